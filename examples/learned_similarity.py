@@ -28,11 +28,10 @@ def compare(x, v, chosen, items, T, steps, weight_decay):
     linear = ConditionalDPP(nugget=LOSS.nugget).fit(sets[:T], y[:T]).score(sets[T:], y[T:])
     torch.manual_seed(0)
     bent = nn.Sequential(nn.Linear(x.shape[-1], 64), nn.Tanh(), nn.Linear(64, 1))
-    # no constant in the embedding: it makes all items alike, which sharpens the size of sets and hides their similarity
     parts = nn.ModuleList([nn.Linear(x.shape[-1], 1), bent, nn.Linear(v.shape[-1], v.shape[-1], bias=False)]).double()
     optimizer = torch.optim.AdamW(parts.parameters(), lr=0.02, weight_decay=weight_decay)
 
-    def network(x, v):  # log q and an embedding
+    def network(x, v):  # log q, and an embedding without a constant, which would make all items alike
         return (parts[0](x) + parts[1](x)).squeeze(-1), parts[2](v)
 
     for _ in range(steps):
