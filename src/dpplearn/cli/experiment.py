@@ -12,7 +12,7 @@ from dpplearn.cli import say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import corpus_for, read_for_scoring
 from dpplearn.cli.evaluate import finish, stopped, workers_for
-from dpplearn.cli.options import CORPUS, FILE, Run, learning_options, named_encoder, run_options
+from dpplearn.cli.options import CORPUS, FILE, Run, features_option, learning_options, named_encoder, run_options
 from dpplearn.cli.tables import print_table_1, print_table_2
 
 
@@ -22,6 +22,7 @@ from dpplearn.cli.tables import print_table_1, print_table_2
 @click.option("--leave-one-out", is_flag=True, help="No --test: each topic (id before the first dot) by the others.")
 @click.option("--peers", type=FILE, help="Other systems' summaries: a folder or JSON Lines.")
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
+@features_option("paper")
 @learning_options
 @click.option("--train-split", help="Only clusters of this part of --train.")
 @click.option("--test-split", help="Only clusters of this part of --test.")

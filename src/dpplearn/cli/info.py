@@ -9,7 +9,7 @@ import click
 from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.learning.summary import Summary, blanks, kernel_summary, quality_table, similarity_table
+from dpplearn.learning.summary import Summary, kernel_summary, quality_table
 
 
 @click.command(name="info")
@@ -28,20 +28,17 @@ def summarizer(model: Path | None) -> Summary:
     from dpplearn.summarize.summarizer import Summarizer
 
     found = Summarizer._of(*load_summarizer(model, for_use=False))
-    meaning, similarity = found.features_.meaning, found.model_.similarity_
+    meaning = found.features_.meaning
     facts = {
         "budget": f"{found.budget:g} {found.unit}",
         "decoder": found.decoder,
-        **({"rho": f"{found.rho_:g}"} if found.similarity == "fixed" else {"similarity": found.similarity}),
+        "rho": f"{found.rho_:g}",
         **({} if meaning is None else {"encoder": f"{meaning.name}, {meaning.width} numbers for a text"}),
         "language": found.language_ or "english",
         **{name.replace("_", " "): shown(x) for name, x in found.training_.items() if not isinstance(x, dict)},
         **{f"corpus of {name}": in_words(one) for name, one in corpora_of(found.training_)},
     }
-    if found.similarity != "fixed":
-        facts |= blanks(similarity)
-    learned = () if found.similarity == "fixed" else (similarity_table(similarity),)
-    return Summary("Summarizer", facts, (quality_table(found.model_), *learned))
+    return Summary("Summarizer", facts, (quality_table(found.model_),))
 
 
 def conditional(model: Path | None) -> Summary:

@@ -177,16 +177,21 @@ summary_options = several(
 )
 
 
+def features_option(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--features, which `train` and the paper's experiment have by different defaults."""
+    choice = click.Choice(["general", "paper"])
+    return click.option("--features", type=choice, default=default, show_default=True, help="Of sentences.")
+
+
 learning_options = several(
     click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
     click.option("--unit", type=UNIT, default="bytes", show_default=True),
-    click.option("--features", type=click.Choice(["paper", "extended", "general"]), default="paper", show_default=True),
     click.option(
         "--oracle",
-        type=click.Choice(["pairs", "rouge", "paper"]),
+        type=click.Choice(["pairs", "paper"]),
         default="pairs",
         show_default=True,
-        help="Extracts to learn from: by words and word pairs, by words alone, or the paper's.",
+        help="Extracts to learn from: by words and word pairs, or the paper's.",
     ),
     click.option(
         "--targets",
@@ -197,19 +202,8 @@ learning_options = several(
         "--bigrams", type=Number(0, 1), default=0.3, show_default=True, help="Word pairs in what consensus compares."
     ),
     click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
-    click.option(
-        "--similarity", default="fixed", show_default=True, help="fixed; or learned: mixture, scaled, projected."
-    ),
     ENCODER,
-    click.option(
-        "--quality",
-        type=click.Choice(["log-linear", "boosted"]),
-        default="log-linear",
-        show_default=True,
-        help="Weights of features, or trees on them.",
-    ),
     click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True),
-    COMPRESS,
     click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F."),
     click.option(
         "--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]"

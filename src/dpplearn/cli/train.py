@@ -16,6 +16,7 @@ from dpplearn.cli.options import (
     SCHEDULER,
     SKIP_BAD,
     DecoderName,
+    features_option,
     learning_options,
     named_encoder,
 )
@@ -24,6 +25,7 @@ from dpplearn.cli.options import (
 @click.command(name="train")
 @click.argument("corpus", type=CORPUS)
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
+@features_option("general")
 @learning_options
 @click.option("--decoder", type=DecoderName(), default="consensus", show_default=True, help=f"{DECODERS_HELP}.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
@@ -74,11 +76,7 @@ def command(
         summarizer.fit(clusters, verbose=show, work=work, anew=own, out=out, **options)
     done = summarizer.training_
     say(f"Read {done['clusters']} clusters from {corpus}.")
-    what = "values of trees" if summarizer.quality == "boosted" else "weights"
-    similarity = f"rho {summarizer.rho_:g}"
-    if summarizer.similarity != "fixed":
-        similarity = f"similarity {summarizer.similarity}"
     say(
-        f"Learned {summarizer.learned_.size} {what} from {done['sentences']} sentences of {done['documents']} "
-        f"documents ({similarity}, prior variance {done['prior_variance']:g}). Wrote {out}."
+        f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} "
+        f"documents (rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
     )

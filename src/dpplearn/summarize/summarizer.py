@@ -41,8 +41,8 @@ class Summarizer(TrainedModel, Parameters):
 
     Parameters
     ----------
-    features : {"paper", "extended", "general"}
-        Quality features of sentences, see `SentenceFeatures`. "general" is for any kind of text and language.
+    features : {"general", "paper"}
+        Quality features of sentences, see `SentenceFeatures`: for any kind of text, or those of section 7.2.
     decoder : {"consensus", "greedy", "sampled", "typical", "local", "exact"}
         How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`.
@@ -56,9 +56,9 @@ class Summarizer(TrainedModel, Parameters):
     language : str, optional
         English by default: words are stemmed as ROUGE does it where summaries are compared. For any other language
         they are not. "any" goes by each cluster's own, as the model that comes with dpplearn does.
-    oracle : {"pairs", "rouge", "paper"}
-        Which extracts to learn from: those of large ROUGE-1 and ROUGE-2 F together, of large ROUGE-1 F alone, or the
-        paper's; see `dpplearn.summarize.model.oracle`.
+    oracle : {"pairs", "paper"}
+        Which extracts to learn from: those of large ROUGE-1 and ROUGE-2 F together, or the paper's; see
+        `dpplearn.summarize.model.oracle`.
     targets : {"each", "all"}, optional
         One extract for each reference, all of a cluster together counting as one example, or one extract for all
         references together, as in the paper. Default: "each" for the consensus decoder, which averages over sets, and
@@ -69,19 +69,9 @@ class Summarizer(TrainedModel, Parameters):
         Text to a list of (start, end) offsets of sentences.
     random_state : int
         Seed of the decoders that draw samples.
-    similarity : {"fixed", "mixture", "scaled", "projected"}
-        "fixed" is the cosine of tf-idf rows, with `rho`. The others are learned together with the quality: "mixture"
-        the weights of what sentences are alike by (words, stems, word pairs, titles, position, source; see
-        `dpplearn.summarize.model.similarity_parts`), "scaled" and "projected" those of hashed words and positions.
-    quality : {"log-linear", "boosted"}
-        The paper's weights of features in bins, or trees on the numbers themselves and their ranks in the cluster.
-    compress : bool
-        Learn with shorter forms of sentences beside them, which extracts may then have; what `summarize` does, its own
-        `compress` says.
     encoder : object with `.encode(list of str)`, or callable, optional
-        Such as a SentenceTransformer: adds a part "meaning" to the similarity, which a mixture weighs against the
-        others; with the fixed kind, in equal shares with the words. No model file holds it: it is given again to
-        `Summarizer.load(path, encoder=...)`.
+        Such as a SentenceTransformer: sentences are then alike by their words and by their meaning, half each. No model
+        file holds it: it is given again to `Summarizer.load(path, encoder=...)`.
 
     Attributes
     ----------
@@ -105,7 +95,7 @@ class Summarizer(TrainedModel, Parameters):
 
     def __init__(
         self,
-        features: str = "paper",
+        features: str = "general",
         decoder: str = "consensus",
         budget: float = 665,
         unit: Unit = "bytes",
@@ -117,9 +107,6 @@ class Summarizer(TrainedModel, Parameters):
         bigrams: float = 0.3,
         splitter: Any = None,
         random_state: int = 0,
-        similarity: str = "fixed",
-        quality: str = "log-linear",
-        compress: bool = False,
         encoder: Any = None,
     ) -> None:
         self.features = features
@@ -134,9 +121,6 @@ class Summarizer(TrainedModel, Parameters):
         self.bigrams = bigrams
         self.splitter = splitter
         self.random_state = random_state
-        self.similarity = similarity
-        self.quality = quality
-        self.compress = compress
         self.encoder = encoder
 
     @property

@@ -80,7 +80,7 @@ class Reading:
         words, _, different = read.numbered[0]
         text = sum(getsizeof(document.text) for document in read.cluster.documents)
         own = 17_000 + 3_300 * n + 40 * words.size + 160 * different + 4 * text + 400 * len(read.set_aside)
-        arrays = (20 if self.asked else 10) + (1 + len(read.parts) if read.parts else 0)
+        arrays = (20 if self.asked else 10) + 2 * read.meaning
         return 8 * (arrays * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
 

@@ -201,13 +201,11 @@ def evaluation_record(models: Models, clusters: Tested, scoring: Scoring, names:
     features = summarizer.features_
     own = {name: getattr(summarizer, name) for name in SETTINGS}
     own["logistic"] = None if logistic is None else [logistic.w, logistic.tradeoff]
-    if summarizer.similarity != "fixed":
-        own["learned similarity"] = summarizer.model_.similarity_.parameters
     return {
         "command": "evaluate",
         **names,
         "corpus_hash": fingerprint(clusters.digests),
-        "model_hash": fingerprint([summarizer.learned_, summarizer.rho_, features.idf.counts, features.edges, own]),
+        "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
         "clusters": len(clusters.clusters),
         "compress": compress,
         **scoring.record,

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers, open_workers
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.pieces import Piece
@@ -31,7 +29,7 @@ from dpplearn.summarize.model.split_cluster import kept_splits, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 
 _DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that means the same document anywhere
-RECORDED = ("features", "oracle", "bigrams", "rho", "prior_variance", "compress")
+RECORDED = ("features", "oracle", "bigrams", "rho", "prior_variance")
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
@@ -46,7 +44,7 @@ def train_models(
     """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
     summarizer = Summarizer(**params).fit(clusters, tune=tune, verbose=verbose, **where)
     asked = any(system in LEARNED for system in systems)
-    return Models(summarizer, train_logistic(summarizer, clusters) if asked else None, summarizer.compress)
+    return Models(summarizer, train_logistic(summarizer, clusters) if asked else None)
 
 
 class Outcome(NamedTuple):
@@ -113,8 +111,6 @@ class Experiment:
             "test_hash": fingerprint(self.tested.digests),
             "test_clusters": len(self.tested.clusters),
             **{name: getattr(settings, name) for name in RECORDED},
-            **({} if settings.similarity == Fixed.kind else {"similarity": settings.similarity}),
-            **({} if settings.quality == LogLinear.kind else {"quality": settings.quality}),
             **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
             "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
             "tune": self.tune,

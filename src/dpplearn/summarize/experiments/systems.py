@@ -89,16 +89,13 @@ def summary_of(system: str, models: Models, read: Featurized, budget: float, uni
         return summarizer.summarize(*asked, decoder=DECODERS[system], **options).text
     if system == "begin":
         return baselines.begin(*asked)
-    rho = (
-        summarizer.rho_ if summarizer.similarity == "fixed" else summarizer.rho
-    )  # the regression has no other similarity
     items = {
         "random": lambda: baselines.random_items(*asked, summarizer.random_state),
         "lexrank": lambda: baselines.lexrank_items(*asked),
         "submod": lambda: baselines.submod_items(*asked),
         "oracle": lambda: summarizer.oracle_items(*asked),
         "lr-mmr": lambda: models.regression(system).mmr(*asked),
-        "lr-dpp": lambda: models.regression(system).dpp(read, rho, budget, unit),
+        "lr-dpp": lambda: models.regression(system).dpp(read, summarizer.rho_, budget, unit),
     }[system]()
     if not items.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
         return cut(read.texts[0], budget, unit)

@@ -7,29 +7,9 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 
 
-def quantile_edges(values: FloatArray, bins: int) -> FloatArray:
-    """The bins - 1 inner edges that cut the values into equal shares.
-
-    Examples
-    --------
-    >>> quantile_edges(np.array([1.0, 2.0, 3.0, 4.0]), 2)
-    array([2.5])
-    """
-    low, high, t = edge_places(values.size, bins)
-    ordered = np.sort(values)
-    return between(ordered[low], ordered[high], t)
-
-
-def edge_places(n: int, bins: int) -> tuple[IntArray, IntArray, FloatArray]:
-    """The places of n ordered values that each edge lies between, and how far it is from the one to the other."""
-    at = np.arange(1, bins) / bins * (n - 1)
-    low = np.floor(at).astype(np.int64)
-    return low, np.minimum(low + 1, n - 1), at - low
-
-
-def between(a: FloatArray, b: FloatArray, t: FloatArray) -> FloatArray:
-    """a + t (b - a), from the nearer end, as numpy.quantile has it."""
-    return np.where(t >= 0.5, b - (b - a) * (1 - t), a + (b - a) * t)
+def inner_edges(bins: int) -> FloatArray:
+    """The shares of values below each edge between bins of equal size: 1/5, 2/5, ... of five."""
+    return np.arange(1, bins) / bins
 
 
 def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:

@@ -20,7 +20,7 @@ from dpplearn.decoding.greedy import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.summarize.model.features import Featurized, some_rows
+from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.split_cluster import EXACT
 
 PART = 1_000  # sentences compared with each other in the first choice
@@ -64,8 +64,8 @@ def ordered_by_gain(
     found, gains = [], []
     for some in parts:
         check_stop()
-        rows = some_rows(items.parts, some)
-        own = ItemSet._of(features=items.features[some], parts=rows, cost=None, names=items.names)
+        assert items.phi is not None  # sentences have rows
+        own = ItemSet._of(features=items.features[some], phi=items.phi[some], similarity=None, cost=None, names=None)
         # a factor on all qualities of a part changes no order, and keeps them within what floats hold
         scale = log_q[some].max()
         dpp = DPP.from_quality(np.exp(log_q[some] - scale), model.similarity_.matrix(own))

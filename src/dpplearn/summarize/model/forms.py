@@ -41,7 +41,7 @@ class Forms(NamedTuple):
         """The cluster with every sentence in its first form, where it has one, and with every one in its last."""
         for kind in range(1, 1 + max(kind for _, kind in self.order)):
             sentences = tuple(self._form(read, i, kind) for i in range(len(read)))
-            yield SplitCluster(read.cluster, sentences, read.set_aside)
+            yield SplitCluster(read.cluster, sentences, read.set_aside, None)
 
     def _form(self, read: SplitCluster, i: int, kind: int) -> Sentence:
         return self.made.get((i, kind)) or self.made.get((i, 1)) or read.sentences[i]
@@ -49,7 +49,7 @@ class Forms(NamedTuple):
     def all(self, read: SplitCluster) -> SplitCluster:
         """The sentences, each before its forms."""
         found = dict(self.made) | {(i, 0): sentence for i, sentence in enumerate(read.sentences)}
-        return SplitCluster(read.cluster, tuple(found[key] for key in sorted(found)), read.set_aside)
+        return SplitCluster(read.cluster, tuple(found[key] for key in sorted(found)), read.set_aside, None)
 
     def rows(self, n: int) -> IntArray:
         """The row of each sentence and form in blocks of n rows, one after the other: whole, first form, ..."""

@@ -11,19 +11,15 @@ import numpy as np
 
 from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.boosted import read_boosted
 from dpplearn.learning.fitted import known_weights, read_covariance
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Mixture, Similarity
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.meaning import MEANING, Meaning, check_encoder
+from dpplearn.summarize.model.meaning import Meaning, check_encoder
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.similarity_parts import PARTS
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.model.training import Trained
 
-FORMAT, VERSION = "dpplearn.Summarizer", 2  # version 1 also had the weights of LR+MMR, and "sample" for "sampled"
+FORMAT, VERSION = "dpplearn.Summarizer", 2
 SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name not in ("splitter", "encoder"))
 MAX_DOCUMENTS = 10_000_000  # there is a weight for each number of them
 Path = str | os.PathLike[str]
@@ -45,22 +41,14 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             "settings": {name: getattr(settings, name) for name in SETTINGS}
             | {"features": features.features, "language": trained.language},
             "training": trained.training,
-            "rho": getattr(model.similarity_, "rho", 0.0),
-            **({} if settings.similarity == Fixed.kind else {"similarity": model.similarity_.state()}),
+            "rho": model.rho_,
             **({} if features.meaning is None else {"encoder": features.meaning.state()}),
-            **quality_record(model, features),
+            "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
+            **({} if model.covariance_ is None else {"covariance": model.covariance_}),
             "edges": features.edges,
             "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
         },
     )
-
-
-def quality_record(model: ConditionalPredictor, features: SentenceFeatures) -> dict[str, Any]:
-    """Weights by name with their standard errors, or trees."""
-    if model.quality_.kind == LogLinear.kind:
-        weights = dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))
-        return {"weights": weights, **({} if model.covariance_ is None else {"covariance": model.covariance_})}
-    return {"quality": model.quality_.state()}
 
 
 def read_model(path: Path | None) -> tuple[Path, dict[str, Any]]:
@@ -79,21 +67,15 @@ def load_summarizer(
     A model with an encoder needs that, unless it is not `for_use`, only to be looked at.
     """
     path, data = read_model(path)
-    for name in ("settings", "rho", "edges", "idf"):
+    for name in ("settings", "rho", "weights", "edges", "idf"):
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
     settings = read_settings(data["settings"], path)
-    binned = settings.quality == LogLinear.kind
-    learned: Any = data.get("weights" if binned else "quality")
-    if learned is None:
-        raise ValueError(f"{path} has no {'weights' if binned else 'quality'!r}: it is not whole. Train it again.")
     features = settings.sentence_features()
     features.meaning = read_meaning(data.get("encoder"), encoder, path, for_use)
     settings = replace(settings, encoder=encoder)
-    quality = None if binned else read_boosted(learned if isinstance(learned, dict) else {}, path)
-    columns = learned if quality is None else quality.names[1:]
-    features.known = tuple(columns) if isinstance(columns, dict | tuple) else ()
-    if not features.known or features.known != features.names:
+    weights = data["weights"]
+    if not isinstance(weights, dict) or tuple(weights) != features.names:
         raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     features.edges = read_edges(data["edges"], features, path)
     features.idf = read_idf(data["idf"], path)
@@ -102,32 +84,17 @@ def load_summarizer(
         check_rho(rho)
     except ValueError as error:
         raise ValueError(f"{path} is no model: {error}") from None
-    theta, std = np.zeros(len(features.names)), np.full(1, np.nan)
-    if quality is None:
-        theta, std = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in learned.items()]).T
-        if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
-            raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
+    theta, std = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()]).T
+    if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
+        raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
     model.theta_std_ = std
-    if quality is None:
-        model.covariance_ = read_covariance(data.get("covariance"), std, path)
-    if quality is not None:
-        model.quality_ = replace(quality, n_features=len(features.names))
-    if settings.similarity != Fixed.kind:
-        from dpplearn.learning.storage.modelfile import read_similarity  # brings scikit-learn
-
-        model.similarity_ = read_similarity(data.get("similarity"), path)
-        features.known_parts = check_similarity(model.similarity_, settings.similarity, features.meaning, path)
+    model.covariance_ = read_covariance(data.get("covariance"), std, path)
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
 
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
-    if isinstance(settings, dict):
-        # files from before there were others
-        settings = {"similarity": Fixed.kind, "quality": LogLinear.kind, "compress": False} | settings
-        if settings.get("decoder") == "sample":  # its name in files of version 1
-            settings["decoder"] = "sampled"
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
     seed = settings["random_state"]
@@ -157,24 +124,8 @@ def read_meaning(record: Any, encoder: Any, path: Path, for_use: bool) -> Meanin
     return Meaning(check_encoder(encoder), name, width)
 
 
-def check_similarity(found: Similarity, kind: str, meaning: Meaning | None, path: Path) -> tuple[str, ...] | None:
-    """A similarity of the kind that the settings say; of a mixture its parts, which must be known."""
-    if found.kind != kind:
-        raise ValueError(f"{path} has a similarity of another kind than its settings say ({kind}). Train it again.")
-    if not isinstance(found, Mixture):
-        return None
-    can = {*PARTS, *([] if meaning is None else [MEANING])}
-    unknown = sorted({*found.names} - can)
-    if unknown or not found.names or (meaning is not None and MEANING not in found.names):
-        raise ValueError(
-            f"The similarity in {path} must be of parts that dpplearn makes ({', '.join(sorted(can))}); found "
-            f"{', '.join(found.names) or 'none'}. Update dpplearn, or train the model again."
-        )
-    return found.names
-
-
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:
-    bins = {entry.name: entry.bins for entry in features.entries if entry.bins and features.binned}
+    bins = {entry.name: entry.bins for entry in features.binned_entries}
     if not isinstance(edges, dict) or set(edges) != set(bins):
         raise ValueError(
             f"edges in {path} must hold those of its weights: {', '.join(bins) or 'none'}. Found {edges!r:.80}."

@@ -20,48 +20,17 @@ def pairs_oracle(
 ) -> IntArray:
     """Add the sentence that raises the extract's own ROUGE-1 F plus ROUGE-2 F most, while one does and fits.
 
+    F is that of all references together (ROUGE's average): with H the clipped matches summed over references,
+    F = 2 H / (sum of reference lengths + number of references x extract length).
+
     Examples
     --------
     >>> texts = [["c", "b", "a", "d"], ["a", "b", "c"], ["d", "x"]]
     >>> pairs_oracle(texts, [["a", "b", "c", "d"]], np.ones(3), budget=1)
     array([1])
     """
-    return raise_f(sentences, references, cost, budget, (WORDS, PAIRS), exclusive)
-
-
-def rouge_oracle(
-    sentences: Texts | Sequence[Tokens],
-    references: Sequence[Tokens],
-    cost: FloatArray,
-    budget: float,
-    exclusive: IntArray | None = None,
-) -> IntArray:
-    """Add the sentence that raises the extract's own ROUGE-1 F most, while one does and fits.
-
-    Examples
-    --------
-    >>> texts = [["a", "b"], ["a", "b", "c"], ["d"], ["x"]]
-    >>> rouge_oracle(texts, [["a", "b", "c", "d"]], np.ones(4), budget=3)
-    array([1, 2])
-    """
-    return raise_f(sentences, references, cost, budget, (WORDS,), exclusive)
-
-
-def raise_f(
-    sentences: Texts | Sequence[Tokens],
-    references: Sequence[Tokens],
-    cost: FloatArray,
-    budget: float,
-    kinds: Sequence[int],
-    exclusive: IntArray | None = None,
-) -> IntArray:
-    """Add the sentence that raises the sum of F over words, or pairs of them, or both, most.
-
-    F is that of all references together (ROUGE's average): with H the clipped matches summed over references,
-    F = 2 H / (sum of reference lengths + number of references x extract length).
-    """
     texts = Texts.of(sentences)
-    parts = [texts.shared(references, kind) for kind in kinds]
+    parts = [texts.shared(references, kind) for kind in (WORDS, PAIRS)]
 
     def score(Y: list[int]) -> FloatArray:
         now, then = 0.0, np.zeros(cost.size)
@@ -131,6 +100,5 @@ ORACLES: dict[
     str, Callable[[Texts | Sequence[Tokens], Sequence[Tokens], FloatArray, float, IntArray | None], IntArray]
 ] = {
     "pairs": pairs_oracle,
-    "rouge": rouge_oracle,
     "paper": paper_oracle,
 }

@@ -16,11 +16,9 @@ from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.similarity import Learned
 from dpplearn.process import remaining
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.similarity_parts import likeness
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -64,11 +62,8 @@ class Prepared:
 
     @cached_property
     def likeness(self) -> FloatArray:
-        """How alike every two sentences are, without what makes all alike: cosines, by the parts that the model has."""
-        similarity = self.model.similarity_
-        if not isinstance(similarity, Learned):
-            return self.read.C if self.read.items.similarity is None else self.read.items.similarity
-        return likeness(self.dpp.similarity, similarity.own, similarity.weights["all"])
+        """How alike every two sentences are, without what makes all alike: their cosines."""
+        return self.read.C if self.read.items.similarity is None else self.read.items.similarity
 
     def about(self, question: str | None) -> Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.similarity import Fixed
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
@@ -51,11 +50,10 @@ def prepare(
 
 
 def check_parts(read: Featurized, features: SentenceFeatures) -> Featurized:
-    """A cluster that was read for this model's kind of similarity."""
-    needs = features.similarity != Fixed.kind or features.meaning is not None
-    if needs != bool(read.parts):
+    """A cluster that was read with an encoder if the model has one, and without one if not."""
+    if read.meaning != (features.meaning is not None):
         raise ValueError(
-            f"This cluster was read by features for another kind of similarity than {features.similarity!r}. "
-            "Read it by the summarizer's own: features_.read(cluster)."
+            f"This cluster was read {'with' if read.meaning else 'without'} an encoder, and the model was trained "
+            f"{'without' if read.meaning else 'with'} one. Read it by the summarizer's own features_.read(cluster)."
         )
     return read

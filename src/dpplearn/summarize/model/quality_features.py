@@ -1,7 +1,7 @@
-"""The quality features of sentences, each one entry of FEATURES: section 7.2's, what "extended" adds, and "general".
+"""The quality features of sentences: PAPER_FEATURES are section 7.2's, GENERAL_FEATURES those of the bundled model.
 
-"general" is for any kind of text and any language: ranks in the cluster, shares, and places where a text has an order;
-no bin and no list of words that one corpus taught. The bundled model has it.
+The general ones are for any kind of text and any language: ranks in the cluster, shares, and places where a text has an
+order; no bin and no list of words that one corpus taught.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -26,13 +25,8 @@ from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitClu
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
 
-PAPER, EXTENDED, GENERAL = "paper", "extended", "general"
-FEATURE_SETS = (PAPER, EXTENDED, GENERAL)
+PAPER, GENERAL = "paper", "general"
 RANKS = 1000  # a rank is the middle of one of so many local bins
-PRONOUNS = frozenset(
-    {"he", "she", "it", "they", "this", "that", "these", "those", "but", "and", "also", "however"}
-    | {"his", "her", "their", "its", "we", "i", "you"}
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,11 +99,6 @@ class Reading(SplitCluster):
         alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
         return alone >= LINES * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
 
-    @property
-    def others(self) -> int:
-        """Documents beside a sentence's own; 1 where there is none."""
-        return max(np.unique(self.document_numbers).size - 1, 1)
-
     def share(self, holds: FloatArray, beside: int = 0) -> FloatArray:
         """The share of each sentence's words, weighed by idf, for which something holds, and of some for which not.
 
@@ -141,8 +130,6 @@ class Feature:
         So many columns for the quantiles of all sentences in training; so many for those of the cluster.
     levels : collection of str
         A column for each of the numbers 0, 1, ..., named so.
-    sets : collection of str
-        The feature sets that it belongs to.
     prior : float
         How many times wider than that of others the prior on its weights is: its variance is `prior_variance` times so
         much.
@@ -162,7 +149,6 @@ class Feature:
     bins: int = 0
     local_bins: int = 0
     levels: Collection[str] = ()
-    sets: Collection[str] = FEATURE_SETS
     prior: float = 1.0
 
     @property
@@ -175,16 +161,6 @@ class Feature:
             *(f"{self.name} {b + 1}/{self.local_bins} of cluster" for b in range(self.local_bins)),
             *(f"{self.name} {level}" for level in self.levels),
         )
-
-    @property
-    def plain_columns(self) -> tuple[str, ...]:
-        """Names of what trees split: the number, and its rank in the cluster where other columns are made of such."""
-        return (self.name, *[f"{self.name} rank"] * bool(self.rank or self.bins or self.local_bins))
-
-    def plain_blocks(self, values: FloatArray) -> list[FloatArray]:
-        """The columns that `plain_columns` names."""
-        ranks = (local_bins(values, RANKS)[:, None] + 0.5) / RANKS
-        return [values[:, None], ranks][: len(self.plain_columns)]
 
     def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
         """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
@@ -205,37 +181,9 @@ def ranks(values: FloatArray) -> FloatArray:
     return (local_bins(values, RANKS) + 0.5) / RANKS
 
 
-def words_elsewhere(read: Reading) -> FloatArray:
-    return read.share((read.numbered[0].groups_with(read.document_numbers) - 1) / read.others)
-
-
-def pairs_elsewhere(read: Reading) -> FloatArray:
-    pairs = read.numbered[0].pairs()
-    has = pairs.groups_with(read.document_numbers).astype(np.float64) - 1.0
-    return pairs.sums(has) / read.others / np.maximum(np.diff(pairs.ends), 1)
-
-
-def words_of_titles(read: Reading, beside: int = 0) -> FloatArray:
+def words_of_titles(read: Reading) -> FloatArray:
     titles = {word for document in read.cluster.documents for word in words(document.title or "")}
-    return read.share(read.among(titles), beside) if titles else np.zeros(len(read))
-
-
-def words_of_leads(read: Reading) -> FloatArray:
-    first = np.array([sentence.position == 1 for sentence in read.sentences])
-    leads = {word for tokens, lead in zip(read.words, first, strict=True) if lead for word in tokens}
-    return np.where(first, 0.0, read.share(read.among(leads)))
-
-
-def mean_weight(read: Reading) -> FloatArray:
-    """Rounded, so that where all words weigh the same all sentences do."""
-    return np.round(read.numbered[0].sums(read.weights) / read.lengths, 12)
-
-
-def early_in_document(read: Reading) -> list[float]:
-    last: dict[int, int] = {}
-    for sentence in read.sentences:
-        last[sentence.document] = max(last.get(sentence.document, 1), sentence.position)
-    return [1.0 - (sentence.position - 1) / last[sentence.document] for sentence in read.sentences]
+    return read.share(read.among(titles), BESIDE) if titles else np.zeros(len(read))
 
 
 def repeated_pairs(read: Reading) -> FloatArray:
@@ -290,57 +238,33 @@ FIRST = 15.0  # sentences, over which what stands at the beginning counts e time
 BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
 LONG = 50  # sentences from which on a document is long: its end may be a conclusion
 LINES = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
-QUOTES = ('"', "“", "``", "«")
 BRACKETS = ("(", "[", "（", "［")
-THEIRS, MORE, OURS = (PAPER, EXTENDED), (EXTENDED,), (GENERAL,)
 
 # A new feature is an entry here; its columns stand in F in this order.
-FEATURES: list[Feature] = [
-    Feature("constant", lambda read: np.ones(len(read)), raw=True, sets=THEIRS),
-    Feature("length", lambda read: [len(text.encode()) for text in read.texts], bins=5, sets=THEIRS),
+PAPER_FEATURES = (
+    Feature("constant", lambda read: np.ones(len(read)), raw=True),
+    Feature("length", lambda read: [len(text.encode()) for text in read.texts], bins=5),
     Feature(
         "position",
         lambda read: [min(s.position, 6) - 1 for s in read.sentences],
         levels=("1", "2", "3", "4", "5", "6+"),
-        sets=THEIRS,
     ),
-    Feature("similarity", lambda read: read.mean_similarity, raw=True, bins=5, local_bins=10, sets=THEIRS),
-    Feature("lexrank", lambda read: read.lexrank, raw=True, bins=5, local_bins=5, sets=THEIRS),
-    Feature("words in other documents", words_elsewhere, rank=True, sets=MORE),
-    Feature("word pairs in other documents", pairs_elsewhere, rank=True, sets=MORE),
-    Feature("words of titles", words_of_titles, rank=True, sets=MORE),
-    Feature("words of lead sentences", words_of_leads, rank=True, sets=MORE),
-    Feature("rare words", mean_weight, rank=True, sets=MORE),
-    Feature("numbers", lambda read: [any(map(str.isdigit, text)) for text in read.texts], raw=True, sets=MORE),
-    Feature("quotes", lambda read: [any(q in text for q in QUOTES) for text in read.texts], raw=True, sets=MORE),
-    Feature("begins with a pronoun", lambda read: [t[0] in PRONOUNS for t in read.words], raw=True, sets=MORE),
-    Feature("leans on the sentence before", lambda read: read.leaning, raw=True, sets=MORE),
-    Feature("question", lambda read: [text.rstrip("\"”' ").endswith("?") for text in read.texts], raw=True, sets=MORE),
-    Feature("early in document", early_in_document, raw=True, sets=MORE),
-    # "general": four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)
-    Feature("constant", lambda read: np.ones(len(read)), raw=True, sets=OURS, prior=100.0),
-    Feature("toward the beginning", toward_the_beginning, raw=True, sets=OURS, prior=0.3),
-    Feature("among the first", among_the_first, raw=True, sets=OURS, prior=0.3),
-    Feature("end of a long document", end_of_a_long_document, raw=True, sets=OURS, prior=0.3),
-    Feature("words of titles", partial(words_of_titles, beside=BESIDE), rank=True, sets=OURS, prior=0.3),
-    Feature("repeated word pairs", repeated_pairs, rank=True, sets=OURS, prior=0.1),
-    Feature("like other documents", like_other_documents, raw=True, sets=OURS, prior=0.1),
+    Feature("similarity", lambda read: read.mean_similarity, raw=True, bins=5, local_bins=10),
+    Feature("lexrank", lambda read: read.lexrank, raw=True, bins=5, local_bins=5),
+)
+GENERAL_FEATURES = (
+    # four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)
+    Feature("constant", lambda read: np.ones(len(read)), raw=True, prior=100.0),
+    Feature("toward the beginning", toward_the_beginning, raw=True, prior=0.3),
+    Feature("among the first", among_the_first, raw=True, prior=0.3),
+    Feature("end of a long document", end_of_a_long_document, raw=True, prior=0.3),
+    Feature("words of titles", words_of_titles, rank=True, prior=0.3),
+    Feature("repeated word pairs", repeated_pairs, rank=True, prior=0.1),
+    Feature("like other documents", like_other_documents, raw=True, prior=0.1),
     # a narrow prior: extracts to learn from end with short sentences because these are what still fits
-    Feature("length", lambda read: read.lengths, rank=True, sets=OURS, prior=0.02),
-    Feature("long words", letters_per_word, rank=True, sets=OURS, prior=0.1),
-    Feature("brackets", has_brackets, raw=True, sets=OURS, prior=0.1),
-]
-
-
-def features_of(name: str) -> tuple[Feature, ...]:
-    """The features of a set, in the order of their columns."""
-    return tuple(feature for feature in FEATURES if name in feature.sets)
-
-
-def column_names(name: str) -> tuple[str, ...]:
-    """The columns of F of a feature set."""
-    return tuple(column for feature in features_of(name) for column in feature.columns)
-
-
-PAPER_NAMES = column_names(PAPER)
-EXTENDED_NAMES = column_names(EXTENDED)[len(PAPER_NAMES) :]
+    Feature("length", lambda read: read.lengths, rank=True, prior=0.02),
+    Feature("long words", letters_per_word, rank=True, prior=0.1),
+    Feature("brackets", has_brackets, raw=True, prior=0.1),
+)
+FEATURE_SETS = {PAPER: PAPER_FEATURES, GENERAL: GENERAL_FEATURES}
+PAPER_NAMES = tuple(column for feature in PAPER_FEATURES for column in feature.columns)

@@ -10,8 +10,6 @@ import numpy as np
 from dpplearn._checks import check_choice, check_int, check_rho
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import check_decoder
-from dpplearn.learning.quality import QUALITIES, LogLinear
-from dpplearn.learning.similarity import SIMILARITIES, Fixed
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import check_encoder
 from dpplearn.summarize.model.oracle import ORACLES
@@ -38,9 +36,6 @@ class SummarizerSettings:
     bigrams: float
     splitter: Any
     random_state: int
-    similarity: str = Fixed.kind
-    quality: str = LogLinear.kind
-    compress: bool = False
     encoder: Any = None
 
     def __post_init__(self) -> None:
@@ -51,13 +46,11 @@ class SummarizerSettings:
         if self.splitter is not None and not callable(self.splitter):
             raise TypeError(f"splitter must be a function of a text, or None, found {self.splitter!r:.60}.")
         check_encoder(self.encoder)
-        if not isinstance(self.compress, bool | np.bool_):
-            raise TypeError(f"compress must be True or False, found {self.compress!r:.60}.")
         variance = np.inf if self.prior_variance is None else check_number(self.prior_variance, "prior_variance")
         if not variance > 0.0:
             raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {variance}.")
         checked = {
-            "features": check_choice(self.features, "features", FEATURE_SETS),
+            "features": check_choice(self.features, "features", tuple(FEATURE_SETS)),
             "decoder": decoder,
             "budget": check_budget(self.budget, check_unit(self.unit)),
             "rho": check_rho(self.rho),
@@ -66,9 +59,6 @@ class SummarizerSettings:
             "oracle": check_choice(self.oracle, "oracle", tuple(ORACLES)),
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
             "bigrams": bigrams,
-            "similarity": check_choice(self.similarity, "similarity", tuple(SIMILARITIES)),
-            "quality": check_choice(self.quality, "quality", QUALITIES),
-            "compress": bool(self.compress),
             "random_state": check_int(self.random_state, "random_state"),
         }
         for name, value in checked.items():
@@ -76,12 +66,4 @@ class SummarizerSettings:
 
     def sentence_features(self) -> SentenceFeatures:
         """What makes items of clusters for a model with these settings."""
-        return SentenceFeatures(
-            self.features,
-            splitter=self.splitter,
-            unit=self.unit,
-            binned=self.quality == LogLinear.kind,
-            similarity=self.similarity,
-            language=self.language,
-            encoder=self.encoder,
-        )
+        return SentenceFeatures(self.features, splitter=self.splitter, unit=self.unit, encoder=self.encoder)

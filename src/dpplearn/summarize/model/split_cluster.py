@@ -27,6 +27,18 @@ EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of 
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
 
 
+class NumberedTexts:
+    """Texts, and their words as numbers once somebody asks for these."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+
+    @cached_property
+    def numbered(self) -> tuple[Numbered, ByWord]:
+        """The words as numbers, and the number of each word."""
+        return numbered_words(self.texts)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitCluster:
     """A cluster's sentences that have a word in them, with these words."""
@@ -34,6 +46,7 @@ class SplitCluster:
     cluster: Cluster
     sentences: tuple[Sentence, ...]
     set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
+    known: NumberedTexts | None = field(repr=False)  # their words, where they were read before
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
     _leans: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
@@ -46,13 +59,18 @@ class SplitCluster:
         return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
     @cached_property
-    def texts(self) -> list[str]:
-        return [sentence.text for sentence in self.sentences]
+    def numbered_texts(self) -> NumberedTexts:
+        """The texts of the sentences with their words, which others that are made of this one share."""
+        return NumberedTexts([sentence.text for sentence in self.sentences]) if self.known is None else self.known
 
-    @cached_property
+    @property
+    def texts(self) -> list[str]:
+        return self.numbered_texts.texts
+
+    @property
     def numbered(self) -> tuple[Numbered, ByWord]:
         """The words of the sentences as numbers, and the number of each word."""
-        return numbered_words(self.texts)
+        return self.numbered_texts.numbered
 
     @cached_property
     def words(self) -> tuple[Words, ...]:
@@ -197,11 +215,11 @@ def split_cluster(
 
 def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool) -> SplitCluster:
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
-    found = SplitCluster(cluster, candidates.sentences, candidates.set_aside)
+    found = SplitCluster(cluster, candidates.sentences, candidates.set_aside, None)
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     if has_words.all():
         return found
-    return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside)
+    return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside, None)

@@ -1,30 +1,25 @@
-"""Training piece by piece, where the clusters lie. What each stage makes of a piece is a file in the work folder.
+"""What training does with one piece of a corpus, in whatever process; the answer is a file in the work folder.
 
 1. `count`: read a piece; its ids and languages, and in how many documents each word is.
-2. `prepare`: sentences, similarity features, oracle extracts, and the numbers behind the quality features.
-3. `count_digits`: for exact quantiles of these numbers over all pieces (`dpplearn.summarize.model.quantiles`).
-4. `bin_shard`: the quality features; a shard is then ready for the likelihood.
+2. `prepare`: sentences, features and oracle extracts, in shards that are ready for the likelihood.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.sealed import pack_arrays, read_sealed, unpack_arrays, write_sealed
+from dpplearn._io.sealed import pack_arrays, write_sealed
 from dpplearn._io.workfolder import read_record, write_record
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.parts import Part
-from dpplearn.learning.storage.shards import add_features, pointers, save_without_features
+from dpplearn.learning.storage.shards import shard_arrays
 from dpplearn.summarize.corpora.pieces import Piece
-from dpplearn.summarize.model.features import Draft
-from dpplearn.summarize.model.quantiles import Counts, Question
+from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, split_cluster
 from dpplearn.summarize.model.targets import training_targets
@@ -34,21 +29,21 @@ from dpplearn.summarize.text.words import words
 
 SHARD = 25  # clusters in a shard at most,
 SQUARES = 2**23  # and the sum of the squares of their numbers of sentences: 64 MB of cosines, when they are used
-NOTHING = np.zeros((1, 1))
+COSINES = np.zeros((1, 1))  # says that a shard's reader makes the cosines of phi
 
 
-class Asked(NamedTuple):
-    """A piece, what is to be done with it, and where the answer goes; `learned` is what stages before have found."""
+class PieceTask(NamedTuple):
+    """A piece, what is to be done with it, and where the answer goes."""
 
     piece: Piece
     settings: SummarizerSettings
     out: Path
-    learned: Path | None = None
+    learned: Path | None = None  # document frequencies and bins, which `prepare` needs
 
 
-def count(asked: Asked) -> int:
+def count(task: PieceTask) -> int:
     """Read a piece, and write what must be known of all before any is prepared; returns how many clusters count."""
-    piece, settings, out, _ = asked
+    piece, settings, out, _ = task
     notes, counts, n, documents = piece.source.fresh(), Counter[str](), 0, 0
     counted = settings.sentence_features().counts_words
     seen: list[Any] = []
@@ -74,142 +69,68 @@ def count(asked: Asked) -> int:
 
 
 @lru_cache(maxsize=1)
-def read_idf(path: Path, _: int) -> Idf:
-    """The document frequencies of all pieces, kept in a worker for the next."""
+def read_learned(path: Path, _: int) -> tuple[Idf, dict[str, FloatArray]]:
+    """Document frequencies and bins, kept in a worker for the next piece."""
     found = read_record(path)
-    return Idf(found["documents"], found["counts"])
+    return Idf(found["documents"], found["counts"]), {name: np.array(x) for name, x in found["edges"].items()}
 
 
-def prepare(asked: Asked) -> int:
-    """Shards of a piece, without quality features yet, and the numbers that these are made of; how many clusters."""
-    piece, settings, out, learned = asked
+def learned_features(settings: SummarizerSettings, path: Path) -> SentenceFeatures:
+    """The features as they were learned from all pieces."""
     features = settings.sentence_features()
-    assert learned is not None  # document frequencies
-    features.idf = read_idf(learned, learned.stat().st_mtime_ns)
+    features.idf, features.edges = read_learned(path, path.stat().st_mtime_ns)
+    return features
+
+
+class Instance(NamedTuple):
+    """A cluster's items, and the extracts that it is an example of."""
+
+    items: ItemSet
+    targets: list[IntArray]
+
+
+def prepare(task: PieceTask) -> int:
+    """Shards of a piece, with a record of them; returns how many clusters there are."""
+    piece, settings, out, learned = task
+    assert learned is not None
+    features = learned_features(settings, learned)
     shards: list[list[int]] = []
     empty: list[str] = []
-    some: list[Drafted] = []
+    some: list[Instance] = []
     sentences = 0
     for cluster in piece.clusters():
-        one = features.draft(split_cluster(cluster, settings.splitter, MAX_COMPARED))
-        sentences += len(one.reading)
-        if settings.compress:
-            one = features.draft_forms(one, settings.language)
-        made = Drafted(one, features.parts(one.reading), training_targets(one.reading, settings))
+        reading = features.reading(split_cluster(cluster, settings.splitter, MAX_COMPARED))
+        rows, F = features.rows(reading), features.columns_of(features.values(reading))
+        given: dict[str, Any] = {"features": F, "names": features.names, "cost": reading.costs(settings.unit)}
+        items = ItemSet._of(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
+        made = Instance(items, training_targets(reading, settings))
+        sentences += items.n
         if not any(Y.size for Y in made.targets):
             empty.append(cluster.name)
         if some and (len(some) == SHARD or squares([*some, made]) > SQUARES):
-            shards.append(write_shard(some, settings, out, len(shards)))
+            shards.append(write_shard(some, shard_file(out, len(shards))))
             some = []
         some.append(made)
     if some:
-        shards.append(write_shard(some, settings, out, len(shards)))
+        shards.append(write_shard(some, shard_file(out, len(shards))))
     n = sum(size for size, _ in shards)
     width = None if features.meaning is None else features.meaning.width
     write_record(out, {"clusters": n, "shards": shards, "sentences": sentences, "empty": empty, "width": width})
     return n
 
 
-class Drafted(NamedTuple):
-    """A cluster before bins are known, what its sentences are alike by, and the extracts that it is an example of."""
-
-    draft: Draft
-    parts: tuple[Part, ...]
-    targets: list[IntArray]
+def squares(some: list[Instance]) -> int:
+    return sum(one.items.n**2 for one in some)
 
 
-def squares(some: list[Drafted]) -> int:
-    return sum(len(one.draft.reading) ** 2 for one in some)
-
-
-def write_shard(some: list[Drafted], settings: SummarizerSettings, out: Path, number: int) -> list[int]:
-    """Items with their targets in one file, the numbers behind their features in another; how many, and how large."""
-    X, y, weights = [], [], []
-    for draft, parts, targets in some:
-        n = len(draft.reading)
-        given: dict[str, Any] = {"features": np.zeros((n, 1)), "cost": draft.reading.costs(settings.unit)}
-        if len(parts) > 1:
-            items = ItemSet._of(**given, names=None, parts=parts)
-        else:  # cosines are made of phi again, where they are few
-            phi, C = parts[0].phi if parts else draft.reading.phi, NOTHING if n <= MAX_COMPARED else None
-            items = ItemSet._of(**given, names=None, phi=phi, similarity=C)
-        X += [items] * len(targets)
-        y += targets
-        weights += [1.0 / len(targets)] * len(targets)
-    blocks = [np.column_stack([*values.values()]) for one in some for values in one.draft.values]
-    rows = [np.arange(len(d.reading)) if d.rows is None else d.rows for d, _, _ in some]
-    items_file, values_file = files_of(out, number)
-    values = {
-        "values": np.concatenate(blocks),
-        "block_ptr": pointers(map(len, blocks)),
-        "blocks": pointers(len(one.draft.values) for one in some),
-        "rows": np.concatenate(rows),
-        "row_ptr": pointers(map(len, rows)),
-    }
-    write_sealed(values_file, pack_arrays(values))
-    save_without_features(items_file, X, y, weights)
+def write_shard(some: list[Instance], path: Path) -> list[int]:
+    """Items with their targets in one file, each cluster counting once; how many clusters, and how large they are."""
+    X = [items for items, targets in some for _ in targets]
+    weights = [1.0 / len(targets) for _, targets in some for _ in targets]
+    write_sealed(path, pack_arrays(shard_arrays(X, [Y for _, targets in some for Y in targets], weights)))
     return [len(some), squares(some)]
 
 
-def files_of(out: Path, number: int) -> tuple[Path, Path]:
-    """The items and the values of a shard of the piece whose record is `out`."""
-    name = f"{out.stem}-{number:03d}"
-    return out.with_name(f"{name}.items.npz"), out.with_name(f"{name}.values.npz")
-
-
-class Counting(NamedTuple):
-    """A question about the values of some shards."""
-
-    files: list[Path]
-    settings: SummarizerSettings
-    question: Question
-
-
-def count_digits(asked: Counting) -> Counts:
-    """The counts of the sentences' own values, those of their shorter forms left out."""
-    names = [entry.name for entry in asked.settings.sentence_features().entries]
-    values = all_values(tuple((path, path.stat().st_mtime_ns) for path in asked.files))
-    return asked.question.answer({name: values[:, names.index(name)] for name in asked.question.begins})
-
-
-@lru_cache(maxsize=1)
-def all_values(files: tuple[tuple[Path, int], ...]) -> FloatArray:
-    """Those of some files, kept in a worker for the next question."""
-    return np.concatenate([whole_values(path) for path, _ in files])
-
-
-def whole_values(path: Path) -> FloatArray:
-    """The rows of the first block of every cluster."""
-    found = unpack_arrays(read_sealed(path))
-    values, ends, blocks = found["values"], found["block_ptr"], found["blocks"]
-    return np.concatenate([values[ends[b] : ends[b + 1]] for b in blocks[:-1]])
-
-
-class Binning(NamedTuple):
-    """A shard whose features are to be made, and where it goes."""
-
-    items: Path
-    values: Path
-    settings: SummarizerSettings
-    edges: dict[str, list[float]]
-    out: Path
-
-
-def bin_shard(asked: Binning) -> None:
-    """A shard with its quality features, in place of what it was made of."""
-    if asked.out.exists():  # done by a worker that was lost before it could say so
-        return
-    features = asked.settings.sentence_features()
-    features.edges = {name: np.array(edges) for name, edges in asked.edges.items()}
-    names = [entry.name for entry in features.entries]
-    found = unpack_arrays(read_sealed(asked.values))
-    values, ends, blocks, rows, row_ptr = (found[x] for x in ("values", "block_ptr", "blocks", "rows", "row_ptr"))
-    made = []
-    for t, (first, last) in enumerate(pairwise(blocks.tolist())):
-        each = (np.ascontiguousarray(values[ends[b] : ends[b + 1]].T) for b in range(first, last))
-        own = rows[row_ptr[t] : row_ptr[t + 1]]
-        blocks_of = [features.columns_of(dict(zip(names, one, strict=True))) for one in each]
-        made.append(np.concatenate(blocks_of)[own])
-    add_features(asked.items, asked.out, np.concatenate(made), features.names)
-    for path in (asked.items, asked.values):  # the shard is whole: what it was made of only takes room
-        path.unlink(missing_ok=True)
+def shard_file(out: Path, number: int) -> Path:
+    """A shard of the piece whose record is `out`."""
+    return out.with_name(f"{out.stem}-{number:03d}.npz")

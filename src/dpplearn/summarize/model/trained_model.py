@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import card
-from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.model.features import SentenceFeatures
@@ -70,22 +67,14 @@ class TrainedModel:
         return self._predictor.theta_
 
     @property
-    def learned_(self) -> FloatArray:
-        """All numbers that the quality learned: weights, or values of trees."""
-        quality = self._predictor.quality_
-        return (
-            np.concatenate([quality.trees.value, quality.parameters]) if isinstance(quality, Boosted) else self.theta_
-        )
-
-    @property
     def theta_std_(self) -> FloatArray:
         """Their standard errors."""
         return self._predictor.theta_std_
 
     @property
     def rho_(self) -> float:
-        """Value of the constant similarity feature; nan where the similarity is of another kind."""
-        return float(getattr(self._predictor.similarity_, "rho", np.nan))
+        """Value of the constant similarity feature."""
+        return self._predictor.rho_
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""

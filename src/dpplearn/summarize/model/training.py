@@ -22,15 +22,13 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Mixture, Projected
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.corpora.reading import Corpus, listed
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.line import Counted, Line, instances
 from dpplearn.summarize.model.meaning import Meaning, encode, encoder_name
+from dpplearn.summarize.model.pipeline import TrainingPipeline, instances
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import check_cluster
 from dpplearn.summarize.model.targets import training_targets
@@ -47,7 +45,6 @@ PROBES = (  # what encoders and splitters are told apart by
     'Dr. Wu said: "Two boats sank!" Nobody was hurt; 3.5 million had no power.',
     "why?\nbecause the river rose",
 )
-COMPONENTS = 16  # of a projection, beside what is particular to a sentence: summaries have fewer sentences
 
 
 class Trained(NamedTuple):
@@ -92,19 +89,13 @@ def train(
     """
     from dpplearn import __version__
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
-    from dpplearn.learning.diagnosis import ADVICE
 
-    fixed = settings.similarity == Fixed.kind
-    if tune and settings.quality != LogLinear.kind:
-        raise ValueError(f"tune=True chooses the variance of weights, which quality={settings.quality!r} has not.")
-    if tune and not fixed:
-        raise ValueError(f"tune=True chooses rho, which similarity={settings.similarity!r} has not. Leave it out.")
     if not isinstance(clusters, Corpus):
         check_list(clusters)
         clusters = listed(clusters)
     meaning = Meaning.of(settings.encoder)
     meaning = None if meaning is None else meaning.measured()
-    progress, weighted = as_progress(verbose), settings.quality == LogLinear.kind
+    progress = as_progress(verbose)
     identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else clusters.identity}
     identity |= {
         "settings": {} if work is None else named_settings(settings),
@@ -113,33 +104,28 @@ def train(
     }
     with WorkFolder(work, identity, anew=anew) as folder:
         with open_workers(backend, n_jobs) as workers, blas_threads(0), compiled_always():
-            line = Line(folder, workers, clusters, settings, progress)
-            counted = line.count()
+            pipeline = TrainingPipeline(folder, workers, clusters, settings, progress)
+            counted = pipeline.count()
             refuse_without(counted.without, counted.clusters)
             texts = (document.text for cluster in clusters for document in cluster.documents)
             language = settle(settings.language, counted.languages, islice(texts, 30), stacklevel=4)
-            line.settings = settings = replace(settings, language=language)
-            prepared = line.prepare()
+            pipeline.settings = settings = replace(settings, language=language)
+            pipeline.learn_bins()
+            prepared = pipeline.prepare()
             check_empty(prepared.empty, counted.clusters, settings)
             rho, variance = settings.rho, settings.prior_variance
             if tune:
-                rho, variance = tuned(folder, clusters, counted, line.features(), settings, progress)
-        features = line.features()
+                rho, variance = tuned(pipeline, settings, progress)
+        features = pipeline.features()
         features.meaning = meaning
         # targets that cannot be (sentences repeated word for word) are left out
         options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
-        options |= {"rho": rho} if fixed else learned_options(settings.similarity)
-        options["constant"] = False  # the features have one
-        options |= {"quality": settings.quality, "random_state": settings.random_state, "evaluator": evaluator}
-        if work is not None and fixed and weighted:  # one that goes on is the same to the bit
+        # the features have a constant of their own
+        options |= {"rho": rho, "constant": False, "random_state": settings.random_state, "evaluator": evaluator}
+        if work is not None:  # one that goes on is the same to the bit
             options["checkpoint"] = folder.path / "theta.json"
-        prior = variance * features.priors if weighted else variance  # trees have one for all leaves
-        said = ADVICE.set('The best of them is kept. Learn from more clusters, or with similarity="fixed".')
-        try:
-            with blas_threads(0), compiled_always():
-                model = ConditionalDPP(prior, **options).fit(*instances(prepared))
-        finally:
-            ADVICE.reset(said)
+        with blas_threads(0), compiled_always():
+            model = ConditionalDPP(variance * features.priors, **options).fit(*instances(prepared))
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, evaluator="numpy", verbose=False, checkpoint=None)
         training = {
@@ -172,23 +158,11 @@ def named_settings(settings: SummarizerSettings) -> dict[str, Any]:
     return found
 
 
-def tuned(
-    folder: WorkFolder,
-    corpus: Corpus,
-    counted: Counted,
-    features: SentenceFeatures,
-    settings: SummarizerSettings,
-    progress: Progress,
-) -> tuple[float, float]:
+def tuned(pipeline: TrainingPipeline, settings: SummarizerSettings, progress: Progress) -> tuple[float, float]:
     """What `choose` finds on the clusters, or on as many of them, drawn by the seed, as are held in memory at once."""
-    known = folder.path / "tuned.json"
+    known, features = pipeline.folder.path / "tuned.json", pipeline.features()
     if not known.exists():
-        drawn = np.random.default_rng(settings.random_state).permutation(counted.clusters)[:TUNED].tolist()
-        examples = [
-            example_of(features, cluster, settings)
-            for place, cluster in enumerate(cluster for piece in counted.pieces(corpus) for cluster in piece.clusters())
-            if place in drawn
-        ]
+        examples = [example_of(features, cluster, settings) for cluster in pipeline.sample(TUNED)]
         rho, variance = choose([one.scaled(features.priors) for one in examples], settings, progress)
         write_record(known, {"rho": rho, "variance": variance})
     found = read_record(known)
@@ -198,19 +172,7 @@ def tuned(
 def example_of(features: SentenceFeatures, cluster: Cluster, settings: SummarizerSettings) -> Example:
     """A cluster with its items and extracts, in memory."""
     read = features.read(cluster)
-    read = features.with_forms(read, settings.language) if settings.compress else read
     return Example(read, read.item_set(settings.unit), training_targets(read, settings))
-
-
-def learned_options(kind: str) -> dict[str, Any]:
-    """For `ConditionalDPP`, of a similarity that is learned: exactly and from several starts where that is cheap.
-
-    Of hundreds of columns, L-BFGS takes long over digits that no summary shows. A map of thousands of numbers is held
-    closer to the principal components: with the prior of other data, held-out extracts of ten topics lose 2 to 3 nats.
-    """
-    exact = {} if kind == Mixture.kind else {"n_starts": 1, "tol": 1e-2}
-    closer = {"similarity_prior": 0.3} if kind == Projected.kind else {}
-    return {"similarity": kind, "n_components": COMPONENTS, **exact, **closer}
 
 
 def check_list(clusters: Sequence[Cluster]) -> None:

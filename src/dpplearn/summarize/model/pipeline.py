@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,27 +16,17 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.storage.shards import load_shard
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.passing import Pass
-from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.corpora.source import Bad, Source
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.quantiles import Counts, Question, edges_of
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.stages import (
-    Asked,
-    Binning,
-    Counting,
-    bin_shard,
-    count,
-    count_digits,
-    files_of,
-    prepare,
-)
+from dpplearn.summarize.model.stages import PieceTask, count, learned_features, prepare, shard_file
 from dpplearn.summarize.model.tfidf import Idf
 
-FILES = 20  # of values, that are counted at a time
 FEW = 500  # clusters, up to which instances are held in memory,
+SAMPLED = 1000  # clusters whose sentences bins are learned from
 AT_ONCE = 2**26  # and squares of their numbers of sentences: 512 MB of cosines
 
 
@@ -48,12 +39,8 @@ class Counted(NamedTuple):
     dropped: dict[int, list[int]]  # of each piece the places of clusters whose ids came before
     without: Sequence[tuple[int, str | None]] = ()  # numbers and ids of clusters without a reference
 
-    def pieces(self, corpus: Corpus) -> Iterator[Piece]:
-        """Those that later stages read."""
-        return corpus.pieces(corpus.notes(), self.dropped)
 
-
-class Prepared(NamedTuple):
+class PreparedShards(NamedTuple):
     """Shards that are ready for the likelihood, and what is known of them."""
 
     shards: list[Path]
@@ -63,8 +50,8 @@ class Prepared(NamedTuple):
     squares: int  # of the numbers of sentences, added up
 
 
-class Line:
-    """The stages of one training."""
+class TrainingPipeline:
+    """The stages of one training, each over all pieces of a corpus."""
 
     def __init__(
         self, folder: WorkFolder, workers: Workers, corpus: Corpus, settings: SummarizerSettings, progress: Progress
@@ -77,7 +64,7 @@ class Line:
     def count(self) -> Counted:
         """Read the corpus once: how many clusters there are, in how many documents each word is, what is bad."""
         known, repeated = self.folder.path / "counted.json", self.folder.path / "repeated.json"
-        if not (known.exists() and (self.folder.path / "idf.json").exists()):
+        if not (known.exists() and (self.folder.path / "learned.json").exists()):
             for old in self.folder.known("counted", ".json"):
                 if not repeated.exists() and read_record(old)["dropped"]:  # it does not tell what was dropped, and why
                     old.unlink()
@@ -101,15 +88,36 @@ class Line:
         self.counted = Counted(found["clusters"], found["documents"], set(found["languages"]), dropped, without)
         return self.counted
 
-    def prepare(self) -> Prepared:
+    def learn_bins(self) -> None:
+        """Add the edges of bins, quantiles of the sentences of a sample, to the document frequencies of all."""
+        known = self.folder.path / "learned.json"
+        found = read_record(known)
+        if found["edges"] is None:
+            features = self.settings.sentence_features()
+            features.idf = Idf(found["documents"], found["counts"])
+            features.learn_bins(self.sample(SAMPLED) if features.binned_entries else [])
+            write_record(known, found | {"edges": {name: x.tolist() for name, x in features.edges.items()}})
+
+    def sample(self, most: int) -> list[Cluster]:
+        """Clusters of the corpus, drawn by the seed: all of them where there are no more than that."""
+        drawn = np.random.default_rng(self.settings.random_state).permutation(self.counted.clusters)[:most].tolist()
+        return [*compress(self.clusters(), np.isin(np.arange(self.counted.clusters), drawn).tolist())]
+
+    def clusters(self) -> Iterator[Cluster]:
+        """Those that training learns from, in order."""
+        return (
+            cluster
+            for piece in self.corpus.pieces(self.corpus.notes(), self.counted.dropped)
+            for cluster in piece.clusters()
+        )
+
+    def prepare(self) -> PreparedShards:
         """Sentences, extracts, features: shards in files."""
-        edges = self.folder.path / "edges.json"
         for old in self.folder.known("prepared", ".json"):
-            if not all(there(*paths, edges.exists()) for paths in self._shards(old)):  # lost: its piece is done again
-                old.unlink()
-        files = self._each("Preparing", "prepared", prepare, self.folder.path / "idf.json")
-        made: list[tuple[Path, Path, Path]] = []  # items, values, and the shard that is made of them
-        sentences, squares, empty = 0, 0, list[str]()
+            if not all(shard_file(old, j).exists() for j in range(len(read_record(old)["shards"]))):
+                old.unlink()  # a shard was lost: its piece is done again
+        files = self._each("Preparing", "prepared", prepare, self.folder.path / "learned.json")
+        shards, sentences, size, empty = list[Path](), 0, 0, list[str]()
         for out in files:
             record = read_record(out)
             if None not in (self.width, record["width"]) and self.width != record["width"]:
@@ -118,29 +126,18 @@ class Line:
                 )
             self.width = self.width if record["width"] is None else record["width"]
             sentences, empty = sentences + record["sentences"], empty + record["empty"]
-            squares += sum(size for _, size in record["shards"])
-            made += self._shards(out)
-        bins = self._edges([values for _, values, _ in made], sentences)
-        todo = (Binning(a, b, self.settings, bins, out) for a, b, out in made if not out.exists())
-        for done, _ in enumerate(self.workers.each(bin_shard, todo), 1):
-            self.progress.stage("Features", done, len(made))
-        return Prepared([out for _, _, out in made], self.counted.clusters, sentences, empty, squares)
-
-    def _shards(self, record: Path) -> list[tuple[Path, Path, Path]]:
-        """Of each shard of a piece its items, their values, and what is made of these."""
-        numbers = range(len(read_record(record)["shards"]))
-        return [(*files_of(record, j), self.folder.file("shards", f"{record.stem}-{j:03d}", ".npz")) for j in numbers]
+            size += sum(squares for _, squares in record["shards"])
+            shards += [shard_file(out, j) for j in range(len(record["shards"]))]
+        return PreparedShards(shards, self.counted.clusters, sentences, empty, size)
 
     def features(self) -> SentenceFeatures:
         """The features as they were learned."""
-        features, idf = self.settings.sentence_features(), read_record(self.folder.path / "idf.json")
-        features.idf = Idf(idf["documents"], idf["counts"])
+        features = learned_features(self.settings, self.folder.path / "learned.json")
         if features.meaning is not None:
             features.meaning.width = self.width
-        features.edges = {name: np.array(x) for name, x in read_record(self.folder.path / "edges.json").items()}
         return features
 
-    def _each(self, what: str, stage: str, work: Callable[[Asked], int], learned: Path | None = None) -> list[Path]:
+    def _each(self, what: str, stage: str, work: Callable[[PieceTask], int], learned: Path | None = None) -> list[Path]:
         """Do a stage on all pieces; their records."""
         total, dropped = self.counted.clusters, self.counted.dropped
         line = Pass(self.corpus, self.folder, self.workers, self.progress)
@@ -148,7 +145,7 @@ class Line:
             what,
             stage,
             work,
-            lambda piece, out: Asked(piece, self.settings, out, learned),
+            lambda piece, out: PieceTask(piece, self.settings, out, learned),
             size=lambda out: int(read_record(out)["clusters"]),
             total=total,
             dropped=dropped,
@@ -190,31 +187,15 @@ class Line:
         notes.add(read_record(self.folder.file("counted", "parent", ".json")))
         notes.bad.extend(map(Bad, bad))
         counted = documents if self.settings.sentence_features().counts_words else 0
-        write_record(self.folder.path / "idf.json", {"documents": counted, "counts": dict(sorted(counts.items()))})
+        write_record(
+            self.folder.path / "learned.json",
+            {"documents": counted, "counts": dict(sorted(counts.items())), "edges": None},
+        )
         found = {"clusters": clusters, "documents": documents, "languages": sorted(languages), "without": without}
         return found | {"said": {name: sorted(x) for name, x in said.items()}, "passed": notes.passed}
 
-    def _edges(self, files: list[Path], sentences: int) -> dict[str, list[float]]:
-        """Global bins, from the values of all sentences."""
-        known = self.folder.path / "edges.json"
-        if not known.exists():
-            bins = {entry.name: entry.bins for entry in self.settings.sentence_features().binned_entries}
-            some = [files[k : k + FILES] for k in range(0, len(files), FILES)]
 
-            def ask(question: Question) -> Iterator[Counts]:
-                asked = (Counting(part, self.settings, question) for part in some)
-                return (counts for _, counts in self.workers.each(count_digits, asked))
-
-            write_record(known, edges_of(ask, dict.fromkeys(bins, sentences), bins) if bins else {})
-        return read_record(known)
-
-
-def there(items: Path, values: Path, shard: Path, edges: bool) -> bool:
-    """Whether a shard is made, or can be; without edges, which are made of the values of all, only the latter helps."""
-    return (edges and shard.exists()) or (items.exists() and values.exists())
-
-
-def instances(prepared: Prepared) -> tuple[Any, ...]:
+def instances(prepared: PreparedShards) -> tuple[Any, ...]:
     """What is learned from: item sets, targets and weights where they are few, else the files that hold them."""
     if prepared.clusters > FEW or prepared.squares > AT_ONCE:
         return ([str(path) for path in prepared.shards],)
