@@ -20,9 +20,7 @@ from dpplearn.cli import main
 from dpplearn.cli.bars import Lines
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
-from dpplearn.summarize.model import line
-from dpplearn.summarize.model.bins import quantile_edges
-from dpplearn.summarize.model.quantiles import edges_of
+from dpplearn.summarize.model import pipeline
 from dpplearn.summarize.model.training import example_of, flat, named_settings
 
 EXAMPLE = Cluster.example()
@@ -42,11 +40,11 @@ def corpus(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def in_files(monkeypatch):
     """Instances stay in files, however few they are."""
-    monkeypatch.setattr(line, "AT_ONCE", 0)
+    monkeypatch.setattr(pipeline, "AT_ONCE", 0)
 
 
 def fit(clusters, **options):
-    summarizer = Summarizer(budget=30, unit="words", **options.pop("settings", {}))
+    summarizer = Summarizer(**{"features": "paper", "budget": 30, "unit": "words"} | options.pop("settings", {}))
     return summarizer.fit(clusters, **options)
 
 
@@ -61,34 +59,24 @@ def numbers(summarizer):
 
 @pytest.fixture(scope="module")
 def truth(corpus):
-    before, line.AT_ONCE = line.AT_ONCE, 0
+    before, pipeline.AT_ONCE = pipeline.AT_ONCE, 0
     try:
         return numbers(fit(open_corpus(corpus)))
     finally:
-        line.AT_ONCE = before
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_quantiles_of_parts_are_those_of_all(seed):
-    rng = np.random.default_rng(seed)
-    x = np.concatenate([rng.normal(size=300), rng.integers(-2, 3, 200) * 1.0, [5e-324, -1e300, 0.0, -0.0]])[seed:]
-    parts = np.array_split(rng.permutation(x), 7)
-    found = edges_of(lambda question: [question.answer({"x": one}) for one in parts], {"x": x.size}, {"x": 5})
-    assert np.array_equal(found["x"], quantile_edges(x, 5))
-    assert np.array_equal(found["x"], np.quantile(x, np.arange(1, 5) / 5))
+        pipeline.AT_ONCE = before
 
 
 def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
     """To the bit: items, cosines, costs, targets and weights of the clusters as they are read alone."""
     kept = {}
-    real = line.instances
+    real = pipeline.instances
     monkeypatch.setattr(
         "dpplearn.summarize.model.training.instances",
         lambda prepared: kept.setdefault("shards", [load_shard(path) for path in prepared.shards]) and real(prepared),
     )
-    for compress in (False, True):
+    for features in ("paper", "general"):
         kept.clear()
-        summarizer = fit(open_corpus(corpus), settings={"compress": compress})
+        summarizer = fit(open_corpus(corpus), settings={"features": features})
         X, y, w = flat([example_of(summarizer.features_, one, summarizer.settings) for one in read_clusters(corpus)])
         shards = kept["shards"]
         assert [w for shard in shards for w in shard.weights.tolist()] == w

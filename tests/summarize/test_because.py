@@ -14,7 +14,7 @@ from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.because import Because, likely_words
 from dpplearn.summarize.explain.ideas import IDEAS, feature_of, ideas_of
 from dpplearn.summarize.explain.topics import Vocabulary, quoted
-from dpplearn.summarize.model.quality_features import FEATURES
+from dpplearn.summarize.model.quality_features import FEATURE_SETS
 from dpplearn.summarize.model.split_cluster import split_cluster
 from made_up import made_up
 
@@ -197,7 +197,7 @@ def test_words_are_true_of_the_sentence(bundled):
 
 def test_every_feature_belongs_to_an_idea_and_a_new_one_has_its_own_name():
     home = {feature for idea in IDEAS for feature in idea.features}
-    columns = {column: feature.name for feature in FEATURES for column in (*feature.columns, *feature.plain_columns)}
+    columns = {column: one.name for features in FEATURE_SETS.values() for one in features for column in one.columns}
     for column, name in columns.items():
         assert feature_of(column) == name
         assert name in home | {"constant"}

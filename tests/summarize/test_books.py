@@ -46,7 +46,7 @@ def test_centrality_of_rows_is_that_of_their_cosines(model):
     np.testing.assert_allclose(lexrank_of_rows(one), [1.0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("features", ["paper", "extended"])
+@pytest.mark.parametrize("features", ["paper", "general"])
 def test_features_of_many_sentences_are_those_of_few(features, monkeypatch):
     cluster = book(200, documents=4)
     made = SentenceFeatures(features).fit([cluster])

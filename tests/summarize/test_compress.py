@@ -13,7 +13,6 @@ from dpplearn.summarize.experiments.held_out import Experiment
 from dpplearn.summarize.experiments.systems import Models, summary_of
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.explain.summary import left_out
-from dpplearn.summarize.model.oracle import paper_oracle, rouge_oracle
 from dpplearn.summarize.text.short_forms import without
 
 TEXT = (
@@ -118,46 +117,10 @@ def test_left_out_are_sentences():
     assert left_out(np.array([0, 0, 1, 2, 2, 2]), 6, np.array([4])).tolist() == [0, 2]
 
 
-@pytest.mark.parametrize("oracle", [rouge_oracle, paper_oracle])
-def test_an_oracle_takes_one_form_of_a_sentence(oracle):
-    texts = [["a", "b", "x", "y"], ["a", "b"], ["a"], ["c"]]
-    cost, references = np.array([4.0, 2.0, 1.0, 1.0]), [["a", "b", "c", "a"]]
-    assert oracle(texts, references, cost, 10.0, np.array([0, 0, 0, 1])).tolist() == [1, 3]
-    assert oracle(texts, references, cost, 10.0).tolist() == [1, 2, 3]
-
-
 def clusters():
     example = Cluster.example()
     parts = [example.documents[k : k + 4] for k in (0, 4)]
     return [Cluster(part, example.references, f"c{k}.x") for k, part in enumerate(parts)]
-
-
-def test_training_with_forms_and_its_file(tmp_path):
-    """Extracts may have short forms; the file says so, and one from before there were any is read as without."""
-    summarizer, plain = (Summarizer(compress=given, budget=665).fit(clusters()) for given in (True, False))
-    assert summarizer.training_["sentences"] == plain.training_["sentences"]
-    assert not np.allclose(summarizer.theta_, plain.theta_)
-    shortened = 0
-    for cluster in clusters():
-        read = summarizer.features_.with_forms(summarizer.features_.read(cluster))
-        items = summarizer.oracle_items(read)
-        assert np.unique(read.forms[items]).size == items.size
-        shortened += sum(bool(read.sentences[i].dropped) for i in items)
-    assert shortened
-    summarizer.save(tmp_path / "m.json")
-    again = Summarizer.load(tmp_path / "m.json")
-    assert again.compress is True
-    assert str(again.summarize(clusters()[1], compress=True)) == str(summarizer.summarize(clusters()[1], compress=True))
-    data = json.loads((tmp_path / "m.json").read_text())
-    del data["settings"]["compress"]
-    (tmp_path / "old.json").write_text(json.dumps(data))
-    assert Summarizer.load(tmp_path / "old.json").compress is False
-
-
-@pytest.mark.parametrize("value", ["yes", 1, None])
-def test_compress_is_yes_or_no(value):
-    with pytest.raises(TypeError, match="compress"):
-        Summarizer(compress=value).fit(clusters())
 
 
 def test_other_languages(bundled):
@@ -192,13 +155,10 @@ def test_systems(bundled):
 
 
 def test_the_experiment_trains_once_for_whole_and_shorter_sentences():
-    """The compressed system has the model of consensus decoding; with compress=True all learn with shorter forms."""
+    """The compressed system has the model of consensus decoding."""
     systems = ["begin", "dpp-greedy", "dpp-consensus", "dpp-compressed"]
     groups = Experiment(Summarizer(), systems, clusters(), None).by_decoder()
     assert groups == {"greedy": ("dpp-greedy",), "consensus": ("begin", "dpp-consensus", "dpp-compressed")}
-    models, _ = Experiment(Summarizer(budget=300, compress=True), systems[2:], clusters(), clusters()).plan(False)
-    assert models["consensus"].compress
-    assert models["consensus"].summarizer.compress
 
 
 def run(*arguments):

@@ -15,12 +15,10 @@ from dpplearn.summarize.experiments.held_out import Experiment
 from dpplearn.summarize.model.meaning import encode
 from small_encoder import Small, fitted, variations
 
-pytestmark = pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:The starts", "ignore:The weight")
-
 
 @pytest.fixture(scope="module")
-def mixture():
-    return fitted(similarity="mixture", encoder=Small())
+def with_encoder():
+    return fitted(encoder=Small())
 
 
 def test_an_encoder_with_the_fixed_kind_has_equal_shares():
@@ -33,16 +31,16 @@ def test_an_encoder_with_the_fixed_kind_has_equal_shares():
     assert len(model.summarize(cluster, 40, "words").text.split()) <= 40
 
 
-def test_model_files_name_their_encoder_and_loading_needs_it(mixture, tmp_path):
+def test_model_files_name_their_encoder_and_loading_needs_it(with_encoder, tmp_path):
     path, cluster = tmp_path / "m.json", variations()[0]
-    mixture.save(path)
+    with_encoder.save(path)
     data = json.loads(path.read_text())
     assert data["encoder"]["width"] == 9
     assert data["encoder"]["name"].endswith(":Small")
     with pytest.raises(ValueError, match=r"Small.*9 numbers.*Summarizer\.load\(path, encoder="):
         Summarizer.load(path)
     again = Summarizer.load(path, encoder=Small())
-    assert again.summarize(cluster, 40, "words").text == mixture.summarize(cluster, 40, "words").text
+    assert again.summarize(cluster, 40, "words").text == with_encoder.summarize(cluster, 40, "words").text
     again.save(tmp_path / "again.json")
     assert json.loads((tmp_path / "again.json").read_text())["encoder"] == data["encoder"]
     with pytest.raises(ValueError, match=r"gave 9 numbers for a text; this one .* gives 4"):
@@ -100,14 +98,14 @@ def test_bad_encoders_are_told_before_anything_is_learned(encoder, said, monkeyp
 
     monkeypatch.setattr("dpplearn.summarize.model.stages.training_targets", never)
     with pytest.raises(ValueError, match=said) as error:
-        fitted(similarity="mixture", encoder=encoder)
+        fitted(encoder=encoder)
     assert str(error.value).startswith("The encoder ")
 
 
 @pytest.mark.parametrize("encoder", ["all-MiniLM-L6-v2", 3, Small, b"x"])
 def test_what_is_no_encoder(encoder):
     with pytest.raises(TypeError, match=r"encoder must be an object with \.encode"):
-        fitted(similarity="mixture", encoder=encoder)
+        fitted(encoder=encoder)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_what_encoders_may_return(made):
     plain = encode(small, ["Rain fell.", "Boats sank."])
     cluster = variations()[0]
     one, two = (
-        SentenceFeatures(similarity="mixture", encoder=e).fit([cluster]).read(cluster).items.part_cosines(6)
+        SentenceFeatures(encoder=e).fit([cluster]).read(cluster).items.similarity
         for e in (small, lambda texts: made(small.encode(texts)))
     )
     assert plain.dtype == np.float64
@@ -135,18 +133,15 @@ def test_what_encoders_may_return(made):
 
 def test_clusters_are_encoded_once_and_by_a_list():
     encoder = Small()
-    model = Summarizer(budget=60, unit="words", similarity="mixture", encoder=encoder).fit(variations())
+    model = Summarizer(budget=60, unit="words", encoder=encoder).fit(variations())
     sizes = [len(model.features_.read(c)) for c in variations()]
     assert encoder.asked[:5] == [2, *sizes]  # two short texts first, to know its width
 
 
 def test_results_of_other_kinds_are_other_results():
     plain = Experiment(Summarizer(), ["dpp-greedy"], variations(), None).record
-    learned = Experiment(Summarizer(similarity="mixture", encoder=one_nan), ["dpp-greedy"], variations(), None).record
-    assert {name: learned[name] for name in learned if name not in plain} == {
-        "similarity": "mixture",
-        "encoder": f"{__name__}:one_nan",
-    }
+    learned = Experiment(Summarizer(encoder=one_nan), ["dpp-greedy"], variations(), None).record
+    assert {name: learned[name] for name in learned if name not in plain} == {"encoder": f"{__name__}:one_nan"}
 
 
 MODULE = """
@@ -164,12 +159,10 @@ def test_on_the_command_line(tmp_path, monkeypatch):
     corpus.write_text("".join(json.dumps(record(cluster)) + "\n" for cluster in variations()[:2]))
     text.write_text(Cluster.example().documents[0].text)
     named = ["--encoder", "my_encoder:encoder"]
-    options = ["--budget", "60", "--unit", "words", "--similarity", "mixture", *named]
-    done = run("train", str(corpus), "--out", model, *options)
-    assert "similarity mixture" in done.stderr
+    options = ["--budget", "60", "--unit", "words", *named]
+    run("train", str(corpus), "--out", model, *options)
     shown = run("info", model)  # without the encoder
     assert "my_encoder:encoder, 3 numbers for a text" in shown.stdout
-    assert "meaning" in shown.stdout
     refused = run("summarize", str(text), "--model", model, code=1)
     assert "Summarizer.load(path, encoder=...), or --encoder" in refused.stderr
     assert run("summarize", str(text), "--model", model, *named).stdout.strip()

@@ -6,7 +6,6 @@ import pytest
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.model.choice import Choice
 from dpplearn.summarize.model.context import as_likely, choose_standing, leaned_on, loose
-from dpplearn.summarize.model.quality_features import FEATURES
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.text.leaning import leaning_language, leans
 
@@ -155,8 +154,3 @@ def test_summaries_open_well_and_with_context_have_no_loose_sentence(decoder, un
         assert 0 < whole.length <= budget
         codes = {x.number: x.code for x in whole.explain().left_out}
         assert all(ready.read.leaning[i] for i, code in codes.items() if code == "leans")
-
-
-def test_it_is_a_feature():
-    entry = next(one for one in FEATURES if one.name == "leans on the sentence before")
-    assert np.asarray(entry.values(split_cluster(Cluster.from_texts([STORM])))).tolist() == [0, 1, 1, 0, 1, 0]

@@ -16,7 +16,6 @@ def pairs_oracle(
     references: Sequence[Tokens],
     cost: FloatArray,
     budget: float,
-    exclusive: IntArray | None = None,
 ) -> IntArray:
     """Add the sentence that raises the extract's own ROUGE-1 F plus ROUGE-2 F most, while one does and fits.
 
@@ -42,7 +41,7 @@ def pairs_oracle(
             now += 2 * kept / max(total + n * length, 1.0)
         return np.where(then > now + 1e-12, then, -np.inf)
 
-    return fill(cost, budget, score, exclusive)
+    return fill(cost, budget, score)
 
 
 def paper_oracle(
@@ -50,7 +49,6 @@ def paper_oracle(
     references: Sequence[Tokens],
     cost: FloatArray,
     budget: float,
-    exclusive: IntArray | None = None,
 ) -> IntArray:
     """Add the sentence with the best mean unigram F to the references, then remove the words it covers from them.
 
@@ -69,15 +67,11 @@ def paper_oracle(
         F = np.divide(2 * hits, lengths, out=np.zeros_like(hits), where=lengths > 0).mean(axis=0)
         return np.where(F > 0.0, F, -np.inf)
 
-    return fill(cost, budget, score, exclusive)
+    return fill(cost, budget, score)
 
 
-def fill(
-    cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArray], exclusive: IntArray | None = None
-) -> IntArray:
+def fill(cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArray]) -> IntArray:
     """Add the item that scores highest beside those chosen, of those that still fit, until none is above -inf.
-
-    Of items that have the same number in `exclusive`, forms of one sentence, only one is added.
 
     Examples
     --------
@@ -91,13 +85,13 @@ def fill(
         if value[best] == -np.inf:
             break
         chosen.append(best)
-        free[[best] if exclusive is None else exclusive == exclusive[best]] = False
+        free[best] = False
         budget -= cost[best]
     return np.sort(np.array(chosen, np.int64))
 
 
 ORACLES: dict[
-    str, Callable[[Texts | Sequence[Tokens], Sequence[Tokens], FloatArray, float, IntArray | None], IntArray]
+    str, Callable[[Texts | Sequence[Tokens], Sequence[Tokens], FloatArray, float], IntArray]
 ] = {
     "pairs": pairs_oracle,
     "paper": paper_oracle,

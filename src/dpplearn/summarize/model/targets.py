@@ -33,4 +33,4 @@ def extracts(found: SplitCluster, settings: SummarizerSettings, each: Sequence[S
     cost[first] = found.costs(unit)[first]
     texts, oracle = Texts.of(found.matched(language)), ORACLES[settings.oracle]
     wanted = [[match_words(cut(reference, budget, unit), language) for reference in some] for some in each]
-    return [oracle(texts, some, cost, limit(budget, unit), found.forms) for some in wanted]
+    return [oracle(texts, some, cost, limit(budget, unit)) for some in wanted]
