@@ -24,7 +24,7 @@ def variations():
 
 @pytest.fixture(scope="module")
 def trained():
-    return Summarizer(budget=60, unit="words", decoder="greedy").fit(variations())
+    return Summarizer("paper", budget=60, unit="words", decoder="greedy").fit(variations())
 
 
 @pytest.fixture(scope="module")
@@ -289,7 +289,7 @@ def test_tuning_chooses_from_its_grid():
 def test_other_languages_are_compared_by_plain_words():
     text = "Η γάτα κοιμάται. Ο σκύλος τρέχει στο πάρκο. Η γάτα ξύπνησε;"
     cluster = Cluster([Document("a", text), Document("b", text)], ["Η γάτα κοιμάται."], language="greek")
-    summarizer = Summarizer(budget=6, unit="words", language="greek").fit([cluster])
+    summarizer = Summarizer("paper", budget=6, unit="words", language="greek").fit([cluster])
     assert summarizer.match_words("Η ΓΆΤΑ") == ["η", "γάτα"]
     assert "γάτα" in summarizer.summarize(cluster).text
 

@@ -16,7 +16,7 @@ def variations():
 
 @pytest.fixture(scope="module")
 def trained():
-    return Summarizer(budget=60, unit="words", decoder="greedy").fit(variations())
+    return Summarizer("paper", budget=60, unit="words", decoder="greedy").fit(variations())
 
 
 def test_model_files_are_exact(trained, tmp_path):
@@ -36,29 +36,13 @@ def test_a_model_file_has_what_was_trained(tmp_path):
     """Whatever the arguments are by then; and without a prior, where standard errors may be infinite."""
     path = tmp_path / "model.json"
     with pytest.warns(UserWarning, match="finite prior_variance"):
-        fitted = Summarizer(budget=60, unit="words", prior_variance=None, decoder="greedy").fit(variations())
+        fitted = Summarizer("paper", budget=60, unit="words", prior_variance=None, decoder="greedy").fit(variations())
     assert np.isinf(fitted.theta_std_).any()
-    fitted.set_params(features="extended", language="greek", rho=0.9).save(path)
+    fitted.set_params(features="general", language="greek", rho=0.9).save(path)
     loaded = Summarizer.load(path)
     assert (loaded.features, loaded.language, loaded.language_, loaded.rho_) == ("paper", None, None, 0.3)
     np.testing.assert_array_equal(loaded.theta_std_, fitted.theta_std_)
     assert loaded.summarize(Cluster.example()).text == fitted.summarize(Cluster.example()).text
-
-
-def test_model_files_of_version_1(trained, tmp_path):
-    """They call a decoder "sample" and may hold weights of the regression."""
-    path = tmp_path / "old.json"
-    trained.save(path)
-    data = json.loads(path.read_text())
-    assert data["version"] == 2
-    old = {**data, "version": 1, "logistic": {"weights": [0.0] * 39, "mmr_lambda": 0.5}}
-    path.write_text(json.dumps({**old, "settings": {**data["settings"], "decoder": "sample"}}))
-    loaded = Summarizer.load(path)
-    assert loaded.settings.decoder == loaded.decoder == "sampled"
-    few = {"n_samples": 2_000}
-    assert loaded.summarize(Cluster.example(), **few).text == (
-        trained.summarize(Cluster.example(), decoder="sampled", **few).text
-    )
 
 
 def test_the_model_inside_knows_no_words_and_every_weight_says_something():
