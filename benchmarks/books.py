@@ -83,12 +83,12 @@ def costs(sizes: Sequence[int], data: Path | None) -> dict:
         print(*rows[-1], sep="  ", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder) / "extended.json"
-        Summarizer("extended").fit([made_up_cluster(seed, 100) for seed in range(6)]).save(model)
+        model = Path(folder) / "paper.json"
+        Summarizer("paper").fit([made_up_cluster(seed, 100) for seed in range(6)]).save(model)
         for n in sizes:
             book = made_up_book(n)
             measure(f"{n:,} sentences", book)
-            measure(f"{n:,} sentences, extended features", book, "--model", str(model), "--budget", "665")
+            measure(f"{n:,} sentences, the paper's features", book, "--model", str(model), "--budget", "665")
     if data is not None:
         clusters = [c for name in ("multiling2011", "clscisumm2018") for c in read_clusters(data / f"{name}.jsonl")]
         texts = [d.text for c in clusters if c.language in (None, "english") for d in c.documents]
@@ -194,7 +194,7 @@ def run(quick: bool = False, data: Path = DATA) -> dict:
     there = data if (data / "multiling2011.jsonl").exists() else None
     tables = [costs(SIZES[:2] if quick else SIZES, there), loss_on_books(range(1 if quick else 3))]
     if there is not None:
-        tables += [loss_in_rouge(there, features, 2 if quick else None) for features in ("paper", "extended")]
+        tables += [loss_in_rouge(there, features, 2 if quick else None) for features in ("paper", "general")]
     return {
         "name": "books",
         "title": "Books",

@@ -88,7 +88,7 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
 
     works: dict[str, Callable[[], object]] = {
         "reading": read,
-        "features": lambda: [features.made(features.draft(one)) for one in splits],
+        "features": lambda: [features.columns_of(features.values(features.reading(one))) for one in splits],
         "oracle": lambda: [training_targets(one, settings) for one in splits],
         "likelihood": likelihood,
         "greedy": lambda: decode("greedy"),

@@ -58,9 +58,6 @@ def corpora(data: Path, languages: bool) -> list[Corpus]:
 VARIANTS: dict[str, dict] = {
     "base": {},  # one extract for all references, consensus by words alone, the paper's features
     "oracle=paper": {"oracle": "paper"},
-    "features=extended": {"features": "extended"},
-    "features=extended, prior 0.1": {"features": "extended", "prior_variance": 0.1},
-    "features=extended, prior 0.3": {"features": "extended", "prior_variance": 0.3},
     "prior 0.1": {"prior_variance": 0.1},
     "prior 0.3": {"prior_variance": 0.3},
     "prior 10": {"prior_variance": 10.0},
@@ -76,17 +73,9 @@ VARIANTS: dict[str, dict] = {
     "window 0.9 to 1.1": {"window": (0.9, 1.1)},
     "window 0.7 to 1.3": {"window": (0.7, 1.3)},
     "window 1.0 to 1.4": {"window": (1.0, 1.4)},
-    "each, extended": {"targets": "each", "features": "extended"},
     "each, bigrams 0.3": {"targets": "each", "bigrams": 0.3},
-    "each, extended, bigrams 0.3": {"targets": "each", "features": "extended", "bigrams": 0.3},
     # prior 0.3: each extract counts a third, as in `Summarizer`, where every cluster counts once (three references)
     "each, bigrams 0.3, prior 0.3": {"targets": "each", "bigrams": 0.3, "prior_variance": 0.3},
-    "each, extended, bigrams 0.3, prior 0.1": {
-        "targets": "each",
-        "features": "extended",
-        "bigrams": 0.3,
-        "prior_variance": 0.1,
-    },
 }
 
 

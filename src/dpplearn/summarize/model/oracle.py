@@ -90,9 +90,7 @@ def fill(cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArra
     return np.sort(np.array(chosen, np.int64))
 
 
-ORACLES: dict[
-    str, Callable[[Texts | Sequence[Tokens], Sequence[Tokens], FloatArray, float], IntArray]
-] = {
+ORACLES: dict[str, Callable[[Texts | Sequence[Tokens], Sequence[Tokens], FloatArray, float], IntArray]] = {
     "pairs": pairs_oracle,
     "paper": paper_oracle,
 }
