@@ -61,14 +61,14 @@ def test_a_question_moves_quality_and_is_a_reason(bundled):
     summary = bundled.summarize(ready, 60, "words", about="the cost of a new spillway")
     best = max(summary.explain().chosen, key=lambda one: one.contributions[REASON])
     assert "14 million" in best.sentence.text
-    codes = {x.code for x in summary.explain().left_out}
+    codes = {x.code for x in summary.explain().best_left_out(None)}
     assert "less-relevant" in codes
     weakest = ready.dpp.quality[summary.subset].min()
-    for x in summary.explain().left_out:
+    for x in summary.explain().best_left_out(None):
         if x.code == "less-relevant":
             assert asked.dpp.quality[x.number] < asked.dpp.quality[summary.subset].min()
             assert ready.dpp.quality[x.number] >= weakest
-    assert "less-relevant" not in {x.code for x in bundled.summarize(ready, 60, "words").explain().left_out}
+    assert "less-relevant" not in {x.code for x in bundled.summarize(ready, 60, "words").explain().best_left_out(None)}
 
 
 def test_relevance_is_that_of_its_equation():

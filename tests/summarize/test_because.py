@@ -79,7 +79,7 @@ def test_what_opens_its_document_is_not_later_than_anything(bundled):
         for budget in (20, 60):
             found = bundled.summarize(c, budget, "words").explain()
             chosen = np.mean([one.sentence.position for one in found.chosen])
-            for x in found.left_out:
+            for x in found.best_left_out(None):
                 told += "later in its document" in x.reason
                 assert x.sentence.position > 1 or "later in its document" not in x.reason
                 assert x.sentence.position <= chosen or "where it stands" not in x.reason
@@ -106,7 +106,7 @@ def test_where_nothing_was_to_choose_nobody_says_how_sure_that_is(bundled):
     n = bundled.prepare(Cluster.example()).n
     for options in ({"budget": "100%"}, {"exclude": [*range(1, n)], "budget": 60}):
         found = bundled.summarize(Cluster.example(), unit="words", **options).explain()
-        assert {x.code for x in found.left_out} <= {"excluded"}
+        assert {x.code for x in found.best_left_out(None)} <= {"excluded"}
         assert found.as_a_set.sureness is None
     alone = bundled.summarize(Cluster.from_texts(["A storm hit the coast."])).explain().as_a_set
     assert alone.sureness is None

@@ -108,7 +108,7 @@ def test_all_views_tell_of_the_first_choice(model, monkeypatch):
     summary = model.summarize(cluster, 40, "words")
     reasons = summary.explain()
     assert reasons.passed == 340
-    assert len(reasons.chosen) + len(reasons.left_out) + reasons.passed == len(cluster.sentences())
+    assert len(reasons.chosen) + len(reasons.best_left_out(None)) + reasons.passed == len(cluster.sentences())
     assert "340 more sentences were left out in a first choice" in reasons.first_choice
     assert reasons.first_choice in str(reasons)
     assert reasons.first_choice in html_report(summary)
@@ -179,7 +179,7 @@ def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, bu
     cluster = book(400, seed=4)
     assert len(model.summarize(cluster, budget, unit).sentences) == 60
     summary = model.summarize(cluster, budget, unit, exclude=[3])
-    assert [x.code for x in summary.explain().left_out] == ["excluded"]
+    assert [x.code for x in summary.explain().best_left_out(None)] == ["excluded"]
     with pytest.raises(ValueError, match="diversity"):
         model.summarize(cluster, budget, unit, diversity=2.0)
     with pytest.raises((TypeError, ValueError), match=r"share items|not callable"):  # whoever is asked first

@@ -65,7 +65,7 @@ def test_never_two_forms_of_a_sentence_and_never_over_the_budget(bundled, ready,
     assert 0 < np.unique(forms).size == forms.size
     assert found.length <= found.budget
     assert found.text.split("\n") == [sentence.text for sentence in found.sentences]
-    for x in found.explain().left_out:  # sentences, each once, of which no form was chosen
+    for x in found.explain().best_left_out(None):  # sentences, each once, of which no form was chosen
         assert not x.sentence.dropped
         assert ready.read.forms[x.number] not in forms
 
@@ -107,7 +107,7 @@ def test_reasons_hold_of_the_shortest_form(bundled):
     """A sentence whose shorter form would have fitted is not told to be too long."""
     cluster = Cluster.from_texts([TEXT])
     found = bundled.summarize(cluster, 9, "words", compress=True)
-    for x in found.explain().left_out:
+    for x in found.explain().best_left_out(None):
         forms = [s for s in found.read.sentences if s.start == x.sentence.start]
         assert (x.code == "too-long") == (min(len(s.text.split()) for s in forms) > 9)
 

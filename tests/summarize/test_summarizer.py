@@ -235,7 +235,7 @@ def test_bad_settings(bundled):
 def test_one_sentence(bundled):
     summary = bundled.summarize(Cluster.from_texts(["The only sentence of them all."]), 100, "words")
     assert summary.text == "The only sentence of them all."
-    assert summary.explain().left_out == ()
+    assert summary.explain().best_left_out(None) == ()
 
 
 def test_repeated_documents_are_said_once(bundled):

@@ -56,14 +56,15 @@ def passed_over(ready: Prepared) -> schema.SetAside:
 def selection_answer(summary: Summary) -> schema.SelectionAnswer:
     """A summary of a cluster that is kept: sentences by number."""
     number, explanation = numbers(summary), summary.explain()
-    reasons = {int(number[x.number]): x.reason for x in explanation.left_out}
-    by = {int(number[x.number]): number[list(x.by)].tolist() for x in explanation.left_out if x.by}
+    every = explanation.best_left_out(None)
+    reasons = {int(number[x.number]): x.reason for x in every}
+    by = {int(number[x.number]): number[list(x.by)].tolist() for x in every if x.by}
     marginals = np.minimum(np.bincount(number, summary.marginals), 1.0)  # of a sentence in any of its forms
     return schema.SelectionAnswer(
         **head(summary),
         selected=[schema.Chosen(**one) for one in chosen(summary)],
         redundant=[schema.Redundant(**one) for one in redundant(summary)],
-        left_out=[number[x.number] for x in explanation.best_left_out()],
+        left_out=[number[x.number] for x in explanation.left_out],
         reasons=[reasons.get(i, "") for i in range(marginals.size)],
         by=[by.get(i, []) for i in range(marginals.size)],
         marginals=marginals.tolist(),
@@ -125,5 +126,5 @@ def redundant(summary: Summary) -> list[dict[str, Any]]:
             "similar_to": number[one.similar_to],
             "contributions": contributions(summary.names, terms[one.number]),
         }
-        for one in summary.explain().redundant()
+        for one in summary.explain().redundant
     ]

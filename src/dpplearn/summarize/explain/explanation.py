@@ -6,10 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
-
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, count_of
 from dpplearn._notebook import card, table
 from dpplearn.learning.relative import Reason
@@ -19,7 +18,7 @@ from dpplearn.summarize.explain.whole_set import Alike, WholeSet
 
 FEW = 5  # pieces that were no candidates that are printed
 LINE = 76  # characters of a sentence that are printed
-LISTED = 10  # sentences left out that a view shows, unless it is asked for more
+LISTED = 10  # sentences left out that are shown, unless more are asked for
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,6 +86,16 @@ class NoCandidate:
     reason: str
 
 
+class Others(Protocol):
+    """The sentences that are not in a summary: numbers, best first, and of good ones, most covered first."""
+
+    numbers: list[int]
+    covered: list[int]
+
+    def why(self, number: int) -> LeftOut:
+        """Why one of them is not."""
+
+
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """Why each sentence was chosen, why each other one was not, and what the set is like.
@@ -104,9 +113,9 @@ class Explanation:
         the probability that the model puts the sentence in a summary, given what is pinned and excluded, and `number`
         that by which `include=` and `exclude=` know it.
     left_out : tuple of LeftOut
-        All other sentences that the model was asked about, by quality, each with the one reason that decided: `reason`
-        in words and `code` in one (`dpplearn.summarize.explain.reasons` has them all). `by` are the numbers of
-        sentences that it is out for, without which it would be chosen. `similarity` is the cosine to `similar_to`, the
+        The ten best of the other sentences, by quality; `why(number)` tells of any. Each has one reason: `reason`
+        in words and `code` in one (`dpplearn.summarize.explain.reasons` has them all). `by` are the numbers of the
+        chosen sentences that say it already. `similarity` is the cosine to `similar_to`, the
         chosen sentence that is most like it, `shared` the words that both have, and `redundancy` the share of the
         sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
     as_a_set : WholeSet
@@ -122,7 +131,7 @@ class Explanation:
     """
 
     chosen: tuple[Chosen, ...]
-    left_out: tuple[LeftOut, ...]
+    others: Others
     as_a_set: WholeSet
     documents: tuple[str, ...]
     set_aside: tuple[NoCandidate, ...] = ()
@@ -145,19 +154,28 @@ class Explanation:
             "summaries are likely to have; or that have the same words."
         )
 
-    def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
-        """The sentences left out of the highest quality, best first; repeats of the chosen only where there is room."""
-        order = sorted(range(len(self.left_out)), key=lambda i: self.left_out[i].code == "same-words")[:most]
-        return tuple(self.left_out[i] for i in sorted(order))
+    @cached_property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The best sentences that are not in the summary, at most ten."""
+        return self.best_left_out()
 
-    def redundant(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
-        """Good sentences that were left out because the summary says them already, most covered first.
+    def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
+        """The sentences left out of the highest quality, best first; None for all of them."""
+        return tuple(map(self.others.why, self.others.numbers[:most]))
+
+    @cached_property
+    def redundant(self) -> tuple[LeftOut, ...]:
+        """Good sentences that the summary says already, most covered first, at most ten.
 
         Good is a quality of at least the median of all sentences.
         """
-        least = np.median([x.quality for x in (*self.chosen, *self.left_out)])
-        found = [x for x in self.left_out if x.code in ("same-words", "redundant") and x.by and x.quality >= least]
-        return tuple(sorted(found, key=lambda x: -x.redundancy)[:most])
+        found = map(self.others.why, self.others.covered[: 2 * LISTED])
+        return tuple(x for x in found if x.code in ("same-words", "redundant") and x.by)[:LISTED]
+
+    def why(self, number: int) -> Chosen | LeftOut:
+        """Why a sentence is in the summary, or why it is not, by its number among the candidates."""
+        chosen = {one.number: one for one in self.chosen}
+        return chosen[number] if number in chosen else self.others.why(number)
 
     def to_dict(self, most: int | None = LISTED) -> dict[str, Any]:
         """As data for JSON, with so many of the best sentences left out; None for all."""
@@ -183,7 +201,7 @@ class Explanation:
         lines += ["As a set", *(f"  {name}: {words}" for name, words in self.as_a_set.lines())]
         if self.left_out:
             lines.append("Left out, and why")
-        for x in self.best_left_out():
+        for x in self.left_out:
             lines += [f"  {short(x.sentence.text, LINE)} ({self.where(x.sentence)})", f"      {x.reason}"]
         if self.set_aside:
             counts = Counter(re.sub(" from .*", "", one.reason) for one in self.set_aside)
@@ -196,17 +214,17 @@ class Explanation:
     def __repr__(self) -> str:
         aside = f", {len(self.set_aside)} set aside" if self.set_aside else ""
         chosen = count_of(len(self.chosen), "chosen sentence", "chosen sentences")
-        return f"<Explanation of {chosen}, {len(self.left_out)} left out{aside}>"
+        return f"<Explanation of {chosen}, {len(self.others.numbers)} left out{aside}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the words of `str()`, in tables."""
         chosen = ((short(c.sentence.text, LINE), self.where(c.sentence), c.words) for c in self.chosen)
-        others = ((short(x.sentence.text, LINE), self.where(x.sentence), x.reason) for x in self.best_left_out())
+        others = ((short(x.sentence.text, LINE), self.where(x.sentence), x.reason) for x in self.left_out)
         return card(
             "Why these sentences",
             table(("chosen", "from", "why"), chosen, len(self.chosen)),
             table(("as a set", ""), self.as_a_set.lines()),
-            table(("left out", "from", "why"), others, len(self.left_out)),
+            table(("left out", "from", "why"), others, len(self.others.numbers)),
         )
 
     def where(self, sentence: Sentence) -> str:

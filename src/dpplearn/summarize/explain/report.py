@@ -19,7 +19,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     documents = read.cluster.documents
     names = [escape(document.title or called(document.id)) for document in documents]
     number = {sentence: k for k, sentence in enumerate(summary.sentences, 1)}
-    marks = {x.sentence: mark("again", f"≈{number[read.sentences[x.by[0]]]}") for x in explanation.redundant()}
+    marks = {x.sentence: mark("again", f"≈{number[read.sentences[x.by[0]]]}") for x in explanation.redundant}
     marks |= {sentence: mark("in", str(k), f' id="s{k}"') for sentence, k in number.items()}
     lines = [
         f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{in_full(c.sentence)}'
@@ -30,7 +30,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     left_out = [
         f'<li dir="auto">{escape(x.sentence.text)} <span class="meta" dir="ltr"><bdi>{names[x.sentence.document]}</bdi>'
         f", sentence {x.sentence.position} &#183; {escape(x.reason)}</span></li>"
-        for x in explanation.best_left_out()
+        for x in explanation.left_out
     ]
     sources = [
         f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{by_id(document)}</header>'

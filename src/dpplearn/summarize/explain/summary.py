@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._checks import FloatArray, IntArray, check_subset, count_of
 from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
@@ -138,24 +138,28 @@ class Summary:
                    (ASKED,) if i in pinned else because.reasons(i), because.alone(i))
             for k, i in enumerate(self.order.tolist())
         ]  # fmt: skip
-        rest = left_out(read.forms, q.size, Y)
-        rest = rest[np.argsort(-q[rest], kind="stable")]
-        covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
-        nearest = Y[C[np.ix_(rest, Y)].argmax(axis=1)]
-        why = Reasons(self.decision, self.worth, because, vocabulary)
-        others = []
-        for i, j, share in zip(rest.tolist(), nearest.tolist(), covered, strict=True):
-            shared = vocabulary.shared(i, j)
-            like = read.sentences[j], float(C[i, j]), shared, share
-            others.append(LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), *like, *why.of(i, share)))
+        others = NotChosen(self, Reasons(self.decision, self.worth, because, vocabulary), vocabulary)
         documents = tuple(document.id for document in read.cluster.documents)
-        others_allowed = read.passed or np.setdiff1d(rest, self.excluded).size  # of none, nothing was to choose
+        others_allowed = (
+            read.passed or np.setdiff1d(others.numbers, self.excluded).size
+        )  # of none, nothing was to choose
         free, cost = np.setdiff1d(Y, self.pinned)[: None if others_allowed else 0], read.costs(self.unit)
         names = tuple(map(called, documents))
         twins = np.array(read.twins)
         same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
         together = whole_set(read.sentences, Y, same, C, vocabulary, names, self.worth.chance, cost, free)
-        return Explanation(tuple(chosen), tuple(others), together, documents, set_aside(read), read.passed)
+        return Explanation(tuple(chosen), others, together, documents, set_aside(read), read.passed)
+
+    def why(self, number: int) -> Chosen | LeftOut:
+        """Why a sentence is in the summary, or why it is not, by its number in `read.sentences`.
+
+        Examples
+        --------
+        >>> from dpplearn.summarize import summarize
+        >>> summarize("A storm sank ten boats on Friday. Nobody was hurt.", budget=7).why(1).reason
+        'no room: takes 3 words, with 0 left'
+        """
+        return self.explain().why(check_subset([number], self.ready.n, "number")[0])
 
     def __repr__(self) -> str:
         many = count_of(len(self.sentences), "sentence", "sentences")
@@ -220,6 +224,33 @@ def plain_markdown(text: str) -> str:
     """
     text = re.sub(r"([\\`*_\[\]<>&|~$^])", r"\\\1", " ".join(text.split()))
     return re.sub(r"^(\d*)([-+#=.)])", r"\1\\\2", text)  # a sign is escaped, a figure cannot be
+
+
+class NotChosen:
+    """The sentences that are not in a summary, and why; each is looked at when somebody asks."""
+
+    def __init__(self, summary: Summary, reasons: Reasons, vocabulary: Vocabulary) -> None:
+        self.summary, self.reasons, self.vocabulary = summary, reasons, vocabulary
+        q, Y = summary.dpp.quality, summary.subset
+        rest = left_out(summary.read.forms, q.size, Y)
+        rest = rest[np.argsort(-q[rest], kind="stable")]
+        share = covered_shares(summary.dpp.similarity, rest, Y)
+        self.share = dict(zip(rest.tolist(), share.tolist(), strict=True))
+        self.numbers: list[int] = rest.tolist()
+        good = rest[np.argsort(-share, kind="stable")]
+        self.covered: list[int] = good[q[good] >= np.median(q)].tolist()
+
+    def why(self, number: int) -> LeftOut:
+        """Why a sentence is not in the summary; a shorter form of one that is stands for the sentence."""
+        found, Y = self.summary, self.summary.subset
+        C, q, p = found.ready.likeness, found.dpp.quality, found.marginals
+        if number not in self.share:  # a form of a sentence
+            forms = found.read.forms
+            number = next(i for i in self.numbers if forms is not None and forms[i] == forms[number])
+        j = int(Y[C[number, Y].argmax()])
+        like = found.read.sentences[j], float(C[number, j]), self.vocabulary.shared(number, j), self.share[number]
+        own = found.read.sentences[number], number, float(q[number]), float(p[number])
+        return LeftOut(*own, *like, *self.reasons.of(number))
 
 
 def left_out(forms: IntArray | None, n: int, Y: IntArray) -> IntArray:

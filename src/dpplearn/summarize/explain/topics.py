@@ -27,6 +27,7 @@ LONG = 8  # letters: shorter words weigh less, as they are less often what a tex
 NAMES = 1.5  # how much more than a long word a name weighs
 FEW = 3  # words that stand for many
 TOPICS = 3  # that are named
+MOST = 0.6  # of what the words of a sentence weigh: who has so much of it says the same
 SEVERAL = 5  # words that sentences have in common: of fewer, a share is all or nothing
 LEFT_TO_RIGHT = "\u200e"
 DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow week month year")
@@ -108,6 +109,17 @@ class Vocabulary:
     def shared(self, i: int, j: int) -> tuple[str, ...]:
         """The words that two sentences have in common, those that weigh most first."""
         return self.strongest({*self.words[i]} & {*self.words[j]}, 2 * FEW)
+
+    def says(self, j: int, i: int) -> bool:
+        """Whether sentence j says what sentence i says: most of its words by weight, and every name and figure of it.
+
+        Of a sentence without a word that means something, nobody can tell: that is False.
+        """
+        theirs, own = {*self.words[j]}, {*self.words[i]}
+        means = own & self.meaning
+        total = sum(map(self.worth, means))
+        exact = {word for word in own if word[0].isdigit() or (word in means and self.is_name(word))}
+        return exact <= theirs and total > 0.0 and sum(map(self.worth, means & theirs)) >= MOST * total
 
     def only(self, i: int, others: IntArray) -> tuple[str, ...]:
         """Words of a sentence that none of the others has."""
