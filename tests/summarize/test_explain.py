@@ -74,7 +74,7 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
                 "excluded": i in excluded,
                 "same-words": said or (bool(twins) and min(twins) < i),
                 "too-long": not within[i] and not said,
-                "redundant": within[i] and not said and bool(x.by) and {*x.by} <= chosen and vocabulary.says(x.by[0], i),
+                "redundant": within[i] and not said and all(j in chosen and vocabulary.says(j, i) for j in x.by),
                 "leans": read.leaning[i] and summary.worth.leaning is not None and i in summary.worth.leaning,
                 "weaker": q[i] < usual,
                 "does-not-fit": not beside and (q[i] >= usual or not summary.worth.quality),
