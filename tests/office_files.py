@@ -64,6 +64,11 @@ def docx(blocks=(), body="", title=None, more=None):
         "word/styles.xml": f"{head}<w:styles {W}>{styles}</w:styles>",
         "word/header1.xml": f"{head}<w:hdr {W}>{docx_paragraph('paragraph', 'Confidential draft')}</w:hdr>",
     }
+    if 'numId w:val="1"' in body:
+        level = '<w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl>'
+        listed = f'<w:abstractNum w:abstractNumId="0">{level}</w:abstractNum>'
+        listed += '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+        members["word/numbering.xml"] = f"{head}<w:numbering {W}>{listed}</w:numbering>"
     if notes:
         members["word/footnotes.xml"] = f"{head}<w:footnotes {W}>{''.join(notes)}</w:footnotes>"
     if title:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -50,3 +52,14 @@ class Limits:
 
 
 LIMITS = Limits()
+
+
+def import_reader(module: str, place: object, kind: str) -> Any:
+    """A package that reads a kind of files, or what to do where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ValueError(
+            f"{place} is a {kind} file, for which the package {module.partition('.')[0]} is needed: "
+            "pip install 'dpplearn[documents]'"
+        ) from None

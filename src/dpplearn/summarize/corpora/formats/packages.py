@@ -87,9 +87,8 @@ def parse_package(file: DocumentFile) -> list[Document]:
         return [read_epub(package, file.name)]
     if kind.endswith(("opendocument.text", "opendocument.text-template")):
         return [read_odt(package, file.name)]
-    part = main_part(package)
-    if part is not None:
-        return [read_docx(package, file.name, part)]
+    if main_part(package) is not None:
+        return [read_docx(package, file.data, file.name)]
     found = (told for mark, told in OTHERS.items() if mark in package or kind.endswith(mark))
     what, advice = next(found, ("a zip archive", "Unpack it and give what is inside"))
     raise ValueError(f"{file.place} must be a Word, OpenDocument or EPUB file, but is {what}. {advice}.")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.limits import import_reader
 from dpplearn.summarize.corpora.formats.pdf_blocks import page_blocks
 from dpplearn.summarize.corpora.formats.pdf_layout import lines_of
 from dpplearn.summarize.corpora.formats.pdf_words import Word, page_words
@@ -24,13 +25,8 @@ FEWEST = 3  # words a page, below which a file with pictures is taken for a scan
 
 def parse_pdf(file: DocumentFile) -> list[Document]:
     """The text of a PDF file in reading order."""
-    try:
-        import pypdfium2
-        import pypdfium2.raw as raw
-    except ImportError:
-        raise ValueError(
-            f"{file.place} is a PDF file, for which the package pypdfium2 is needed: pip install 'dpplearn[documents]'"
-        ) from None
+    pypdfium2 = import_reader("pypdfium2", file.place, "PDF")
+    raw = import_reader("pypdfium2.raw", file.place, "PDF")
     check_whole(file.data, file.place)
     try:
         pdf = pypdfium2.PdfDocument(file.data)
