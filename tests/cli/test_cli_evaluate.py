@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from dpplearn.cli import main
 from dpplearn.rouge import score_corpus
-from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters
+from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments import summaries as summaries_module
 from dpplearn.summarize.experiments.evaluation import Scoring
@@ -42,7 +42,7 @@ def files(tmp_path_factory):
     parts, references = example.documents, list(example.references)
     train = write(folder / "train.jsonl", [record(f"a{k}.x", parts[k : k + 2], references) for k in range(3)])
     test = write(folder / "test.jsonl", [record(f"b{k}.x", parts[4 + k : 6 + k], references) for k in range(3)])
-    assert run("train", train, "--out", folder / "m.json", "--budget", 300).exit_code == 0
+    assert run("train", train, "--out", folder / "m.json", "--features", "paper", "--budget", 300).exit_code == 0
     return folder, train, test
 
 
@@ -341,22 +341,6 @@ def test_the_regression_is_trained_where_it_is_asked_for(files, tmp_path, monkey
     asked = run(*evaluate, "begin,lr-mmr")
     assert asked.exit_code == 1
     assert "--train" in asked.stderr
-
-
-def test_logistic_weights_in_files_of_version_1(files, tmp_path):
-    folder, train, test = files
-    learned = baselines.train_logistic(Summarizer.load(folder / "m.json"), [*read_clusters(train)])
-    data = json.loads((folder / "m.json").read_text())
-    old = tmp_path / "old.json"
-    old.write_text(json.dumps({**data, "version": 1, "logistic": {
-        "weights": learned.w.tolist(), "mmr_lambda": learned.tradeoff
-    }}))  # fmt: skip
-    arguments = ["evaluate", test, "--systems", "lr-mmr,lr-dpp", "--jobs", 1, "--json", "--model"]
-    expected = json.loads(run(*arguments, folder / "m.json", "--train", train).stdout)["systems"]
-    assert json.loads(run(*arguments, old).stdout)["systems"] == expected
-    data["logistic"] = {"weights": [1.0], "mmr_lambda": 0.5}
-    old.write_text(json.dumps(data))
-    assert run("evaluate", test, "--model", old, "--systems", "begin").exit_code == 1
 
 
 def test_sampled_summaries_near_the_limit(files):

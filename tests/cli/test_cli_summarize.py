@@ -301,3 +301,10 @@ def test_an_address_is_told_from_a_path():
         result = run("summarize", address)
         assert result.exit_code == 1
         assert f"{address} is an address on the web" in result.stderr
+
+
+def test_an_error_names_the_file_as_it_was_typed():
+    for name in ("order=asc.txt", "budget=3", "keep_all"):
+        told = run("summarize", name)
+        assert told.exit_code == 1
+        assert f"{name} does not exist" in told.stderr

@@ -167,7 +167,7 @@ def test_word_keeps_the_final_version():
         f"<w:p>{run.format('It ')}<w:del>{run.format('snowed')}</w:del><w:ins>{run.format('rained')}</w:ins>"
         f"{run.format('.')}</w:p>"
         f"<mc:AlternateContent xmlns:mc={MC!r}>"
-        '<mc:Choice><w:p><w:r><w:txbxContent><w:p><w:r><w:t>A box.</w:t></w:r></w:p>'
+        "<mc:Choice><w:p><w:r><w:txbxContent><w:p><w:r><w:t>A box.</w:t></w:r></w:p>"
         "</w:txbxContent></w:r></w:p></mc:Choice><mc:Fallback><w:p><w:r><w:t>A box.</w:t></w:r></w:p></mc:Fallback>"
         "</mc:AlternateContent>"
         "<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>Bold heading</w:t></w:r></w:p>"

@@ -294,16 +294,14 @@ def test_other_languages_are_compared_by_plain_words():
     assert "γάτα" in summarizer.summarize(cluster).text
 
 
-def test_splits_are_kept_only_within_and_only_under_their_limit():
-    from dpplearn.summarize.model.split_cluster import kept_splits, split_cluster
+def test_a_cluster_keeps_its_latest_split():
+    from dpplearn.summarize.model.split_cluster import split_cluster
 
     cluster = Cluster.example()
-    alone = split_cluster(cluster)
-    with kept_splits():
-        first = split_cluster(cluster)
-        assert split_cluster(cluster) is first is not alone
-        assert split_cluster(cluster, min_words=9) is not first
-        with pytest.raises(ValueError, match="at most 3 sentences"):
-            split_cluster(cluster, limit=3)
-    assert split_cluster(cluster) is not first
-    assert first.sentences == alone.sentences
+    first = split_cluster(cluster)
+    assert split_cluster(cluster) is first
+    assert split_cluster(cluster, min_words=9) is not first
+    with pytest.raises(ValueError, match="at most 3 sentences"):
+        split_cluster(cluster, limit=3)
+    assert pickle.loads(pickle.dumps(cluster)) == cluster
+    assert len(pickle.dumps(cluster)) < len(pickle.dumps(first))

@@ -21,6 +21,8 @@ import click
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # and halves of surrogate pairs
 
+TYPED = "dpplearn.typed"  # where a context keeps the words of the command line
+
 # name of the command and of its module: one line for --help
 COMMANDS = {
     "batch": "Summarize every cluster of a corpus.",
@@ -50,6 +52,10 @@ class LazyGroup(click.Group):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and import_module(f"dpplearn.cli.{name}").command, rest
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[TYPED] = [*args]
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         with plain_errors(ctx), plain_warnings(ctx), first_run_notice():
@@ -83,7 +89,8 @@ def worded(message: str, ctx: click.Context | None) -> str:
     command = None if ctx is None else ctx.command
     if ctx is not None and isinstance(command, LazyGroup) and ctx.invoked_subcommand in COMMANDS:
         command = import_module(f"dpplearn.cli.{ctx.invoked_subcommand}").command
-    return visible(with_options(message, command))
+    typed = [] if ctx is None else ctx.meta.get(TYPED, [])
+    return visible(with_options(message, command, typed))
 
 
 @contextmanager

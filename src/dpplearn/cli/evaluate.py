@@ -50,7 +50,7 @@ def command(
     Prints a table like Table 2 of the paper. Sampled and consensus summaries may run 15 bytes over a budget of bytes;
     the scorer trims every summary to the limit. With --out, a run that was stopped goes on where it was.
     """
-    from dpplearn.summarize.experiments.baselines import Logistic, train_logistic
+    from dpplearn.summarize.experiments.baselines import train_logistic
     from dpplearn.summarize.experiments.evaluation import Scoring, evaluate, evaluation_record
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import LEARNED, Models, check_systems
@@ -62,8 +62,8 @@ def command(
         if (budget is None) != (unit is None):
             raise ValueError("Give --budget and --unit together: a number means nothing without its unit.")
     summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
-    logistic = Logistic.load(model, summarizer.theta_.size)
-    if logistic is None and train is None and not systems:
+    logistic = None
+    if train is None and not systems:
         names = [name for name in names if name not in LEARNED]
         say("Left out lr-mmr and lr-dpp: name the corpus that they learn from with --train.")
     unit = str(summarizer.unit) if unit is None else unit

@@ -11,8 +11,8 @@ _SUBJECT = "must|needs|may|cannot"  # what follows an argument that is the subje
 _VALUE = r"=(\"[^\"]*\"|'[^']*'|[\w.%-]*[\w%-])"
 
 
-def with_options(message: str, command: click.Command | None) -> str:
-    """A message in which arguments are called as the options of a command are.
+def with_options(message: str, command: click.Command | None, typed: Iterable[str] = ()) -> str:
+    """A message in which arguments are called as the options of a command are; what the user typed stays as it is.
 
     An argument is what has a value (`rank=30`), what is written with an underscore (`max_iter`), or what begins a
     sentence (`encoder must be ...`): other words stay, as names of fields after the place in a file do.
@@ -27,7 +27,13 @@ def with_options(message: str, command: click.Command | None) -> str:
     'Pass --keep-all, or leave it: the rank must be 7, found no --rank.'
     >>> with_options("Raise keep_all, or 'keep_all'.", fit)
     "Raise --keep-all, or 'keep_all'."
+    >>> with_options("rank=7.txt does not exist. Pass rank=7.", fit, ["fit", "rank=7.txt"])
+    'rank=7.txt does not exist. Pass --rank 7.'
     """
+    own = sorted({text for text in typed if len(text) > 1}, key=len, reverse=True)
+    if own and any(text in message for text in own):
+        parts = re.split(f"({'|'.join(map(re.escape, own))})", message)
+        return "".join(part if part in own else with_options(part, command) for part in parts)
     for option in options_of(command):
         name, said = re.escape(str(option.name)), max(option.opts, key=len)
 

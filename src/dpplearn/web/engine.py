@@ -92,7 +92,7 @@ class Engine:
         self.models: dict[str, Summarizer] = {}
         if settings.model is not None:
             self.models[settings.model.stem] = Summarizer.load(settings.model, encoder=settings.encoder)
-        self.models.setdefault("english", Summarizer.load())
+        self.models.setdefault("general", Summarizer.load())
         self.default = next(iter(self.models))
         self.warmed = False
 

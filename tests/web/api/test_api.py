@@ -214,7 +214,7 @@ def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
 
 def test_models_health_and_an_empty_selection(client, example):
     (model,) = client.get("/api/v1/models").json()["models"]
-    assert (model["name"], model["language"], model["default"]) == ("english", "any", True)
+    assert (model["name"], model["language"], model["default"]) == ("general", "any", True)
     assert model["trained_on"]["clusters"] > 0
     assert client.get("/api/v1/health").json()["status"] == "ok"
     assert client.post(f"/api/v1/clusters/{example['id']}/select").status_code == 200  # all options have defaults
@@ -264,10 +264,10 @@ def test_another_model_is_the_default_and_brings_its_length(serving, tmp_path):
     summarizer = Summarizer.load()
     summarizer.save(tmp_path / "mine.json")
     with serving(Settings(model=tmp_path / "mine.json")) as client:
-        assert [m["name"] for m in client.get("/api/v1/models").json()["models"]] == ["mine", "english"]
+        assert [m["name"] for m in client.get("/api/v1/models").json()["models"]] == ["mine", "general"]
         documents = [{"text": "A storm hit. Rain fell."}]
         mine = client.post("/api/v1/clusters", json={"documents": documents}).json()
-        english = client.post("/api/v1/clusters", json={"documents": documents, "model": "english"}).json()
-    assert (mine["model"], english["model"]) == ("mine", "english")
+        english = client.post("/api/v1/clusters", json={"documents": documents, "model": "general"}).json()
+    assert (mine["model"], english["model"]) == ("mine", "general")
     assert (mine["defaults"]["budget"], mine["defaults"]["unit"]) == (summarizer.budget, "words")
     assert (english["defaults"]["budget"], english["defaults"]["unit"]) == (2, "words")  # room for "Rain fell."

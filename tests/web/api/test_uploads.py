@@ -30,7 +30,7 @@ def test_files_are_read_as_from_disk(client, tmp_path):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     expected = Cluster.from_files(sorted(tmp_path.iterdir())).documents
-    answer = upload(client, *((name, text.encode()) for name, text in FILES.items()), model="english").json()
+    answer = upload(client, *((name, text.encode()) for name, text in FILES.items()), model="general").json()
     assert [(d["id"], d["title"], d["text"]) for d in answer["documents"]] == [
         (d.id, d.title or "", d.text) for d in expected
     ]
@@ -111,7 +111,7 @@ def test_forms_that_are_not_valid(client, is_problem):
     )
     is_problem(client.post(CLUSTERS, files=[one], data={"model": "french"}), 422, "invalid")
     is_problem(
-        client.post(CLUSTERS, files=[one, ("model", (None, "english")), ("model", (None, "english"))]), 422, "invalid"
+        client.post(CLUSTERS, files=[one, ("model", (None, "general")), ("model", (None, "general"))]), 422, "invalid"
     )
     is_problem(client.post(CLUSTERS, files=[("files", (None, "no file name"))]), 422, "invalid")
     for content_type in ("multipart/form-data", "multipart/form-data; boundary=x"):

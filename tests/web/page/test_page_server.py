@@ -74,7 +74,7 @@ def test_busy_servers_are_waited_for_limits_named_models_offered(look, tmp_path)
         Settings(model=own, workers=1, queue=0, max_body_bytes=20_000, max_documents=8, max_sentences=80)
     ) as live:
         seen = look(live)
-        expect(seen.find("#model option")).to_have_text(["mine", "english"])
+        expect(seen.find("#model option")).to_have_text(["mine", "general"])
         seen.load_example()
         seen.expected = {413, 429}
         with live.occupied():

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
-from dpplearn._cached import cached_property
+from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
 from dpplearn.summarize.corpora.candidates import Candidates, Splitter, Wanted, find_candidates
@@ -74,6 +75,15 @@ class Cluster:
         for reference in self.references:
             if not isinstance(reference, str):
                 raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
+
+    @cached_property
+    def latest_split(self) -> Latest[Any]:
+        """Its sentences as they were split last (`dpplearn.summarize.model.split_cluster`)."""
+        return Latest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and other processes split it again, if they need to."""
+        return {name: value for name, value in vars(self).items() if name != "latest_split"}
 
     def __repr__(self) -> str:
         return f"<Cluster{f' {self.id!r:.60}' if self.id else ''} of {', '.join(self._sizes())}>"

@@ -6,7 +6,6 @@ are those of `Summarizer`.
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.jsonfile import number, numbers
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import greedy_map
 from dpplearn.decoding.limits import fits
@@ -22,7 +20,6 @@ from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.centrality import lexrank
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.modelfile import read_model
 from dpplearn.summarize.model.oracle import fill
 from dpplearn.summarize.model.training import rouge_of
 from dpplearn.summarize.summarizer import Summarizer
@@ -121,21 +118,6 @@ class Logistic:
             return cls(np.zeros(F.shape[1]), tradeoff)
         model = LogisticRegression(fit_intercept=False, max_iter=10_000).fit(F, inside)
         return cls(np.asarray(model.coef_[0], np.float64), tradeoff)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str] | None, size: int) -> Logistic | None:
-        """The weights in a model file of version 1, or None; later ones have none."""
-        path, data = read_model(path)
-        given = data.get("logistic")
-        if given is None:
-            return None
-        if not isinstance(given, dict) or set(given) != {"weights", "mmr_lambda"}:
-            raise ValueError(f"logistic in {path} must hold weights and mmr_lambda, found {given!r:.80}.")
-        w = numbers(given["weights"], "logistic.weights", path, size)
-        tradeoff = number(given["mmr_lambda"], "logistic.mmr_lambda", path)
-        if not (np.isfinite(w).all() and 0.0 <= tradeoff <= 1.0):
-            raise ValueError(f"logistic in {path} must hold finite weights and an mmr_lambda from 0 to 1.")
-        return cls(w, tradeoff)
 
     def probabilities(self, read: Featurized) -> FloatArray:
         """1 / (1 + exp(-w . f_i))."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from dpplearn.summarize.experiments.summaries import Task, make_summaries
 from dpplearn.summarize.experiments.systems import LEARNED, PAPER, Models
 from dpplearn.summarize.experiments.tested import Known, Tested, known_of, look_over
 from dpplearn.summarize.model.meaning import encoder_name
-from dpplearn.summarize.model.split_cluster import kept_splits, split_cluster
+from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 
 _DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that means the same document anywhere
@@ -130,7 +129,7 @@ class Experiment:
         """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
         others, known = self.read_peers(peers, encoding) if peers is not None else ({}, {})
         scoring = self.scoring
-        with open_workers(backend, jobs) as workers, kept_splits() if self.test is None else nullcontext():
+        with open_workers(backend, jobs) as workers:
             models, tasks = self.plan(progress, backend=backend, n_jobs=jobs)
             made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, workers, progress=progress)
             oracle: dict[str, str] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from multiprocessing import parent_process
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS, Models, summary_of
 from dpplearn.summarize.experiments.tested import Tested
-from dpplearn.summarize.model.split_cluster import kept_splits
 from dpplearn.summarize.text.units import Unit
 
 Asked = dict[int, tuple[str, list[str]]]  # the id of a cluster and the systems that are to summarize it, by its place
@@ -65,9 +63,6 @@ def models_of(key: str, given: Given) -> Models:
     if not callable(recipe):
         return recipe
     if _trained.get("recipe") is not recipe:
-        if parent_process() is not None and "splits" not in _trained:  # recipes share clusters, which are few
-            _trained["splits"] = kept_splits()
-            _trained["splits"].__enter__()  # as long as the process lasts
         _trained.update(recipe=recipe, models=recipe())
     return _trained["models"]
 

@@ -21,7 +21,6 @@ from dpplearn.summarize.model.training import Trained
 
 FORMAT, VERSION = "dpplearn.Summarizer", 2
 SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name not in ("splitter", "encoder"))
-MAX_DOCUMENTS = 10_000_000  # there is a weight for each number of them
 Path = str | os.PathLike[str]
 
 
@@ -142,10 +141,8 @@ def read_idf(idf: Any, path: Path) -> Idf:
         raise ValueError(f"idf in {path} must hold documents and counts, found {idf!r:.80}.")
     documents: Any = idf.get("documents")
     whole = [documents, *idf["counts"].values()]
-    if not all(isinstance(x, int) and not isinstance(x, bool) and x >= 0 for x in whole):
-        raise ValueError(f"idf in {path} must hold whole numbers that are not negative.")
-    if documents > MAX_DOCUMENTS:
-        raise ValueError(f"idf in {path} must be of at most {MAX_DOCUMENTS:,} documents, found {documents!r:.60}.")
+    if not all(isinstance(x, int) and not isinstance(x, bool) and 0 <= x < 2**53 for x in whole):
+        raise ValueError(f"idf in {path} must hold whole numbers that are not negative, and below 2^53.")
     if idf["counts"] and max(idf["counts"].values()) > documents:
         raise ValueError(f"idf in {path} has a word in more documents than there are ({documents}).")
     return Idf(documents, idf["counts"])

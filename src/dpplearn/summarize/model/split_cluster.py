@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -178,20 +176,6 @@ def check_cluster(given: object) -> None:
         )
 
 
-_kept: dict[Any, tuple[int, SplitCluster]] | None = None  # with the limit that each was found under
-
-
-@contextmanager
-def kept_splits() -> Iterator[None]:
-    """Within it, clusters that are split again, for another model, are split once: that is most of their reading."""
-    global _kept  # a record of this process, as long as an experiment lasts
-    before, _kept = _kept, {} if _kept is None else _kept
-    try:
-        yield
-    finally:
-        _kept = before
-
-
 def split_cluster(
     cluster: Cluster,
     splitter: Splitter | None = None,
@@ -200,16 +184,15 @@ def split_cluster(
     min_words: int = 1,
     keep_all: bool = False,
 ) -> SplitCluster:
-    """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`."""
+    """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`.
+
+    The cluster keeps its latest split: that is most of its reading, and several models may ask for it.
+    """
     check_cluster(cluster)
-    kept, key = _kept, (id(cluster), splitter, min_words, keep_all)  # a split holds its cluster, and so its id
-    if kept is not None and key in kept:
-        under, split = kept[key]
-        if under <= limit or len(split) + len(split.set_aside) <= limit:
-            return split
-    split = _split(cluster, splitter, limit, min_words, keep_all)
-    if kept is not None:
-        kept[key] = (limit, split)
+    key, kept = (splitter, min_words, keep_all, type(cluster)), cluster.latest_split
+    split: SplitCluster = kept.get(key, lambda: _split(cluster, splitter, limit, min_words, keep_all))
+    if len(split) + len(split.set_aside) > limit:  # kept from a call with a larger one
+        return _split(cluster, splitter, limit, min_words, keep_all)
     return split
 
 

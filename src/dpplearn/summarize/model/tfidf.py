@@ -10,7 +10,6 @@ from itertools import chain, repeat
 import numpy as np
 from scipy import sparse
 
-from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray
 from dpplearn.summarize.model.numbered import Numbered, ends_of
 from dpplearn.summarize.model.tokens import ByWord
@@ -65,13 +64,10 @@ class Idf:
     def weights(self, words: Iterable[str]) -> FloatArray:
         """Inverse document frequency of each word."""
         if isinstance(words, ByWord) and isinstance(self.counts, ByWord) and words.spelling is self.counts.spelling:
-            return self._by_count[self.counts.numbers]  # what was counted: nobody needs to spell it
-        return self._by_count[list(map(self.counts.get, words, repeat(0)))]
-
-    @cached_property
-    def _by_count(self) -> FloatArray:
-        """The weight of a word that 0, 1, ... of the documents have."""
-        return np.maximum(np.log((1 + self.documents) / np.arange(1, self.documents + 2)), FLOOR)
+            counts = self.counts.numbers  # what was counted: nobody needs to spell it
+        else:
+            counts = np.fromiter(map(self.counts.get, words, repeat(0)), np.int64)
+        return np.asarray(np.maximum(np.log((1 + self.documents) / (1 + counts)), FLOOR))
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
         """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
