@@ -41,7 +41,7 @@ def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, inval
     L = kernel_of(L, items, True)
     mask = subset_of(mask, L.shape[-1], items)
     # the derivative of eigenvalues, V diag(.) V^T, holds for equal ones too
-    lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*batch_shape(L, mask, 2), -1)
+    lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*batch_shape(L, mask), -1)
     sizes = mask.sum(-1).expand(lam.shape[:-1])
     return log_minor(L, mask, True, invalid, "L_Y") - LogElementary.apply(lam, sizes)[0]
 
