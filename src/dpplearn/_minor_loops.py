@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpplearn._elimination_loops import dot
+from dpplearn._determinant_loops import dot
 from dpplearn._numba import jit
 from dpplearn._precision import ROUNDING
 

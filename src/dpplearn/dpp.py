@@ -66,18 +66,15 @@ class DPP(Determinantal):
 
     def __init__(self, L: ArrayLike) -> None:
         kernel = check_kernel(L)
-        self._keep(kernel, None, np.arange(len(kernel)), unsure=len(kernel) > SMALL)
-
-    def _keep(self, L: FloatArray | None, K: FloatArray | None, items: IntArray, unsure: bool) -> None:
-        read_only(items, *(array for array in (L, K) if array is not None))
-        self._set(_L=L, _K=K, items=items, _unsure="L" if unsure else None)
+        self._set(
+            _L=kernel, _K=None, items=frozen(np.arange(len(kernel))), _unsure="L" if len(kernel) > SMALL else None
+        )
 
     @classmethod
     def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray, *, unsure: bool = False) -> Self:
         """A DPP from a kernel that needs no check, or whose eigenvalues nobody has seen yet (unsure)."""
-        self = cls.__new__(cls)
-        self._keep(L, K, items, unsure)
-        return self
+        read_only(items, *(array for array in (L, K) if array is not None))
+        return cls._with(_L=L, _K=K, items=items, _unsure="L" if unsure else None)
 
     @classmethod
     def from_marginal(cls, K: ArrayLike) -> Self:

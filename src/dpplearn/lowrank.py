@@ -19,7 +19,6 @@ from dpplearn._checks import (
     check_items,
     check_quality,
     freeze_features,
-    read_only,
     row_lengths,
 )
 from dpplearn._linalg import Factor, Spectrum, eigh_gram, factor_rows, project_out, spectrum, to_dense
@@ -27,6 +26,7 @@ from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import LARGE, Rows
 from dpplearn.process import check_remaining, frozen, impossible
+from dpplearn.sampling.elimination import eliminate_rows
 
 
 class LowRankDPP(Determinantal):
@@ -55,17 +55,12 @@ class LowRankDPP(Determinantal):
 
     def __init__(self, B: ArrayLike | sparse.sparray | sparse.spmatrix) -> None:
         rows = check_features(B)
-        items = np.arange(rows.shape[0])
-        read_only(items)
-        self._set(B=rows, items=items)
+        self._set(B=rows, items=frozen(np.arange(rows.shape[0])))
 
     @classmethod
     def _of(cls, B: Features, items: IntArray) -> Self:
-        self = cls.__new__(cls)
         freeze_features(B)
-        read_only(items)
-        self._set(B=B, items=items)
-        return self
+        return cls._with(B=B, items=frozen(items))
 
     @classmethod
     def from_quality(cls, q: ArrayLike, phi: ArrayLike | sparse.sparray | sparse.spmatrix) -> Self:
@@ -146,8 +141,6 @@ class LowRankDPP(Determinantal):
             B = self._factor().T
         return self._of(project_out(B, rest, A), self.items[rest])
 
-    def _dense_K(self) -> FloatArray:
-        raise ValueError(
-            'method="cholesky" needs the n x n marginal kernel, which a LowRankDPP does not form. '
-            'Use method="spectral", or DPP(dpp.L).sample(method="cholesky") if n x n fits in memory.'
-        )
+    def _eliminate(self, u: FloatArray) -> IntArray:
+        p, V, _ = self.spectrum
+        return eliminate_rows(V, np.diag(p), u)

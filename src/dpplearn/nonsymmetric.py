@@ -26,11 +26,13 @@ from dpplearn._checks import (
 )
 from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
+from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
 from dpplearn.minors import Core, check_minors, log_minor
 from dpplearn.operand import TwoSided
 from dpplearn.process import Absent, PointProcess, check_remaining, frozen
-from dpplearn.sampling.nonsymmetric import make_jumps, sample_elimination, sample_jumps
+from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
+from dpplearn.sampling.jumps import make_jumps, sample_jumps
 from dpplearn.sampling.records import Jumps
 from dpplearn.subsets import Subsets
 
@@ -395,7 +397,9 @@ class NonsymmetricDPP(PointProcess):
         if method == "jumps" and self._plain is not None:  # else its tables would lose digits
             return Subsets._of(*sample_jumps(self._jumps, size, generator, n_jobs=jobs), self.n)
         Q, W, _ = self._marginal
-        return Subsets._of(*sample_elimination(Q, W, size, generator, n_jobs=jobs), self.n)
+        with blas_threads(len(W)):
+            draws = sample_elimination(lambda u: eliminate_rows(Q, W, u), self.n, size, generator, n_jobs=jobs)
+        return Subsets._of(*draws, self.n)
 
     @cached_property
     def _jumps(self) -> Jumps:
