@@ -1,11 +1,13 @@
 """Every question of sections 1 and 2, in every representation, against enumeration."""
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+import dpplearn
 from brute import event, pmf, pmf_of_marginal, random_kernel, random_marginal, subsets
 from dpplearn import DPP, KDPP, LowRankDPP, Subsets
 from dpplearn.kernels import K_to_L, L_to_K, from_quality
@@ -225,6 +227,21 @@ def test_a_k_dpp_answers_what_a_dpp_answers(name, k):
         assert given.items.tolist() == [i for i in range(N) if i not in A + B]
         expected = [event(truth, {*A, i}, B) / evidence for i in range(N)]
         np.testing.assert_allclose(sized.conditional_marginals(A, B), expected, atol=1e-7)
+
+
+def test_the_table_of_who_answers_what_is_true():
+    """docs/api.md names every public attribute of the distributions, but for what makes one."""
+    page = (Path(__file__).parents[1] / "docs" / "api.md").read_text("utf-8")
+    head, _, *rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("|")]
+    answers = {name.strip(" `"): set() for name in head[1:]}
+    for names, *cells in rows:
+        for told, cell in zip(answers.values(), cells, strict=True):
+            told |= {name.strip(" `") for name in names.split(",")} if cell.strip() == "yes" else set()
+    for name, told in answers.items():
+        kind = getattr(dpplearn, name)
+        fields = {x for parent in kind.__mro__ for x in getattr(parent, "__annotations__", ())}
+        there = fields | {x for x in dir(kind) if hasattr(kind, x)}  # what is Absent says why
+        assert told == {x for x in there if not x.startswith(("_", "from_"))}, name
 
 
 def test_what_a_k_dpp_cannot_be_is_refused():
