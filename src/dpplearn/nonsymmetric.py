@@ -28,8 +28,8 @@ from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
-from dpplearn.minors import Core, check_minors, log_minor
-from dpplearn.operand import TwoSided
+from dpplearn.minors import Core, check_minors
+from dpplearn.operand import TwoSided, log_minor
 from dpplearn.process import Absent, PointProcess, check_remaining, frozen
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
 from dpplearn.sampling.jumps import make_jumps, sample_jumps
