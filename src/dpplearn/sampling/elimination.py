@@ -22,7 +22,8 @@ def eliminate(K: FloatArray, u: FloatArray) -> IntArray:
     chosen = np.empty(len(K), np.bool_)
     for start in range(0, len(u), BLOCK):
         M = decide_block(K[:BLOCK, :BLOCK], u[start : start + BLOCK], chosen[start : start + BLOCK])
-        K = K[BLOCK:, BLOCK:] - K[BLOCK:, :BLOCK] @ np.linalg.solve(M, K[:BLOCK, BLOCK:])
+        if len(K) > BLOCK:
+            K = K[BLOCK:, BLOCK:] - K[BLOCK:, :BLOCK] @ np.linalg.solve(M, K[:BLOCK, BLOCK:])
     return np.flatnonzero(chosen)
 
 
