@@ -140,6 +140,23 @@ class Determinantal(Spectral, PointProcess):
     def _operand(self) -> Operand:
         """L, as an array or as rows."""
 
+    @abstractmethod
+    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """L[rows, columns]."""
+
+    @property
+    def similarity(self) -> FloatArray:
+        """S_ij = L_ij / sqrt(L_ii L_jj), equation (8), an n x n array; `similarity_of` gives a block of it."""
+        items = self._some_items(None)
+        return frozen(self.similarity_of(items, items))
+
+    def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
+        """The block S[rows, columns] of the similarities; an item of quality 0 is similar only to itself."""
+        i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
+        block, scale = self._block(i, j), np.outer(self.quality[i], self.quality[j])
+        S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
+        return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
+
     @property
     def has_L(self) -> bool:
         """Whether there is a likelihood kernel; only a DPP given by K may have none."""
@@ -204,16 +221,6 @@ class Determinantal(Spectral, PointProcess):
         p, V, _ = self.spectrum
         A, B = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         return np.asarray((V[A] * p) @ V[B].T)
-
-    @cached_property
-    def K(self) -> FloatArray:
-        """Marginal kernel K = L (L + I)^-1, equations (6) and (7). An n x n array."""
-        self._some_items(None)
-        return self._kernel_from_spectrum()
-
-    def _kernel_from_spectrum(self) -> FloatArray:
-        p, V, _ = self.spectrum
-        return frozen((V * p) @ V.T)
 
     @cached_property
     def marginals(self) -> FloatArray:

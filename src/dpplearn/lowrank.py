@@ -16,7 +16,6 @@ from dpplearn._checks import (
     Items,
     check_directions,
     check_features,
-    check_items,
     check_quality,
     freeze_features,
     row_lengths,
@@ -103,19 +102,8 @@ class LowRankDPP(Determinantal):
         """q_i = |b_i|, equation (8)."""
         return frozen(row_lengths(self.B))
 
-    @property
-    def similarity(self) -> FloatArray:
-        """S_ij = L_ij / sqrt(L_ii L_jj), equation (8), an n x n array; `similarity_of` gives a block of it."""
-        items = self._some_items(None)
-        return frozen(self.similarity_of(items, items))
-
-    def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
-        """The block S[rows, columns] of the similarities, equation (8)."""
-        i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
-        scale = np.outer(self.quality[i], self.quality[j])
-        block = to_dense(self.B[i] @ self.B[j].T)
-        S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
-        return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
+    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        return to_dense(self.B[rows] @ self.B[columns].T)
 
     def _log_prob(self, Y: IntArray) -> float:
         return -np.inf if Y.size > self.B.shape[1] else super()._log_prob(Y)
