@@ -64,7 +64,7 @@ def problem(T: int, n: int = 250, seed: int = 0, *, sparse: bool = False) -> tup
     for _ in range(T):
         F = section_7_2_features(n, rng)
         items = ItemSet(F, phi=text_like_features(n, rng))
-        X.append(items if sparse else ItemSet(F, similarity=items.similarity_matrix()))
+        X.append(items if sparse else ItemSet(F, S=items.similarity_matrix()))
         appeal = np.exp(2 * F[:, 12] - 0.5 * F[:, 6:12] @ np.arange(6))
         y.append(np.sort(rng.choice(n, rng.integers(3, 7), replace=False, p=appeal / appeal.sum())))
     return X, y

@@ -16,9 +16,8 @@ from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.summarize import SentenceFeatures, Summarizer, read_clusters
 from dpplearn.summarize.model.training import training_targets
 from dpplearn.torch import DPPLoss, log_prob_quality, sample, subset_masks
-from dpplearn.torch.loss import cosines
 
-LOSS = DPPLoss(nugget=0.1)
+LOSS, COSINE = DPPLoss(nugget=0.1), nn.CosineSimilarity(dim=-1)
 
 
 def compare(x, v, chosen, items, T, steps, weight_decay):
@@ -45,7 +44,7 @@ def made_up(T, n=16):
     """Items with five numbers and a constant: quality from the first two, directions from the other three."""
     x = torch.randn(T, n, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     x[..., 5] = 1.0
-    log_q, S = torch.sin(2 * x[..., 0]) + x[..., 1].abs() - 1, cosines(x[..., 2:5])
+    log_q, S = torch.sin(2 * x[..., 0]) + x[..., 1].abs() - 1, COSINE(x[:, :, None, 2:5], x[:, None, :, 2:5])
     L = torch.exp(log_q[..., None] + log_q[..., None, :]) * torch.lerp(S, torch.eye(n).double(), LOSS.nugget)
     return x, log_q, S, sample(L, generator=torch.Generator().manual_seed(2))
 
@@ -66,7 +65,7 @@ def main(sets=600, steps=300, corpus=None):
     linear, found, network = compare(x, x[..., :5], chosen, torch.ones_like(chosen), sets, steps, 0.01)
     truth = log_prob_quality(log_q, S, chosen, nugget=LOSS.nugget)[sets:].mean().item()
     seen, phi = network(x, x[..., :5])
-    off = [A[:, ~torch.eye(16).bool()] ** 2 for A in (cosines(phi), S)]  # P(i, j) depends on the square of S_ij
+    off = [A[:, ~torch.eye(16).bool()] ** 2 for A in (COSINE(phi[:, :, None], phi[:, None]), S)]  # P(i, j) has S_ij^2
     r = [np.corrcoef(a.detach()[sets:].flatten(), b[sets:].flatten())[0, 1] for a, b in ((seen, log_q), off)]
     print(f"log P of a held-out set: {linear:.2f} linear, {found:.2f} network, {truth:.2f} the truth")
     print(f"correlation of the network's with the true log q {r[0]:.2f}, with the true squared similarities {r[1]:.2f}")

@@ -22,7 +22,7 @@ def random_items(n, m, rng, d=None, similarity=False, spread=1.0, **kwargs):
         unit = phi / np.linalg.norm(phi, axis=1)[:, None]
         S = unit @ unit.T
         np.fill_diagonal(S, 1.0)
-        return ItemSet(F, similarity=S, **kwargs)
+        return ItemSet(F, S=S, **kwargs)
     return ItemSet(F, phi=phi, **kwargs)
 
 

@@ -44,6 +44,6 @@ def test_two_objects_compute_at_the_same_time():
 
 
 def test_the_kernels_of_a_dpp_use_it():
-    for name in ("eigenpairs", "spectrum", "marginals", "quality", "similarity"):
+    for name in ("eigenpairs", "spectrum", "marginals", "quality", "K"):
         assert isinstance(next(vars(c)[name] for c in DPP.__mro__ if name in vars(c)), cached_property)
     assert DPP(np.eye(2)).marginals == pytest.approx([0.5, 0.5])

@@ -10,8 +10,8 @@ from brute import random_kernel, subsets
 from dpplearn import DPP, KDPP, LowRankDPP, Subsets
 from dpplearn._linalg import eigh_gram, factor_kernel, factor_rows, logdet, spectrum_wide
 from dpplearn.decoding import greedy_map, sampled_map
+from dpplearn.kdpp import log_esp, vector_probs
 from dpplearn.kernels import L_to_K, rbf_similarity
-from dpplearn.sampling.kdpp import log_esp, vector_probs
 
 SCALES = [1e-150, 1e-20, 1e-3, 1.0, 1e5, 1e20, 1e150]
 

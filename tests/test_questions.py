@@ -1,11 +1,13 @@
 """Every question of sections 1 and 2, in every representation, against enumeration."""
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+import dpplearn
 from brute import event, pmf, pmf_of_marginal, random_kernel, random_marginal, subsets
 from dpplearn import DPP, KDPP, LowRankDPP, Subsets
 from dpplearn.kernels import K_to_L, L_to_K, from_quality
@@ -187,6 +189,74 @@ def test_k_dpp(name, k):
     assert kdpp.log_prob(range(k + 1) if k < N else [0]) == -np.inf
     many = kdpp.log_prob(Subsets.from_lists([*truth, ()], N))
     np.testing.assert_allclose(np.exp(many[:-1]), list(truth.values()), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", range(N + 1))
+@pytest.mark.parametrize("name", CASES)
+def test_a_k_dpp_answers_what_a_dpp_answers(name, k):
+    dpp, truth = CASES[name]
+    total = sum(p for Y, p in truth.items() if len(Y) == k)
+    rank = np.count_nonzero(dpp.spectrum.p)
+    if k > rank or total < 1e-12:
+        return
+    sized, truth = KDPP(dpp, k), {Y: p / total for Y, p in truth.items() if len(Y) == k}
+    close = {"rel": 1e-6, "abs": 1e-8}
+    for A in subsets(N):
+        for B in [(), (0,), (2, 5), (1, 3, 4)]:
+            assert sized.prob(A, B) == pytest.approx(event(truth, A, B), **close)
+        assert sized.inclusion_prob(A) == pytest.approx(event(truth, A), **close)
+    y = np.array([[i in Y for i in range(N)] for Y in truth], float)
+    p = np.array(list(truth.values()))
+    np.testing.assert_allclose(sized.pair_probs(), (y * p[:, None]).T @ y, atol=1e-8)
+    np.testing.assert_allclose(sized.pair_probs([4, 1]), sized.pair_probs()[np.ix_([4, 1], [4, 1])], atol=1e-12)
+    mean = p @ y
+    spread = np.sqrt(mean * (1 - mean))
+    covariance, got = (y * p[:, None]).T @ y - np.outer(mean, mean), sized.correlations()
+    for i, j in combinations(range(N), 2):
+        if min(spread[i], spread[j]) > 1e-3:
+            assert got[i, j] == pytest.approx(covariance[i, j] / spread[i] / spread[j], abs=1e-5)
+    assert (sized.expected_size, sized.size_variance, sized.size_pmf[k], len(sized)) == (k, 0.0, 1.0, N)
+    positive = p[p > 0]
+    assert sized.entropy() == pytest.approx(-positive @ np.log(positive), abs=1e-7)
+    for A, B in [((1,), ()), ((), (2,)), ((0, 3), (5,)), ((5,), (1, 2)), ((2,), (0, 1, 3, 4))]:
+        evidence = event(truth, A, B)
+        if evidence < 1e-6:
+            continue
+        given = sized.condition(A, B)
+        assert given.k == k - len(A)
+        assert given.items.tolist() == [i for i in range(N) if i not in A + B]
+        expected = [event(truth, {*A, i}, B) / evidence for i in range(N)]
+        np.testing.assert_allclose(sized.conditional_marginals(A, B), expected, atol=1e-7)
+
+
+def test_the_table_of_who_answers_what_is_true():
+    """docs/api.md names every public attribute of the distributions, but for what makes one."""
+    page = (Path(__file__).parents[1] / "docs" / "api.md").read_text("utf-8")
+    head, _, *rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("|")]
+    answers = {name.strip(" `"): set() for name in head[1:]}
+    for names, *cells in rows:
+        for told, cell in zip(answers.values(), cells, strict=True):
+            told |= {name.strip(" `") for name in names.split(",")} if cell.strip() == "yes" else set()
+    for name, told in answers.items():
+        kind = getattr(dpplearn, name)
+        fields = {x for parent in kind.__mro__ for x in getattr(parent, "__annotations__", ())}
+        there = fields | {x for x in dir(kind) if hasattr(kind, x)}  # what is Absent says why
+        assert told == {x for x in there if not x.startswith(("_", "from_"))}, name
+
+
+def test_what_a_k_dpp_cannot_be_is_refused():
+    sized = KDPP(DPP([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 2)
+    assert sized.prob([0, 1]) == sized.prob(exclude=[2]) == sized.prob([0], [0]) == 0.0
+    assert sized.prob([0], [1]) == pytest.approx(0.5)
+    for event_of_nothing in ({"include": [0, 1]}, {"exclude": [2]}):
+        with pytest.raises(ValueError, match="probability 0"):
+            sized.condition(**event_of_nothing)
+    with pytest.raises(AttributeError, match=r"A KDPP has no K: .* Use prob, marginals"):
+        _ = sized.K
+    L = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    tiny = KDPP(DPP(1e-200 * L), 2)  # scaling changes nothing
+    np.testing.assert_allclose(tiny.pair_probs()[0], [0.7, 0.3, 0.4], atol=1e-12)
+    assert tiny.prob([0], [1]) == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("dpp", [DPP(np.eye(2)), LowRankDPP(np.eye(2)), LowRankDPP(sparse.eye_array(2))])

@@ -1,85 +1,27 @@
-"""Elementary symmetric polynomials, and determinants of many subsets."""
+"""Principal minors of positive semidefinite matrices, many subsets at a time."""
 
 import numpy as np
 
-from dpplearn._elimination_loops import dot, subtract
 from dpplearn._numba import jit
 from dpplearn._precision import PARALLEL, ROUNDING, SINGULAR
 
 
-@jit(steps=lambda log_lam, k: 10 * log_lam.size * k)
-def log_esp_table(log_lam, k):
-    """T[j, i] = log e_j(lam_1 ... lam_i), for j = 0 ... k: sums of positive terms, so nothing cancels."""
-    n = log_lam.size
-    T = np.full((k + 1, n + 1), -np.inf)
-    T[0, :] = 0.0
-    for i in range(1, n + 1):
-        x = log_lam[i - 1]
-        for j in range(1, min(i, k) + 1):
-            a, b = T[j, i - 1], T[j - 1, i - 1] + x  # without lam_i, and with it
-            if a < b:
-                a, b = b, a
-            T[j, i] = a + np.log1p(np.exp(b - a)) if b > -np.inf else a
-    return T
+@jit
+def dot(x, y):
+    total = 0.0
+    for c in range(x.size):
+        total += x[c] * y[c]
+    return total
 
 
-@jit(steps=lambda log_lam, k: 30 * log_lam.size * k)
-def log_esp_without(log_lam, k):
-    """out[i] = log e_k of all numbers but the i-th, from the tables of what is before and after it."""
-    n = log_lam.size
-    before = log_esp_table(log_lam, k)
-    after = log_esp_table(log_lam[::-1].copy(), k)
-    out = np.full(n, -np.inf)
-    for i in range(n):
-        top = -np.inf
-        for j in range(k + 1):
-            top = max(top, before[j, i] + after[k - j, n - 1 - i])
-        if top > -np.inf:
-            total = 0.0
-            for j in range(k + 1):
-                total += np.exp(before[j, i] + after[k - j, n - 1 - i] - top)
-            out[i] = top + np.log(total)
-    return out
-
-
-@jit(steps=lambda K: 2 ** len(K) * 10)
-def all_probs(K):
-    """P(Y) of all 2^n subsets from the marginal kernel; bit i of the position says whether item i is in Y.
-
-    Item by item, as the sequential sampler does, but down both branches: the pivot is the probability of the item
-    given the choices before it, and the rest of the kernel loses the rank-one part that the choice explains.
-    """
-    n = K.shape[0]
-    out = np.zeros(1 << n)
-    level = np.empty((n + 1, n, n))  # level d: the kernel of items d, d + 1, ... given the choices on d' < d
-    level[0] = K
-    prob, mask = np.ones(n + 1), np.zeros(n + 1, np.int64)
-    branch = np.zeros(n + 1, np.int64)  # how many of the two branches at each depth are done
-    d = 0
-    while d >= 0:
-        if d == n:
-            out[mask[n]] = prob[n]
-            d -= 1
-            continue
-        if branch[d] == 2:
-            branch[d] = 0
-            d -= 1
-            continue
-        keep = branch[d] == 0
-        branch[d] += 1
-        p = min(max(level[d, d, d], 0.0), 1.0)
-        chance = p if keep else 1.0 - p
-        if chance <= 0.0:
-            continue  # this branch cannot be, nor anything below it
-        pivot = p if keep else p - 1.0
-        for i in range(d + 1, n):
-            f = level[d, i, d] / pivot
-            for j in range(d + 1, n):
-                level[d + 1, i, j] = level[d, i, j] - f * level[d, d, j]
-        prob[d + 1] = prob[d] * chance
-        mask[d + 1] = mask[d] | (1 << d) if keep else mask[d]
-        d += 1
-    return out
+@jit
+def subtract(x, s, y):
+    """x - s y in place; returns the squared length of what is left."""
+    left = 0.0
+    for c in range(x.size):
+        x[c] -= s * y[c]
+        left += x[c] * x[c]
+    return left
 
 
 @jit

@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_square, read_only, row_lengths
+from dpplearn._checks import Features, FloatArray, IntArray, check_square, read_only, row_lengths
 from dpplearn._precision import DUAL, EPS, PARALLEL, WIDE, rounding, singular
 
 SMALL = 512  # items up to which a kernel is looked at when it is given
+TRIANGLE = 32  # rows up to which LAPACK inverts a triangle column by column without loss
 
 
 class Spectrum(NamedTuple):
@@ -164,25 +165,6 @@ def project_out(B: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArra
     gone = row_lengths(left) <= rounding(B.shape[1]) * row_lengths(B[rest])
     left[gone] = 0.0
     return np.asarray(left)
-
-
-def nearest_psd(A: ArrayLike) -> FloatArray:
-    """The positive semidefinite matrix closest to A in Frobenius norm.
-
-    Symmetrizes A and sets its negative eigenvalues to 0.
-
-    Examples
-    --------
-    >>> nearest_psd([[1.0, 2.0], [2.0, 1.0]])
-    array([[1.5, 1.5],
-           [1.5, 1.5]])
-    """
-    M = check_array(A, "A", 2)
-    if M.shape[0] != M.shape[1] or len(M) == 0:
-        raise ValueError(f"A must be square and not empty, found shape {M.shape}.")
-    lam, V = linalg.eigh(M / 2 + M.T / 2, driver="evd", check_finite=False)
-    B = V[:, lam > 0] * np.sqrt(lam[lam > 0])
-    return np.asarray(B @ B.T)
 
 
 def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
@@ -339,3 +321,25 @@ def tilt_to_size(factor: Factor, k: int) -> float:
     """log c for which c L has about k eigenvalues above 1 and the rest below, by the sizes that the pivots show."""
     sizes = 2 * np.log(factor.T[factor.pivots].diagonal())
     return float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)
+
+
+def invert_lower(C: FloatArray) -> FloatArray:
+    """C^-1 of a lower triangular C in column order, in its place; what is above the diagonal is not looked at.
+
+    By halves, [[A, 0], [B, D]]^-1 = [[A^-1, 0], [-D^-1 B A^-1, D^-1]]: mostly products, in half the time of `dtrtri`.
+    """
+    n = len(C)
+    if n <= TRIANGLE:
+        C[:], _ = lapack.dtrtri(C, lower=1)
+        return C
+    half = n // 2
+    A, B, D = C[:half, :half], C[half:, :half], C[half:, half:]
+    invert_lower(A)
+    invert_lower(D)
+    B[:] = blas.dtrmm(-1.0, D, blas.dtrmm(1.0, A, B, side=1, lower=1), lower=1, overwrite_b=1)
+    return C
+
+
+def inverse_of_factor(C: FloatArray) -> FloatArray:
+    """The lower triangle of (C C^T)^-1 = C^-T C^-1, in the place of C: `dpotri` in two thirds of its time."""
+    return np.asarray(lapack.dlauum(invert_lower(C), lower=1, overwrite_c=1)[0])

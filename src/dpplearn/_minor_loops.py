@@ -1,55 +1,12 @@
-"""Principal minors of a matrix that need not be symmetric, many subsets at a time."""
+"""Principal minors of V V^T + a skew matrix, many subsets at a time."""
 
 import numpy as np
 
-from dpplearn._elimination_loops import dot
+from dpplearn._determinant_loops import dot
 from dpplearn._numba import jit
 from dpplearn._precision import ROUNDING
 
 SWEEPS = 12  # each halves the digits by which rows differ in size; twelve bring 1e-300 and 1e300 together
-
-
-@jit
-def log_minor(A, E, k):
-    """log det of A[:k, :k], -inf where it is 0 or below; overwrites A and E.
-
-    Elimination of the largest entry that is left, after rows and columns were divided by their largest. E holds the
-    sizes of the terms that each entry is the sum of: an entry that is only rounding beside them is 0.
-    """
-    total, positive = 0.0, True
-    for side in range(2):
-        for i in range(k):
-            size = 0.0
-            for j in range(k):
-                size = max(size, abs(A[i, j] if side == 0 else A[j, i]))
-            if size == 0.0:
-                return -np.inf
-            total += np.log(size)
-            for j in range(k):
-                a, b = (i, j) if side == 0 else (j, i)
-                A[a, b] /= size
-                E[a, b] /= size
-    for t in range(k):
-        p, q, best = t, t, 0.0
-        for i in range(t, k):
-            for j in range(t, k):
-                x = abs(A[i, j])
-                if x > best and x > k * ROUNDING * E[i, j]:
-                    p, q, best = i, j, x
-        if best == 0.0:
-            return -np.inf
-        for j in range(t, k):
-            A[p, j], A[t, j], E[p, j], E[t, j] = A[t, j], A[p, j], E[t, j], E[p, j]
-        for i in range(t, k):
-            A[i, q], A[i, t], E[i, q], E[i, t] = A[i, t], A[i, q], E[i, t], E[i, q]
-        positive ^= (p != t) ^ (q != t) ^ (A[t, t] < 0.0)
-        total += np.log(best)
-        for i in range(t + 1, k):
-            f = A[i, t] / A[t, t]
-            for j in range(t + 1, k):
-                A[i, j] -= f * A[t, j]
-                E[i, j] += abs(f) * E[t, j]
-    return total if positive else -np.inf
 
 
 @jit
@@ -156,13 +113,13 @@ def exchange(V, N, E, reach, a, b, n):
 
 
 @jit
-def subset_log_minors(V, left, right, parts, indptr, indices):
-    """log det L_Y of each subset of a `TwoSided` kernel; with `parts`, L = V V^T + left right^T."""
+def subset_log_minors(V, left, right, indptr, indices):
+    """log det L_Y of each subset, L = V V^T + left right^T, where the latter is skew."""
     out = np.empty(indptr.size - 1)
     longest = 0
     for s in range(out.size):
         longest = max(longest, indptr[s + 1] - indptr[s])
-    A, E, rows = np.empty((longest, longest)), np.empty((longest, longest)), np.empty((longest, V.shape[1]))
+    N, E, rows = np.empty((longest, longest)), np.empty((longest, longest)), np.empty((longest, V.shape[1]))
     for s in range(out.size):
         Y = indices[indptr[s] : indptr[s + 1]]
         k = Y.size
@@ -170,25 +127,14 @@ def subset_log_minors(V, left, right, parts, indptr, indices):
             out[s] = -np.inf
             continue
         for a in range(k):
-            for b in range(k):
-                A[a, b] = dot(left[Y[a]], right[Y[b]])
-                E[a, b] = size_of_terms(left[Y[a]], right[Y[b]])
-        if not parts:
-            out[s] = log_minor(A, E, k)
-            continue
-        for a in range(k):
             rows[a] = V[Y[a]]
             for b in range(a, k):
-                A[a, b] = (A[a, b] - A[b, a]) / 2
-                A[b, a] = -A[a, b]
-                E[a, b] = E[b, a] = (E[a, b] + E[b, a]) / 2
-        out[s] = eliminate_parts(rows, A, E, k, k)
+                x, size = 0.0, 0.0
+                for c in range(left.shape[1]):  # (A - A^T) / 2 of A = left right^T, and the sizes of its terms
+                    u, v = left[Y[a], c] * right[Y[b], c], left[Y[b], c] * right[Y[a], c]
+                    x += (u - v) / 2
+                    size += (abs(u) + abs(v)) / 2
+                N[a, b], N[b, a] = x, -x
+                E[a, b] = E[b, a] = size
+        out[s] = eliminate_parts(rows, N, E, k, k)
     return out
-
-
-@jit
-def size_of_terms(x, y):
-    total = 0.0
-    for c in range(x.size):
-        total += abs(x[c] * y[c])
-    return total

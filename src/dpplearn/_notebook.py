@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
@@ -13,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-PIXELS = 64  # of a picture in each direction: what has more rows is shown by means over blocks
-LISTED = 12  # rows of a table, and bars
+LISTED = 12  # rows of a table
 LONGEST = 300  # characters of a text
 FEW, BRIEF = 3, 60  # of many things, and characters of one of them, in a `repr`
 STYLE = (
@@ -24,7 +20,7 @@ STYLE = (
     ".dpplearn h4{margin:0 0 .3rem;font-size:1rem}.dpplearn p{margin:.3rem 0}"
     ".dpplearn table{border-collapse:collapse;margin:.4rem 0}"
     ".dpplearn td,.dpplearn th{text-align:left;padding:.15rem .6rem;vertical-align:top;border-top:1px solid #8884}"
-    ".dpplearn small{opacity:.75}.dpplearn img{image-rendering:pixelated;border:1px solid #8886}"
+    ".dpplearn small{opacity:.75}"
     ".dpplearn li{margin:.25rem 0}.dpplearn .why{opacity:.8;font-size:.9em}</style>"
 )
 
@@ -97,39 +93,3 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None 
     body = "".join(f"<tr>{''.join(f'<td>{shown(x)}</td>' for x in row)}</tr>" for row in some)
     more = "" if total is None or total <= len(some) else f"<p><small>and {total - len(some):,} more</small></p>"
     return f"<table><tr>{''.join(f'<th>{shown(x)}</th>' for x in head)}</tr>{body}</table>{more}"
-
-
-def picture(A: np.ndarray, label: str) -> str:
-    """A matrix as an image: blue above 0, red below, clear at 0; of a large one, means over blocks."""
-    values = np.nan_to_num(in_blocks(np.asarray(A, np.float64)))
-    most = float(np.abs(values).max(initial=0.0)) or 1.0
-    pixels = np.zeros((*values.shape, 4), np.uint8)
-    pixels[values >= 0] = (31, 119, 216, 0)
-    pixels[values < 0] = (216, 60, 60, 0)
-    pixels[..., 3] = np.round(255 * np.sqrt(np.abs(values) / most)).astype(np.uint8)
-    size = 192
-    data = b64encode(png(pixels)).decode()
-    return f'<img width="{size}" height="{size}" alt="{escape(label)}" src="data:image/png;base64,{data}">'
-
-
-def in_blocks(A: np.ndarray) -> np.ndarray:
-    """A matrix of at most PIXELS rows and columns: means over blocks."""
-    for axis in (0, 1):
-        if A.shape[axis] > PIXELS:
-            edges = np.linspace(0, A.shape[axis], PIXELS + 1).astype(np.int64)
-            sizes = np.diff(edges).reshape((-1, 1) if axis == 0 else (1, -1))
-            A = np.add.reduceat(A, edges[:-1], axis=axis) / sizes
-    return A
-
-
-def png(pixels: np.ndarray) -> bytes:
-    """An image of 8 bits for red, green, blue and opacity."""
-    height, width = pixels.shape[:2]
-    rows = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(pixels))
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    parts = (chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(rows, 9)), chunk(b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)

@@ -23,8 +23,8 @@ from dpplearn._checks import (
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement
 from dpplearn._run.progress import Progress, showing
 from dpplearn.operand import Operand
-from dpplearn.process import PointProcess, frozen
-from dpplearn.sampling.cholesky import sample_cholesky
+from dpplearn.process import Distribution, PointProcess, frozen
+from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.records import Tables
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
@@ -35,7 +35,85 @@ ComplexArray = npt.NDArray[np.complex128]
 SURE = 1e200  # odds p / (1 - p) that stand for p = 1
 
 
-class Determinantal(PointProcess):
+class Spectral(Distribution):
+    """A distribution that is sampled from orthonormal vectors: some of them are picked, and then as many items."""
+
+    _methods: tuple[str, ...] = ("spectral", "cholesky", "mcmc")
+    _fixed_size: int | None = None  # of a k-DPP
+
+    @abstractmethod
+    def _vectors(self) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Probabilities of the columns of V, and V; for a k-DPP, logs of elementary symmetric polynomials."""
+
+    @abstractmethod
+    def _need_L(self) -> Operand:
+        """L, as an array or as rows; or an error that says why there is none."""
+
+    def _eliminate(self, u: FloatArray) -> IntArray:
+        """One subset from n uniform numbers, item by item."""
+        raise NotImplementedError
+
+    def sample(
+        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Subsets:  # fmt: skip
+        """Draw independent subsets.
+
+        Parameters
+        ----------
+        size : int
+            How many; 0 gives no subsets.
+        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
+            The same seed gives the same subsets, whatever `n_jobs`.
+        method : {"spectral", "cholesky", "mcmc"}
+            "spectral" is exact; after one eigendecomposition the cost of a sample follows its size, not n. "cholesky"
+            (not for a k-DPP) is exact and needs no eigendecomposition where K is given, at n^3 / 3 operations a sample,
+            or n d^2 for features. "mcmc" is approximate: a Markov chain's states, n moves apart (100 at least) after 20
+            times as many (`ImplicitDPP` has the options).
+        n_jobs : int, optional
+            Threads; every core by default (None or -1).
+        progress : bool
+            Whether to show a bar, on a terminal or in a notebook; the spectral sampler draws in parts.
+
+        Returns
+        -------
+        Subsets
+            A sequence of sorted index arrays.
+
+        Notes
+        -----
+        The first call on a machine compiles the loops, for some ten seconds, and keeps them on disk.
+        """
+        size = check_int(size, "size")
+        check_choice(method, "method", self._methods)
+        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+        if method == "cholesky":
+            draws = sample_elimination(self._eliminate, self.n, size, generator, n_jobs=jobs)
+        elif method == "mcmc":
+            entries, gram = self._need_L().entries()
+            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, self._fixed_size)
+        else:
+            expected = self.expected_size
+            tables = self._sampling_tables(size)
+            with showing(progress, "Sampling"):
+                draws = sample_spectral(tables, size, generator, expected_size=expected, n_jobs=jobs)
+        return Subsets._of(*draws, self.n)
+
+    def _sampling_tables(self, size: int) -> Tables:
+        """What the loops of the spectral sampler read, for `size` samples."""
+        fast = worth_alias(size, self.expected_size, self._vectors()[1].shape[1])
+        return self._alias_tables if fast else self._plain_tables
+
+    @cached_property
+    def _alias_tables(self) -> Tables:
+        return make_tables(*self._vectors(), alias=True)
+
+    @cached_property
+    def _plain_tables(self) -> Tables:
+        return make_tables(*self._vectors(), alias=False)
+
+
+class Determinantal(Spectral, PointProcess):
     """A process whose marginal kernel is symmetric: K = V diag(p) V^T, equation (7)."""
 
     @property
@@ -61,6 +139,23 @@ class Determinantal(PointProcess):
     @abstractmethod
     def _operand(self) -> Operand:
         """L, as an array or as rows."""
+
+    @abstractmethod
+    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """L[rows, columns]."""
+
+    @property
+    def similarity(self) -> FloatArray:
+        """S_ij = L_ij / sqrt(L_ii L_jj), equation (8), an n x n array; `similarity_of` gives a block of it."""
+        items = self._some_items(None)
+        return frozen(self.similarity_of(items, items))
+
+    def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
+        """The block S[rows, columns] of the similarities; an item of quality 0 is similar only to itself."""
+        i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
+        block, scale = self._block(i, j), np.outer(self.quality[i], self.quality[j])
+        S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
+        return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
 
     @property
     def has_L(self) -> bool:
@@ -128,16 +223,6 @@ class Determinantal(PointProcess):
         return np.asarray((V[A] * p) @ V[B].T)
 
     @cached_property
-    def K(self) -> FloatArray:
-        """Marginal kernel K = L (L + I)^-1, equations (6) and (7). An n x n array."""
-        self._some_items(None)
-        return self._kernel_from_spectrum()
-
-    def _kernel_from_spectrum(self) -> FloatArray:
-        p, V, _ = self.spectrum
-        return frozen((V * p) @ V.T)
-
-    @cached_property
     def marginals(self) -> FloatArray:
         """P(i in Y) = K_ii for every item, equation (2)."""
         p, V, _ = self.spectrum
@@ -163,67 +248,11 @@ class Determinantal(PointProcess):
 
     # Sampling
 
-    def sample(
-        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None,
-        progress: bool | Progress = False,
-    ) -> Subsets:  # fmt: skip
-        """Draw independent subsets.
+    def _vectors(self) -> tuple[FloatArray, FloatArray, None]:
+        return self.spectrum.p, self.spectrum.V, None
 
-        Parameters
-        ----------
-        size : int
-            How many; 0 gives no subsets.
-        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-            The same seed gives the same subsets, whatever `n_jobs`.
-        method : {"spectral", "cholesky", "mcmc"}
-            "spectral" is exact; after one eigendecomposition the cost of a sample follows its size, not
-            n. "cholesky" is exact and needs no eigendecomposition where K is given, at n^3 / 3
-            operations a sample. "mcmc" is approximate: a Markov chain's states, n moves apart (100 at
-            least) after 20 times as many (`ImplicitDPP` has the options).
-        n_jobs : int, optional
-            Threads; every core by default (None or -1).
-        progress : bool
-            Whether to show a bar, on a terminal or in a notebook; the spectral sampler draws in parts.
-
-        Returns
-        -------
-        Subsets
-            A sequence of sorted index arrays.
-
-        Notes
-        -----
-        The first call on a machine compiles the loops, for some ten seconds, and keeps them on disk.
-        """
-        size = check_int(size, "size")
-        check_choice(method, "method", ("spectral", "cholesky", "mcmc"))
-        generator, jobs = check_rng(rng), check_jobs(n_jobs)
-        if method == "cholesky":
-            draws = sample_cholesky(self._dense_K(), size, generator, n_jobs=jobs)
-        elif method == "mcmc":
-            entries, gram = self._need_L().entries()
-            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, None)
-        else:
-            expected = self.expected_size
-            tables = self.sampling_tables(size)
-            with showing(progress, "Sampling"):
-                draws = sample_spectral(tables, size, generator, expected_size=expected, n_jobs=jobs)
-        return Subsets._of(*draws, self.n)
-
-    def sampling_tables(self, size: int) -> Tables:
-        """What the loops of the spectral sampler read, for `size` samples."""
-        fast = worth_alias(size, self.expected_size, self.spectrum.p.size)
-        return self._alias_tables if fast else self._plain_tables
-
-    @cached_property
-    def _alias_tables(self) -> Tables:
-        return make_tables(self.spectrum.p, self.spectrum.V, alias=True)
-
-    @cached_property
-    def _plain_tables(self) -> Tables:
-        return make_tables(self.spectrum.p, self.spectrum.V, alias=False)
-
-    def _dense_K(self) -> FloatArray:
-        return self.K
+    def _eliminate(self, u: FloatArray) -> IntArray:
+        return eliminate(self.K, u)
 
 
 def odds(p: FloatArray) -> FloatArray:

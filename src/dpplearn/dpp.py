@@ -66,18 +66,15 @@ class DPP(Determinantal):
 
     def __init__(self, L: ArrayLike) -> None:
         kernel = check_kernel(L)
-        self._keep(kernel, None, np.arange(len(kernel)), unsure=len(kernel) > SMALL)
-
-    def _keep(self, L: FloatArray | None, K: FloatArray | None, items: IntArray, unsure: bool) -> None:
-        read_only(items, *(array for array in (L, K) if array is not None))
-        self._set(_L=L, _K=K, items=items, _unsure="L" if unsure else None)
+        self._set(
+            _L=kernel, _K=None, items=frozen(np.arange(len(kernel))), _unsure="L" if len(kernel) > SMALL else None
+        )
 
     @classmethod
     def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray, *, unsure: bool = False) -> Self:
         """A DPP from a kernel that needs no check, or whose eigenvalues nobody has seen yet (unsure)."""
-        self = cls.__new__(cls)
-        self._keep(L, K, items, unsure)
-        return self
+        read_only(items, *(array for array in (L, K) if array is not None))
+        return cls._with(_L=L, _K=K, items=items, _unsure="L" if unsure else None)
 
     @classmethod
     def from_marginal(cls, K: ArrayLike) -> Self:
@@ -160,7 +157,10 @@ class DPP(Determinantal):
     @cached_property
     def K(self) -> FloatArray:
         """Marginal kernel K = L (L + I)^-1, equations (6) and (7)."""
-        return self._K if self._K is not None else self._kernel_from_spectrum()
+        if self._K is not None:
+            return self._K
+        p, V, _ = self.spectrum
+        return frozen((V * p) @ V.T)
 
     @cached_property
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
@@ -194,14 +194,8 @@ class DPP(Determinantal):
         """q_i = sqrt(L_ii), equation (8)."""
         return frozen(np.sqrt(self.L.diagonal()))
 
-    @cached_property
-    def similarity(self) -> FloatArray:
-        """S_ij = L_ij / sqrt(L_ii L_jj), equation (8); an item of quality 0 is similar only to itself."""
-        q = self.quality
-        inverse = np.divide(1.0, q, out=np.zeros_like(q), where=q > 0)
-        S = np.clip(self.L * inverse[:, None] * inverse, -1.0, 1.0)
-        np.fill_diagonal(S, 1.0)
-        return frozen(S)
+    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        return self.L[np.ix_(rows, columns)]
 
     @cached_property
     def _near_one(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import Items, Seed, check_features, check_int, check_rng, check_subset, read_only
+from dpplearn._checks import FloatArray, Items, Seed, check_features, check_int, check_rng, check_subset, read_only
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.process import Frozen
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
@@ -54,6 +54,14 @@ class ImplicitDPP(Frozen):
 
     def __repr__(self) -> str:
         return f"<ImplicitDPP on {self.n} items>"
+
+    def __len__(self) -> int:
+        return self.n
+
+    @property
+    def quality(self) -> FloatArray:
+        """q_i = sqrt(L_ii), equation (8): n entries of L."""
+        return np.sqrt(self._moves().diagonal())
 
     def log_weight(self, subset: Items) -> float:
         """log det(L_Y): log P(Y) up to a constant that is not known."""

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import overload
+from itertools import combinations
+from typing import Self
 
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import (
-    FloatArray,
-    Items,
-    Seed,
-    check_choice,
-    check_int,
-    check_jobs,
-    check_rng,
-    check_subset,
-)
-from dpplearn._linalg import spectrum_wide, tilt_to_size
-from dpplearn._notebook import LISTED, card, table
+from dpplearn._checks import FloatArray, IntArray, Items, check_int, check_subset
+from dpplearn._linalg import safe_log, spectrum_wide, tilt_to_size
 from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
-from dpplearn._run.progress import Progress, showing
-from dpplearn.determinantal import Determinantal, odds, sum_of_coins
-from dpplearn.operand import Dense
-from dpplearn.process import SHOWN, Frozen, check_ground_set, frozen
-from dpplearn.sampling.kdpp import log_esp, vector_probs
-from dpplearn.sampling.mcmc import Moves, sample_mcmc
-from dpplearn.sampling.records import Tables
-from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
+from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
+from dpplearn.operand import Dense, Operand
+from dpplearn.process import Absent, check_remaining, frozen, impossible, remaining
 from dpplearn.subsets import Subsets
 
 
-class KDPP(Frozen):
+class KDPP(Spectral):
     """A DPP conditioned on |Y| = k: P(Y) = det(L_Y) / e_k(lam).
 
     e_k is the elementary symmetric polynomial of L's eigenvalues, the sum over all sets of k items of
@@ -50,9 +36,15 @@ class KDPP(Frozen):
     >>> pair = KDPP(DPP([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]]), k=2)
     >>> pair.marginals.round(3)  # of the two alike, hardly ever both
     array([0.543, 0.543, 0.913])
-    >>> round(float(np.exp(pair.log_prob([0, 1]))), 3)
-    0.087
+    >>> round(pair.prob(include=[0], exclude=[1]), 3), pair.condition(include=[0]).marginals.round(3)
+    (0.457, array([0.16, 0.84]))
     """
+
+    K = Absent("no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs")
+    marginal_kernel = Absent(
+        "no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs"
+    )
+    _methods = ("spectral", "mcmc")
 
     def __init__(self, dpp: Determinantal, k: int) -> None:
         given: object = dpp
@@ -66,7 +58,7 @@ class KDPP(Frozen):
         k = check_int(k, "k")
         if k > dpp.n:
             raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")
-        self._set(dpp=dpp, k=k)
+        self._set(dpp=dpp, k=k, items=dpp.items, _fixed_size=k)
         _ = self._tilted  # raises where k is above the rank
 
     dpp: Determinantal
@@ -79,15 +71,6 @@ class KDPP(Frozen):
 
     def __repr__(self) -> str:
         return f"<KDPP of {self.k} out of {self.n} items>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the sizes, and the items that are expected most."""
-        facts = {"items": f"{self.n:,}", "size": self.k}
-        if self.n > SHOWN:
-            return card("KDPP", facts=facts)
-        p = self.marginals
-        rows = [(int(i), float(p[i])) for i in np.argsort(-p, kind="stable")[:LISTED]]
-        return card("KDPP", table(("item", "probability"), rows, self.n), facts=facts)
 
     @cached_property
     def _tilted(self) -> tuple[FloatArray, FloatArray, float]:
@@ -107,7 +90,7 @@ class KDPP(Frozen):
         factor = self.dpp._factor()
         rank = factor.pivots.size
         if self.k > rank:
-            raise ValueError(
+            raise BeyondRankError(
                 f"k must be at most the rank of L ({rank} to working precision), found {self.k}: every set of {self.k} "
                 "items has determinant 0. Add a little to the diagonal (L + 1e-6 I) if items are not meant to be alike."
             )
@@ -142,7 +125,7 @@ class KDPP(Frozen):
         p, V, _ = self.dpp.spectrum
         low, high = int(np.count_nonzero(p == 1.0)), int(np.count_nonzero(p))
         if not low <= self.k <= high:
-            raise ValueError(f"k must be a size that this DPP can have, from {low} to {high}, found {self.k}.")
+            raise BeyondRankError(f"k must be a size that this DPP can have, from {low} to {high}, found {self.k}.")
         lam = odds(p)
         # K knows 1 - p to rounding, and d P(v in J) = P (1 - P) d log(p / (1 - p)) for each eigenvector v
         few = rounding(self.n)
@@ -157,29 +140,64 @@ class KDPP(Frozen):
             )
         return lam, V, float(log_esp(lam[p < 1.0], self.k - low)[-1, -1])
 
-    @cached_property
-    def _log_esp(self) -> FloatArray:
-        return log_esp(self._tilted[0][::-1], self.k)  # in the order of the sampling tables
-
     @property
     def log_normalizer(self) -> float:
         """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
-        self.dpp._need_L()
+        self._need_L()
         return self._tilted[2]
 
-    @overload
-    def log_prob(self, subset: Subsets) -> FloatArray: ...
-    @overload
-    def log_prob(self, subset: Items) -> float: ...
-    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
-        """log P(Y = subset); -inf where it has not exactly k items."""
-        shift = self.dpp.spectrum.log_normalizer - self._tilted[2]
-        if isinstance(subset, Subsets):
-            check_ground_set(subset, self.n)
-            values = np.asarray(self.dpp.log_prob(subset)) + shift
-            return np.where(subset.sizes == self.k, values, -np.inf)
-        Y = check_subset(subset, self.n)
-        return float(self.dpp.log_prob(Y)) + shift if Y.size == self.k else -np.inf
+    def _need_L(self) -> Operand:
+        return self.dpp._need_L()
+
+    def _log_prob(self, Y: IntArray) -> float:
+        return self.dpp._log_prob(Y) + self._shift if Y.size == self.k else -np.inf
+
+    @property
+    def _shift(self) -> float:
+        """-log P(|Y| = k) under the DPP."""
+        return self.dpp.spectrum.log_normalizer - self._tilted[2]
+
+    def _log_probs(self, subsets: Subsets) -> FloatArray:
+        values = self.dpp._log_probs(subsets) + self._shift
+        return np.where(subsets.sizes == self.k, values, -np.inf)
+
+    def _all_probs(self) -> FloatArray:
+        every = np.array(list(combinations(range(self.n), self.k)), np.int64)
+        return np.exp(self._log_probs(Subsets._of(self.k * np.arange(len(every) + 1), every.ravel(), self.n)))
+
+    def prob(self, include: Items = (), exclude: Items = ()) -> float:
+        """P(every item of `include` is in Y and none of `exclude` is): det(L_A) e_{k - |A|}(L') / e_k(L).
+
+        L' is the kernel of the remaining items given A.
+        """
+        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+        rest, more = remaining(self.n, A, B), self.k - A.size
+        if np.intersect1d(A, B).size or not 0 <= more <= rest.size:
+            return 0.0
+        if more in (0, rest.size):  # one set is left
+            return float(np.exp(self._log_prob(A if more == 0 else np.union1d(A, rest))))
+        near = self.dpp._near_one  # L_A may be infinite: then its determinant is P(A, B) det(I + L) / det(I + L')
+        log_det = safe_log(np.array(self.dpp.prob(A, B))) if near else self.dpp._operand.logdet(A)
+        if log_det == -np.inf:
+            return 0.0
+        given = self.dpp.condition(A, B)
+        if near:
+            log_det += self.dpp.spectrum.log_normalizer - given.spectrum.log_normalizer
+        try:
+            log_e = KDPP(given, more)._tilted[2]
+        except BeyondRankError:
+            return 0.0
+        return min(float(np.exp(log_det + log_e - self._tilted[2])), 1.0)
+
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
+        """The k-DPP of the remaining items, given that `include` is in Y and `exclude` is not: of k - |include| items.
+
+        `items` of the result tells what each item was called at the start.
+        """
+        A, B, _ = check_remaining(self.n, include, exclude)
+        if self.prob(A, B) == 0.0:
+            raise impossible("include", A) if A.size else impossible("exclude", B)
+        return type(self)(self.dpp.condition(A, B), self.k - A.size)
 
     @cached_property
     def marginals(self) -> FloatArray:
@@ -187,42 +205,83 @@ class KDPP(Frozen):
         lam, V, _ = self._tilted
         return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, vector_probs(lam, self.k)), 0.0, 1.0))
 
-    def sample(
-        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None,
-        progress: bool | Progress = False,
-    ) -> Subsets:  # fmt: skip
-        """Draw independent subsets of k items.
+    def pair_probs(self, items: Items | None = None) -> FloatArray:
+        """P(i, j in Y) for all pairs of `items` (default: of all items); on the diagonal, P(i in Y).
 
-        Parameters
-        ----------
-        size, rng, n_jobs, progress
-            As for `DPP.sample`.
-        method : {"spectral", "mcmc"}
-            "spectral" is exact. "mcmc" is approximate: a chain that swaps one item for another.
+        The sum over pairs of eigenvectors of P(both in J) (v_a(i) v_b(j) - v_a(j) v_b(i))^2: as many steps for each
+        pair of items as the square of the rank.
         """
-        size = check_int(size, "size")
-        check_choice(method, "method", ("spectral", "mcmc"))
-        generator, jobs = check_rng(rng), check_jobs(n_jobs)
-        if method == "mcmc":
-            entries, gram = self.dpp._need_L().entries()
-            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, self.k)
-        else:
-            with showing(progress, "Sampling"):
-                draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=self.k, n_jobs=jobs)
-        return Subsets._of(*draws, self.n)
-
-    def sampling_tables(self, size: int) -> Tables:
-        """What the loops of the spectral sampler read, for `size` samples."""
-        fast = worth_alias(size, self.k, self._tilted[0].size)
-        return self._alias_tables if fast else self._plain_tables
+        A = self._some_items(items)
+        lam, V, _ = self._tilted
+        V, both = V[A][:, lam > 0.0], self._vector_pairs
+        pairs = V**2 @ both @ (V**2).T
+        for i in range(A.size):
+            cross = V[i] * V
+            pairs[i] -= np.einsum("ij,ij->i", cross @ both, cross)
+        np.fill_diagonal(pairs, self.marginals[A])
+        return np.clip((pairs + pairs.T) / 2, 0.0, 1.0)
 
     @cached_property
-    def _alias_tables(self) -> Tables:
-        return self._tables(alias=True)
+    def _vector_pairs(self) -> FloatArray:
+        """P(a, b in J) of every two eigenvectors of eigenvalues above 0; 0 on the diagonal."""
+        lam = self._tilted[0]
+        lam = lam[lam > 0.0]
+        both, p = np.zeros((lam.size, lam.size)), vector_probs(lam, self.k)
+        for a in range(lam.size if self.k > 1 else 0):
+            others = np.arange(lam.size) != a
+            both[a, others] = p[a] * vector_probs(lam[others], self.k - 1)
+        return both
+
+    @property
+    def expected_size(self) -> float:
+        """k."""
+        return float(self.k)
+
+    @property
+    def size_variance(self) -> float:
+        """0: the size is fixed."""
+        return 0.0
 
     @cached_property
-    def _plain_tables(self) -> Tables:
-        return self._tables(alias=False)
+    def size_pmf(self) -> FloatArray:
+        """P(|Y| = j) for j = 0 ... n: 1 for j = k."""
+        return frozen((np.arange(self.n + 1) == self.k).astype(np.float64))
 
-    def _tables(self, *, alias: bool) -> Tables:
-        return make_tables(np.empty(0), self._tilted[1], alias=alias, log_esp=self._log_esp)
+    def _vectors(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return np.empty(0), self._tilted[1], self._log_esp
+
+    @cached_property
+    def _log_esp(self) -> FloatArray:
+        return log_esp(self._tilted[0][::-1], self.k)  # in the order of the sampling tables
+
+
+class BeyondRankError(ValueError):
+    """No set of k items is possible."""
+
+
+def log_esp(lam: FloatArray, k: int) -> FloatArray:
+    """Table T[j, i] = log e_j(lam_1, ..., lam_i) for j = 0 ... k, where e_j sums all products of j numbers.
+
+    In logarithms, so that nothing over- or underflows; only positive terms are added, so that no digits cancel.
+
+    Examples
+    --------
+    >>> np.exp(log_esp(np.array([1.0, 2.0, 3.0]), 2))[:, -1].round(9)  # 1, 1+2+3, 2+3+6
+    array([ 1.,  6., 11.])
+    """
+    log_lam = safe_log(lam)
+    T = np.full((lam.size + 1, k + 1), -np.inf)
+    T[:, 0] = 0.0
+    for i, x in enumerate(log_lam):
+        np.logaddexp(T[i, 1:], T[i, :-1] + x, out=T[i + 1, 1:])  # without lam_i, and with it
+    return T.T
+
+
+def vector_probs(lam: FloatArray, k: int) -> FloatArray:
+    """P(j in J) = lam_j e_{k-1}(the others) / e_k: how often phase 1 of a k-DPP takes each eigenvector."""
+    if k == 0:
+        return np.zeros(lam.size)
+    before, after = log_esp(lam, k), log_esp(lam[::-1], k - 1)
+    # e_{k-1} of all but the j-th, from what is before and after it
+    others = np.logaddexp.reduce(before[:k, :-1] + after[::-1, -2::-1], axis=0)
+    return np.minimum(np.exp(safe_log(lam) + others - before[k, -1]), 1.0)

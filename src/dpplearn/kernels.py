@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
+from scipy import linalg, sparse
 
 from dpplearn._checks import FloatArray, check_array, check_directions, check_quality, check_rho
 from dpplearn._linalg import (
@@ -14,7 +14,6 @@ from dpplearn._linalg import (
     check_similarity,
     eigh_psd,
     factor_kernel,
-    nearest_psd,
     spectrum,
     to_dense,
     with_constant,
@@ -67,6 +66,25 @@ def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
     S = check_similarity(S)
     q = check_quality(q, len(S))
     return np.asarray(q[:, None] * S * q)
+
+
+def nearest_psd(A: ArrayLike) -> FloatArray:
+    """The positive semidefinite matrix closest to A in Frobenius norm.
+
+    Symmetrizes A and sets its negative eigenvalues to 0.
+
+    Examples
+    --------
+    >>> nearest_psd([[1.0, 2.0], [2.0, 1.0]])
+    array([[1.5, 1.5],
+           [1.5, 1.5]])
+    """
+    M = check_array(A, "A", 2)
+    if M.shape[0] != M.shape[1] or len(M) == 0:
+        raise ValueError(f"A must be square and not empty, found shape {M.shape}.")
+    lam, V = linalg.eigh(M / 2 + M.T / 2, driver="evd", check_finite=False)
+    B = V[:, lam > 0] * np.sqrt(lam[lam > 0])
+    return np.asarray(B @ B.T)
 
 
 def L_to_K(L: ArrayLike) -> FloatArray:

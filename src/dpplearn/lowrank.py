@@ -16,10 +16,8 @@ from dpplearn._checks import (
     Items,
     check_directions,
     check_features,
-    check_items,
     check_quality,
     freeze_features,
-    read_only,
     row_lengths,
 )
 from dpplearn._linalg import Factor, Spectrum, eigh_gram, factor_rows, project_out, spectrum, to_dense
@@ -27,6 +25,7 @@ from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import LARGE, Rows
 from dpplearn.process import check_remaining, frozen, impossible
+from dpplearn.sampling.elimination import eliminate_rows
 
 
 class LowRankDPP(Determinantal):
@@ -55,17 +54,12 @@ class LowRankDPP(Determinantal):
 
     def __init__(self, B: ArrayLike | sparse.sparray | sparse.spmatrix) -> None:
         rows = check_features(B)
-        items = np.arange(rows.shape[0])
-        read_only(items)
-        self._set(B=rows, items=items)
+        self._set(B=rows, items=frozen(np.arange(rows.shape[0])))
 
     @classmethod
     def _of(cls, B: Features, items: IntArray) -> Self:
-        self = cls.__new__(cls)
         freeze_features(B)
-        read_only(items)
-        self._set(B=B, items=items)
-        return self
+        return cls._with(B=B, items=frozen(items))
 
     @classmethod
     def from_quality(cls, q: ArrayLike, phi: ArrayLike | sparse.sparray | sparse.spmatrix) -> Self:
@@ -108,19 +102,8 @@ class LowRankDPP(Determinantal):
         """q_i = |b_i|, equation (8)."""
         return frozen(row_lengths(self.B))
 
-    @property
-    def similarity(self) -> FloatArray:
-        """S_ij = L_ij / sqrt(L_ii L_jj), equation (8), an n x n array; `similarity_of` gives a block of it."""
-        items = self._some_items(None)
-        return frozen(self.similarity_of(items, items))
-
-    def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
-        """The block S[rows, columns] of the similarities, equation (8)."""
-        i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
-        scale = np.outer(self.quality[i], self.quality[j])
-        block = to_dense(self.B[i] @ self.B[j].T)
-        S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
-        return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
+    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        return to_dense(self.B[rows] @ self.B[columns].T)
 
     def _log_prob(self, Y: IntArray) -> float:
         return -np.inf if Y.size > self.B.shape[1] else super()._log_prob(Y)
@@ -146,8 +129,6 @@ class LowRankDPP(Determinantal):
             B = self._factor().T
         return self._of(project_out(B, rest, A), self.items[rest])
 
-    def _dense_K(self) -> FloatArray:
-        raise ValueError(
-            'method="cholesky" needs the n x n marginal kernel, which a LowRankDPP does not form. '
-            'Use method="spectral", or DPP(dpp.L).sample(method="cholesky") if n x n fits in memory.'
-        )
+    def _eliminate(self, u: FloatArray) -> IntArray:
+        p, V, _ = self.spectrum
+        return eliminate_rows(V, np.diag(p), u)

@@ -99,19 +99,6 @@ def symmetric_rows(S: FloatArray) -> FloatArray | None:
     return r[:, None] * U if bool((np.abs(unit - U @ U.T) <= len(S) * few).all()) else None
 
 
-def log_minor(A: FloatArray, E: FloatArray | None = None) -> float:
-    """log det of a matrix that need not be symmetric, -inf where it is 0 or below.
-
-    E has the sizes of the terms that the entries are sums of, if they are more than the entries themselves.
-
-    >>> round(log_minor(np.array([[0.0, 2.0], [-2.0, 0.0]])), 3)
-    1.386
-    """
-    from dpplearn._minor_loops import log_minor as loop
-
-    return float(loop(A.copy(), np.abs(A) if E is None else E.copy(), len(A)))
-
-
 def check_minors(L: FloatArray, tol: float, *, everything: bool) -> None:
     """Raise unless the principal minors of L are >= 0, as far as can be told; `from_kernel` says how far."""
     with suppress(ValueError):

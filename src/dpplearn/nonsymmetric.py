@@ -26,11 +26,13 @@ from dpplearn._checks import (
 )
 from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
+from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
-from dpplearn.minors import Core, check_minors, log_minor
-from dpplearn.operand import TwoSided
+from dpplearn.minors import Core, check_minors
+from dpplearn.operand import TwoSided, log_minor
 from dpplearn.process import Absent, PointProcess, check_remaining, frozen
-from dpplearn.sampling.nonsymmetric import make_jumps, sample_elimination, sample_jumps
+from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
+from dpplearn.sampling.jumps import make_jumps, sample_jumps
 from dpplearn.sampling.records import Jumps
 from dpplearn.subsets import Subsets
 
@@ -70,6 +72,9 @@ class NonsymmetricDPP(PointProcess):
         "eigenvalues in [0, 1] do not make K a marginal kernel. Use from_kernel(K @ inv(I - K)), which checks"
     )
 
+    V: FloatArray  # V, B and D as they were given; a process made in another way has none
+    B: FloatArray
+    D: FloatArray
     _Z: FloatArray
     _core: Core
     _sure: FloatArray  # rows, like those of Z, of items that are in Y and are not counted among the n
@@ -96,8 +101,8 @@ class NonsymmetricDPP(PointProcess):
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite((Z @ C) * Z).all():
                 raise ValueError("V, B and D are too large for L to hold floats; scale them down.")
+        self._set(V=rows, B=other, D=core)
         self._keep(Z, Core(C, np.eye(len(C), r)), Z[:0], np.arange(len(Z)))
-        self._set(_parts=(rows, other, core))
 
     def _keep(self, Z: FloatArray, core: Core, sure: FloatArray, items: IntArray) -> None:
         read_only(Z, core.C, sure, items)
@@ -148,21 +153,6 @@ class NonsymmetricDPP(PointProcess):
     def n(self) -> int:
         return int(self.items.size)
 
-    @property
-    def V(self) -> FloatArray:
-        """Rows of the symmetric part V V^T; found from the kernel where it was not given as V, B and D."""
-        return self._parts[0]
-
-    @property
-    def B(self) -> FloatArray:
-        """Rows of the skew part B (D - D^T) B^T."""
-        return self._parts[1]
-
-    @property
-    def D(self) -> FloatArray:
-        """How the columns of B go together."""
-        return self._parts[2]
-
     @cached_property
     def _likelihood(self) -> tuple[FloatArray, Core]:
         """Z and C of the likelihood kernel of the items that remain.
@@ -198,20 +188,6 @@ class NonsymmetricDPP(PointProcess):
         There is none where the items given to `condition` cannot be all of Y: then L_ii would be infinite for some i.
         """
         return self._operand.block(self._some_items(None))
-
-    @cached_property
-    def _parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """V, B and D of a process that was made in another way."""
-        Z, core = self._likelihood
-        if core.U is None:
-            lam = linalg.eigvalsh((core.C + core.C.T) / 2, subset_by_index=[0, 0], check_finite=False)
-            raise ValueError(
-                "This kernel has no factors V, B and D, because its symmetric part is not positive semidefinite: "
-                f"it has eigenvalue {lam[0]:.3g}. Use L."
-            )
-        V, D = Z @ core.U, core.skew / 2
-        read_only(V, D)
-        return V, Z, D
 
     @cached_property
     def _marginal(self) -> tuple[FloatArray, FloatArray, float]:
@@ -395,7 +371,9 @@ class NonsymmetricDPP(PointProcess):
         if method == "jumps" and self._plain is not None:  # else its tables would lose digits
             return Subsets._of(*sample_jumps(self._jumps, size, generator, n_jobs=jobs), self.n)
         Q, W, _ = self._marginal
-        return Subsets._of(*sample_elimination(Q, W, size, generator, n_jobs=jobs), self.n)
+        with blas_threads(len(W)):
+            draws = sample_elimination(lambda u: eliminate_rows(Q, W, u), self.n, size, generator, n_jobs=jobs)
+        return Subsets._of(*draws, self.n)
 
     @cached_property
     def _jumps(self) -> Jumps:

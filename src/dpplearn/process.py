@@ -1,9 +1,9 @@
-"""The questions that a process with P(A in Y) = det(K_A) answers, whether K is symmetric or not."""
+"""The questions that distributions over subsets answer, and those that need a marginal kernel."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self, overload
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 
@@ -19,13 +19,14 @@ from dpplearn._checks import (
     check_subset,
     read_only,
 )
-from dpplearn._notebook import LISTED, PIXELS, card, picture, table
+from dpplearn._notebook import LISTED, card, table
 from dpplearn.estimate import Estimate
 from dpplearn.subsets import Subsets
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
-SHOWN = 2_000  # items up to which a notebook shows the kernel
+SHOWN = 2_000  # items up to which a notebook shows marginals
 MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
+Numbers = TypeVar("Numbers", FloatArray, IntArray)
 
 
 class Frozen:
@@ -33,6 +34,13 @@ class Frozen:
 
     def _set(self, **values: Any) -> None:
         self.__dict__.update(values)
+
+    @classmethod
+    def _with(cls, **values: Any) -> Self:
+        """An object with these attributes, unchecked."""
+        self = cls.__new__(cls)
+        self._set(**values)
+        return self
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} objects are frozen; make a new one instead of setting {name!r}.")
@@ -54,12 +62,12 @@ class Absent:
         raise AttributeError(f"A {owner.__name__} has no {self.name}: {self.why}.")
 
 
-class PointProcess(Frozen, ABC):
-    """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
+class Distribution(Frozen, ABC):
+    """Probabilities of the subsets Y of n items, and the questions that every such distribution here answers."""
 
     items: IntArray
-    """Number of each item in the DPP that was made first: 0 ... n-1 there. After `condition`, once or many times,
-    `dpp.items[subset]` tells what the items of a subset were called at the start."""
+    """Number of each item in the distribution that was made first: 0 ... n-1 there. After `condition`, once or many
+    times, `dpp.items[subset]` tells what the items of a subset were called at the start."""
 
     @property
     @abstractmethod
@@ -69,24 +77,47 @@ class PointProcess(Frozen, ABC):
     @property
     @abstractmethod
     def log_normalizer(self) -> float:
-        """log det(L + I), the sum over all subsets of equation (5)."""
+        """log of the sum of det(L_Y) over all Y that are possible: log det(L + I) of a DPP, equation (5)."""
+
+    @property
+    @abstractmethod
+    def marginals(self) -> FloatArray:
+        """P(i in Y) for every item, equation (2)."""
+
+    @property
+    @abstractmethod
+    def expected_size(self) -> float:
+        """E|Y|."""
+
+    @property
+    @abstractmethod
+    def size_variance(self) -> float:
+        """Var|Y|."""
+
+    @property
+    @abstractmethod
+    def size_pmf(self) -> FloatArray:
+        """P(|Y| = k) for k = 0 ... n."""
 
     @abstractmethod
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The DPP of the remaining items, given that some are in Y and some are not, equation (10)."""
+        """The distribution of the remaining items, given that some are in Y and some are not, equation (10)."""
 
     @abstractmethod
     def sample(self, size: int = 1, rng: Seed = None, *, method: str = ..., n_jobs: int | None = None) -> Subsets:
         """Draw independent subsets."""
 
     @abstractmethod
-    def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
-        """The block K[rows, columns] of the marginal kernel, without the rest of it."""
+    def prob(self, include: Items = (), exclude: Items = ()) -> float:
+        """P(every item of `include` is in Y and none of `exclude` is).
 
-    @property
+        Sharing an item makes it 0: no Y has an item and lacks it. (`condition` on such an event, or on any other of
+        probability 0, is an error.)
+        """
+
     @abstractmethod
-    def marginals(self) -> FloatArray:
-        """P(i in Y) = K_ii for every item, equation (2)."""
+    def pair_probs(self, items: Items | None = None) -> FloatArray:
+        """P(i, j in Y) for all pairs of `items` (default: of all items); on the diagonal, P(i in Y)."""
 
     @abstractmethod
     def _log_prob(self, Y: IntArray) -> float:
@@ -96,6 +127,10 @@ class PointProcess(Frozen, ABC):
     def _log_probs(self, subsets: Subsets) -> FloatArray:
         """log P(Y) of each."""
 
+    @abstractmethod
+    def _all_probs(self) -> FloatArray:
+        """P(Y) of every Y that is possible, of few items."""
+
     def __len__(self) -> int:
         return self.n
 
@@ -103,28 +138,21 @@ class PointProcess(Frozen, ABC):
         return f"<{type(self).__name__} on {self.n} items>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the kernel as a picture, the size, and the items that are expected most."""
+        """What a notebook shows: the size, and the items that are expected most."""
         facts: dict[str, Any] = {"items": f"{self.n:,}"}
-        if self.n > SHOWN:  # a picture is not worth the factorization
+        if self.n > SHOWN:  # not worth the factorization
             return card(type(self).__name__, facts=facts)
-        some = np.unique(np.linspace(0, self.n - 1, PIXELS).astype(np.int64))
-        which = "" if some.size == self.n else f" of {some.size} of the items"
-        label = f"Marginal kernel K{which}: blue above 0, red below"
         p = self.marginals
-        order = np.argsort(-p, kind="stable")[:LISTED]
-        rows = [(int(self.items[i]), float(p[i])) for i in order]
-        image = picture(self.marginal_kernel(some, some), label)
-        parts = (image, f"<p><small>{label}.</small></p>", table(("item", "probability"), rows, self.n))
-        return card(type(self).__name__, *parts, facts=facts | {"expected size": float(p.sum())})
-
-    # Probabilities
+        rows = [(int(self.items[i]), float(p[i])) for i in np.argsort(-p, kind="stable")[:LISTED]]
+        some = table(("item", "probability"), rows, self.n)
+        return card(type(self).__name__, some, facts=facts | {"expected size": float(p.sum())})
 
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...
     @overload
     def log_prob(self, subset: Items) -> float: ...
     def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
-        """log P(Y = subset) = log det(L_Y) - log det(L + I), equation (4); -inf where it cannot be.
+        """log P(Y = subset) = log det(L_Y) - log_normalizer, equation (4); -inf where it cannot be.
 
         Parameters
         ----------
@@ -135,42 +163,27 @@ class PointProcess(Frozen, ABC):
             return self._log_prob(check_subset(subset, self.n))
         return self._log_probs(check_ground_set(subset, self.n))
 
-    # Marginals and correlations
-
-    @cached_property
-    def K(self) -> FloatArray:
-        """Marginal kernel K = L (L + I)^-1, equations (6) and (7). An n x n array."""
-        items = self._some_items(None)
-        return frozen(self.marginal_kernel(items, items))
-
     def inclusion_prob(self, A: Items) -> float:
-        """P(A in Y) = det(K_A), equation (1): all items of A are chosen, and perhaps others."""
+        """P(A in Y): all items of A are chosen, and perhaps others. det(K_A) for a DPP, equation (1)."""
         return self.prob(check_subset(A, self.n, "A"))
 
-    def pair_probs(self, items: Items | None = None) -> FloatArray:
-        """P(i, j in Y) = K_ii K_jj - K_ij K_ji, equation (3), for all pairs of `items` (default: of all items).
-
-        On the diagonal, P(i in Y).
-        """
-        A = self._some_items(items)
-        K_A = self.marginal_kernel(A, A)
-        d = self.marginals[A]
-        pairs = np.maximum(np.outer(d, d) - K_A * K_A.T, 0.0)
-        np.fill_diagonal(pairs, d)
-        return pairs
-
     def correlations(self, items: Items | None = None) -> FloatArray:
-        """Correlation of the indicators of items i and j: -K_ij K_ji / sqrt(K_ii (1 - K_ii) K_jj (1 - K_jj)).
+        """Correlation of the indicators of items i and j.
 
-        1 on the diagonal; off it never positive where K is symmetric, and 0 where an item is always or never chosen.
+        1 on the diagonal; off it never positive where the kernel is symmetric, and 0 where an item is always or never
+        chosen.
         """
         A = self._some_items(items)
-        K_A, d = self.marginal_kernel(A, A), self.marginals[A]
+        d = self.marginals[A]
         deviation = np.sqrt(d * (1 - d))
-        scale = np.outer(deviation, deviation)
-        correlation = np.divide(-K_A * K_A.T, scale, out=np.zeros_like(K_A), where=scale > 0)
+        scale, covariance = np.outer(deviation, deviation), self._covariances(A)
+        correlation = np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
         np.fill_diagonal(correlation, 1.0)
         return np.clip(correlation, -1.0, 1.0)
+
+    def _covariances(self, A: IntArray) -> FloatArray:
+        """Of the indicators of different items."""
+        return self.pair_probs(A) - np.outer(self.marginals[A], self.marginals[A])
 
     def _some_items(self, items: Items | None) -> IntArray:
         """The items asked about; all of them only where an n x n answer fits in memory."""
@@ -182,14 +195,6 @@ class PointProcess(Frozen, ABC):
                 "Pass items=[...] for the ones you want."
             )
         return np.arange(self.n)
-
-    @abstractmethod
-    def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is).
-
-        Sharing an item makes it 0: no Y has an item and lacks it. (`condition` on such an event, or on any other of
-        probability 0, is an error.)
-        """
 
     def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
         """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given."""
@@ -212,9 +217,7 @@ class PointProcess(Frozen, ABC):
             A float with a `standard_error`, which is 0 where the value is exact.
         """
         if self.n <= ENUMERABLE:
-            from dpplearn._determinant_loops import all_probs
-
-            probs = all_probs(np.array(self.K))
+            probs = self._all_probs()
             probs = probs[probs > 0.0]
             return Estimate(max(-float(probs @ np.log(probs)), 0.0), 0.0)
         n_samples = check_int(n_samples, "n_samples", low=2)
@@ -222,7 +225,58 @@ class PointProcess(Frozen, ABC):
         return Estimate(float(surprise.mean()), float(surprise.std(ddof=1) / np.sqrt(n_samples)))
 
 
-def frozen(array: FloatArray) -> FloatArray:
+class PointProcess(Distribution):
+    """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
+
+    @abstractmethod
+    def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
+        """The block K[rows, columns] of the marginal kernel, without the rest of it."""
+
+    @cached_property
+    def K(self) -> FloatArray:
+        """Marginal kernel K = L (L + I)^-1, equations (6) and (7). An n x n array."""
+        items = self._some_items(None)
+        return frozen(self.marginal_kernel(items, items))
+
+    def pair_probs(self, items: Items | None = None) -> FloatArray:
+        """P(i, j in Y) = K_ii K_jj - K_ij K_ji, equation (3), for all pairs of `items` (default: of all items).
+
+        On the diagonal, P(i in Y).
+        """
+        A = self._some_items(items)
+        d = self.marginals[A]
+        pairs = np.maximum(np.outer(d, d) + self._covariances(A), 0.0)
+        np.fill_diagonal(pairs, d)
+        return pairs
+
+    def _covariances(self, A: IntArray) -> FloatArray:
+        K_A = self.marginal_kernel(A, A)
+        return np.asarray(-K_A * K_A.T)
+
+    def _all_probs(self) -> FloatArray:
+        return all_probs(self.K)
+
+
+def all_probs(K: FloatArray) -> FloatArray:
+    """P(Y) of all 2^n subsets from the marginal kernel; bit i of the position says whether item i is in Y.
+
+    Item by item, for all choices on those before at once: the pivot is the probability of the item given these choices,
+    and the rest of the kernel loses the rank-one part that the item's choice explains.
+
+    >>> all_probs(np.diag([0.5, 0.75]))
+    array([0.125, 0.125, 0.375, 0.375])
+    """
+    A, probs = K[None], np.ones(1)
+    while A.shape[1]:
+        p = np.clip(A[:, 0, 0], 0.0, 1.0)
+        probs = np.concatenate([probs * (1 - p), probs * p])
+        pivots, column = np.concatenate([p - 1, p])[:, None], np.tile(A[:, 1:, 0], (2, 1))
+        f = np.divide(column, pivots, out=np.zeros_like(column), where=pivots != 0.0)
+        A = np.tile(A[:, 1:, 1:], (2, 1, 1)) - f[:, :, None] * np.tile(A[:, :1, 1:], (2, 1, 1))
+    return probs
+
+
+def frozen(array: Numbers) -> Numbers:
     """The array, read-only: what a frozen object hands out cannot change it."""
     read_only(array)
     return array

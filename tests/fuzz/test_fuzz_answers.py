@@ -379,7 +379,7 @@ def test_learned_models(n, m, size, seed):
     q = np.exp(F @ theta / 2)
     L = q[:, None] * (0.9 * S + 0.1 * np.eye(n)) * q
     model = ConditionalDPP.from_weights(theta / unit, nugget=0.1)
-    items = ItemSet(F * unit, similarity=S)
+    items = ItemSet(F * unit, S=S)
     weights = {Y: float(w) for Y, w in exact.minors(exact.fractions(L)).items()}
     if size is None:
         truth = exact.normalized(weights)

@@ -47,7 +47,7 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
         assert rows.shape[1] == record.rank(items)
         np.testing.assert_allclose(rows @ rows.T + record.own * np.eye(n), expected, atol=1e-14)
         np.testing.assert_allclose(items.similarity_of(Y, rho, nugget), expected[np.ix_(Y, Y)], atol=1e-14)
-    given_S = ItemSet(np.ones((n, 1)), similarity=cosine_similarity(phi))
+    given_S = ItemSet(np.ones((n, 1)), S=cosine_similarity(phi))
     np.testing.assert_allclose(given_S.similarity_matrix(rho, nugget), expected, atol=1e-14)
     assert record.rows(given_S) is None
     assert record.with_parameters(record.parameters) == record  # to the bit
@@ -56,25 +56,25 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"features": F, "similarity": S, "phi": F}, ValueError, "found both"),
+        ({"features": F, "S": S, "phi": F}, ValueError, "found both"),
         ({"features": np.empty((0, 2)), "phi": np.empty((0, 2))}, ValueError, "at least one row"),
-        ({"features": [1.0, 2.0], "similarity": S}, ValueError, "2 dimensions"),
-        ({"features": [[1.0, np.nan], [1.0, 2.0]], "similarity": S}, ValueError, r"features\[0, 1\] is nan"),
-        ({"features": F, "similarity": [[1.0, 2.0], [2.0, 1.0]]}, ValueError, "positive semidefinite"),
-        ({"features": F, "similarity": [[1.0, 0.5], [0.4, 1.0]]}, ValueError, "symmetric"),
-        ({"features": F, "similarity": [[4.0, 0.5], [0.5, 1.0]]}, ValueError, r"similarity\[0, 0\] is 4"),
-        ({"features": F, "similarity": np.eye(3)}, ValueError, "features has 2 rows, similarity has 3"),
+        ({"features": [1.0, 2.0], "S": S}, ValueError, "2 dimensions"),
+        ({"features": [[1.0, np.nan], [1.0, 2.0]], "S": S}, ValueError, r"features\[0, 1\] is nan"),
+        ({"features": F, "S": [[1.0, 2.0], [2.0, 1.0]]}, ValueError, "positive semidefinite"),
+        ({"features": F, "S": [[1.0, 0.5], [0.4, 1.0]]}, ValueError, "symmetric"),
+        ({"features": F, "S": [[4.0, 0.5], [0.5, 1.0]]}, ValueError, r"S\[0, 0\] is 4"),
+        ({"features": F, "S": np.eye(3)}, ValueError, "features has 2 rows, S has 3"),
         ({"features": F, "phi": np.eye(3)}, ValueError, "features has 2 rows, phi has 3"),
         ({"features": F, "phi": [[1.0, 0.0], [0.0, 0.0]]}, ValueError, "row 1 is zero"),
         ({"features": F, "phi": sparse.csr_array([[0.0, 0.0], [0.0, 1.0]])}, ValueError, "row 0 is zero"),
         ({"features": F, "phi": [[1.0, np.inf], [0.0, 1.0]]}, ValueError, r"phi\[0, 1\] is inf"),
-        ({"features": F, "similarity": S, "cost": [1.0]}, ValueError, "cost must have one entry per item"),
-        ({"features": F, "similarity": S, "cost": [1.0, 0.0]}, ValueError, r"cost\[1\] is 0"),
-        ({"features": F, "similarity": S, "names": ["a"]}, ValueError, "one entry per feature"),
-        ({"features": F, "similarity": S, "names": ["a", "a"]}, ValueError, "'a' appears more than once"),
-        ({"features": F, "similarity": S, "names": "ab"}, TypeError, "single string"),
-        ({"features": F, "similarity": S, "names": ["a", 3]}, TypeError, "must be strings, found 3"),
-        ({"features": sparse.eye_array(2), "similarity": S}, TypeError, "dense"),
+        ({"features": F, "S": S, "cost": [1.0]}, ValueError, "cost must have one entry per item"),
+        ({"features": F, "S": S, "cost": [1.0, 0.0]}, ValueError, r"cost\[1\] is 0"),
+        ({"features": F, "S": S, "names": ["a"]}, ValueError, "one entry per feature"),
+        ({"features": F, "S": S, "names": ["a", "a"]}, ValueError, "'a' appears more than once"),
+        ({"features": F, "S": S, "names": "ab"}, TypeError, "single string"),
+        ({"features": F, "S": S, "names": ["a", 3]}, TypeError, "must be strings, found 3"),
+        ({"features": sparse.eye_array(2), "S": S}, TypeError, "dense"),
     ],
 )
 def test_bad_input_is_named(arguments, error, message):
@@ -82,15 +82,9 @@ def test_bad_input_is_named(arguments, error, message):
         ItemSet(**arguments)
 
 
-def test_two_names_of_the_similarity():
-    np.testing.assert_array_equal(ItemSet(F, S=S).similarity, ItemSet(F, similarity=S).similarity)
-    with pytest.raises(TypeError, match="pass one of them"):
-        ItemSet(F, similarity=S, S=S)
-
-
 def test_item_sets_are_frozen_copies():
     features = np.array(F)
-    items = ItemSet(features, similarity=S)
+    items = ItemSet(features, S=S)
     features[0, 0] = 99.0
     assert items.features[0, 0] == 1.0
     with pytest.raises(ValueError, match="read-only"):
@@ -105,7 +99,7 @@ def test_item_sets_are_frozen_copies():
 @pytest.mark.parametrize("rho", [-0.1, np.nan, np.inf, "0.3", True])
 def test_bad_rho(rho):
     with pytest.raises(ValueError, match="rho must be"):
-        ItemSet(F, similarity=S).similarity_matrix(rho)
+        ItemSet(F, S=S).similarity_matrix(rho)
 
 
 def long_table():
@@ -145,8 +139,8 @@ def test_from_long_without_targets():
 def test_names_of_a_data_frame():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(long_table())
-    assert ItemSet(table[["one", "score"]], similarity=np.eye(5)).names == ("one", "score")
-    assert ItemSet(pd.DataFrame(np.ones((3, 2))), similarity=np.eye(3)).names is None  # numbers are no names
+    assert ItemSet(table[["one", "score"]], S=np.eye(5)).names == ("one", "score")
+    assert ItemSet(pd.DataFrame(np.ones((3, 2))), S=np.eye(3)).names is None  # numbers are no names
     X = ItemSet.from_long(table, group="query", features=table.columns[1:3], phi=np.array(["x", "y"]))
     assert X[0].names == ("one", "score")
     for absent in (None, pd.NA, pd.NaT, np.nan):

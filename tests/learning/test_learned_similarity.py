@@ -35,7 +35,7 @@ def items_with(n, rng, kind):
     if kind == "matrix":
         u = rng.standard_normal((n, 4))
         u /= np.linalg.norm(u, axis=1)[:, None]
-        return ItemSet(F, phi={"a": a, "b": rng.standard_normal((n, n + 2))}, similarity={"given": u @ u.T})
+        return ItemSet(F, phi={"a": a, "b": rng.standard_normal((n, n + 2))}, S={"given": u @ u.T})
     if kind == "sparse":
         return ItemSet(F, phi={"a": sparse.csr_array(a), "b": b})
     return ItemSet(F, phi={"a": a, "b": b})
@@ -114,7 +114,7 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
     rng = np.random.default_rng(3)
     units = {name: rng.standard_normal((7, 2)) for name in "ab"}
     given = {name: ItemSet(np.ones((7, 1)), phi=u).cosines() for name, u in units.items()}
-    items = ItemSet(np.column_stack([np.ones(7), rng.standard_normal((7, 2))]), similarity=given)
+    items = ItemSet(np.column_stack([np.ones(7), rng.standard_normal((7, 2))]), S=given)
     S = Mixture(("a", "b"), np.array([1e-13, 0.3, 0.4, 0.3 - 1e-13]))
     theta, z, asked = np.array([30.0, 2.0, -1.0]), S.parameters, []
     times = Complement.times

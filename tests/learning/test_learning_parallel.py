@@ -45,7 +45,7 @@ def data():
     for t in range(0, 18, 3):
         X[t] = ItemSet(X[t].features, phi=sparse.csr_array(X[t].phi), cost=np.ones(12))
     for t in range(1, 18, 3):
-        X[t] = ItemSet(X[t].features, similarity=X[t].similarity_matrix())
+        X[t] = ItemSet(X[t].features, S=X[t].similarity_matrix())
     X.append(random_items(3, 3, rng))
     y.append([1])
     return X, y
@@ -329,7 +329,7 @@ def test_verbose_prints_a_line_per_iteration(data, capsys):
 
 def test_shards_keep_names_that_only_a_later_instance_has(data, tmp_path):
     X, y = data
-    named = ItemSet(X[1].features, similarity=X[1].similarity, names=[f"f{j}" for j in range(X[1].n_features)])
+    named = ItemSet(X[1].features, S=X[1].similarity, names=[f"f{j}" for j in range(X[1].n_features)])
     save_shard(tmp_path / "0.npz", [X[0], named], y[:2])
     model = ConditionalDPP().fit([tmp_path / "0.npz"])
     assert model.feature_names_in_.tolist() == ConditionalDPP().fit([X[0], named], y[:2]).feature_names_in_.tolist()

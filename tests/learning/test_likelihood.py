@@ -128,7 +128,7 @@ def test_large_weights_against_800_digits(size, rng):
         items = random_items(6, 3, rng, similarity=True)
         F = items.features / np.abs(items.features).max()
         theta = size * rng.uniform(-1, 1, 3)
-        items = ItemSet(F, similarity=items.similarity)
+        items = ItemSet(F, S=items.similarity)
         value, gradient = exact_terms(theta, F, items.similarity, (0, 3))
         terms = log_likelihood(theta, items, [0, 3])
         assert terms.value == pytest.approx(value, rel=1e-11, abs=1e-10)
@@ -179,7 +179,7 @@ def test_what_depends_on_better_items_adds_nothing(kind, size):
         theta = rng.standard_normal(3)
         theta *= size / np.abs(F @ theta).max()
         log_z, k = exact_marginals(F, items.phi, theta)
-        for x in (items, ItemSet(F, similarity=items.similarity_matrix())):
+        for x in (items, ItemSet(F, S=items.similarity_matrix())):
             terms = log_likelihood(theta, x, [])
             assert terms.value == pytest.approx(-log_z, rel=1e-9, abs=1e-6)
             np.testing.assert_allclose(terms.gradient, -k @ F, atol=1e-6)
@@ -266,7 +266,7 @@ def test_sparse_and_dense_features_agree(rng):
 
 
 def test_empty_target_has_a_probability():
-    items = ItemSet([[1.0], [1.0]], similarity=np.eye(2))
+    items = ItemSet([[1.0], [1.0]], S=np.eye(2))
     assert log_likelihood([0.0], items, []).value == pytest.approx(np.log(0.25))
 
 

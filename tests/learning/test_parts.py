@@ -13,10 +13,10 @@ def test_bad_parts():
     F, A = np.ones((3, 1)), np.eye(3)
     with pytest.raises(ValueError, match=r"phi\['text'\] must have one row per item: features has 3 rows.*has 2"):
         ItemSet(F, phi={"text": A[:2]})
-    with pytest.raises(ValueError, match=r"similarity\['given'\] must have ones on its diagonal"):
-        ItemSet(F, similarity={"given": 2 * A})
-    with pytest.raises(ValueError, match=r"similarity\['given'\] must be positive semidefinite"):
-        ItemSet(F, similarity={"given": [[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]})
+    with pytest.raises(ValueError, match=r"S\['given'\] must have ones on its diagonal"):
+        ItemSet(F, S={"given": 2 * A})
+    with pytest.raises(ValueError, match=r"S\['given'\] must be positive semidefinite"):
+        ItemSet(F, S={"given": [[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]})
     with pytest.raises(ValueError, match=r"phi\['text'\] must have no zero row"):
         ItemSet(F, phi={"text": np.diag([1.0, 0.0, 1.0])})
     with pytest.raises(ValueError, match="cannot be called 'own'"):
@@ -24,13 +24,13 @@ def test_bad_parts():
     with pytest.raises(ValueError, match="no parts"):
         ItemSet(F, phi={})
     with pytest.raises(ValueError, match="both have a part 'a'"):
-        ItemSet(F, phi={"a": A}, similarity={"a": A})
+        ItemSet(F, phi={"a": A}, S={"a": A})
     with pytest.raises(ValueError, match="found both"):
-        ItemSet(F, phi=A, similarity=A)
+        ItemSet(F, phi=A, S=A)
     with pytest.raises(ValueError, match=r"X\[1\] has the similarity parts b"):
         ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
     with pytest.raises(ValueError, match="is a matrix"):
-        ConditionalDPP(similarity="scaled").fit([ItemSet(F, similarity=A)], [[0]])
+        ConditionalDPP(similarity="scaled").fit([ItemSet(F, S=A)], [[0]])
     with pytest.raises(ValueError, match="differ in number"):
         ConditionalDPP(similarity="scaled").fit([ItemSet(F, phi=A), ItemSet(F, phi=A[:, :2] + 0.1)], [[0], [1]])
     with pytest.raises(ValueError, match="n_components must be at most"):
@@ -63,4 +63,4 @@ def test_parts_in_equal_shares_are_the_fixed_similarity():
     A, B, F = rng.standard_normal((5, 2)), rng.standard_normal((5, 3)), np.ones((5, 1))
     a, b = ItemSet(F, phi=A).cosines(), ItemSet(F, phi=B).cosines()
     np.testing.assert_allclose(ItemSet(F, phi={"a": A, "b": B}).cosines(), (a + b) / 2, atol=1e-12)
-    np.testing.assert_allclose(ItemSet(F, phi={"a": A}, similarity={"b": b}).cosines(), (a + b) / 2, atol=1e-12)
+    np.testing.assert_allclose(ItemSet(F, phi={"a": A}, S={"b": b}).cosines(), (a + b) / 2, atol=1e-12)

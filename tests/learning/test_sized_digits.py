@@ -70,7 +70,7 @@ def test_right_or_refused(kind, as_matrix):
             if as_matrix:
                 S = np.array([[float(x) for x in row] for row in C])
                 np.fill_diagonal(S, 1.0)
-                items, C = ItemSet(F, similarity=S), [[mpmath.mpf(x) for x in row] for row in S.tolist()]
+                items, C = ItemSet(F, S=S), [[mpmath.mpf(x) for x in row] for row in S.tolist()]
             value, gradient, slope = exact(F, C, theta, Y, nugget)
             try:
                 found = log_likelihood(theta, items, Y, given_size=True, nugget=nugget)

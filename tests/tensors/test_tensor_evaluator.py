@@ -28,7 +28,7 @@ def data():
     rng = np.random.default_rng(1)
     X, y = training_set(24, 12, THETA, rng, d=6)
     X = [
-        ItemSet(x.features, similarity=x.similarity_matrix())
+        ItemSet(x.features, S=x.similarity_matrix())
         if t % 3 == 0
         else ItemSet(x.features, phi=sparse.csr_array(x.phi))
         if t % 3 == 1

@@ -111,6 +111,26 @@ def test_kdpp_of_many_items(scale, rng):
     assert found == pytest.approx(KDPP(DPP(L), 30).log_prob(Y), rel=1e-9)
 
 
+def test_kdpps_whose_digits_are_lost_are_refused(rng):
+    S = random_S(6, rng, 8)
+    good, lost = (np.outer(q, q) * S for q in ([1e2, 1e2, 1.0, 1.0, 1.0, 1.0], [1e9, 1e9, 1.0, 1.0, 1.0, 1.0]))
+    mask, sized = torch.tensor([True] * 4 + [False] * 2), KDPP(DPP(good), 4)
+    assert kdpp_log_prob(tensor(good), mask).item() == pytest.approx(sized.log_prob([0, 1, 2, 3]), abs=1e-9)
+    with pytest.raises(ValueError, match=r"sets of this size at batch entry 1: .*lost in the rounding"):
+        kdpp_log_prob(tensor([good, lost]), mask)
+    L = tensor([good, lost], requires_grad=True)
+    found = kdpp_log_prob(L, mask, invalid=-7.0)
+    found.sum().backward()
+    assert found[1] == -7.0
+    assert torch.isfinite(L.grad).all()
+    assert (L.grad[1] == 0.0).all()
+    with pytest.raises(ValueError, match="lost in the rounding"):
+        kdpp_marginals(tensor(lost), 4)
+    largest = kdpp_marginals(tensor(lost), 1)  # one item needs only the largest eigenvalues
+    np.testing.assert_allclose(largest, KDPP(DPP(lost), 1).marginals, atol=1e-6)
+    assert kdpp_log_prob(tensor(np.ones((3, 3))), torch.tensor([True, True, False])).item() == -np.inf
+
+
 def test_derivatives(rng, masks):
     L = tensor(np.stack([random_kernel(N, rng) for _ in range(5)]), requires_grad=True)
     assert gradcheck(lambda L: log_prob(L / 2 + L.mT / 2, masks), L)

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
-from dpplearn._inverse import invert_lower
-from dpplearn._linalg import safe_log
+from dpplearn._linalg import invert_lower, safe_log
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.greedy import greedy_run
 from dpplearn.decoding.limits import Limits

@@ -316,7 +316,7 @@ class ConditionalDPP(ConditionalEstimator):
 
         Examples
         --------
-        >>> items = ItemSet([[1.0], [2.0]], similarity=[[1.0, 0.5], [0.5, 1.0]])
+        >>> items = ItemSet([[1.0], [2.0]], S=[[1.0, 0.5], [0.5, 1.0]])
         >>> ConditionalDPP.from_weights([0.0]).dpp(items).L
         array([[1. , 0.5],
                [0.5, 1. ]])

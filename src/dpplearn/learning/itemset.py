@@ -46,12 +46,12 @@ class ItemSet(Frozen):
     features : array of shape (n, m), or a data frame
         Quality features f_i, one row per item. `ConditionalDPP` adds a constant, which lets it learn how many items to
         choose, where the features have none.
-    similarity : array of shape (n, n), or several by name, optional
-        S: positive semidefinite, with ones on its diagonal; `S=` is the same.
+    S : array of shape (n, n), or several by name, optional
+        Similarities: positive semidefinite, with ones on the diagonal.
     phi : array or scipy sparse array of shape (n, d), or several by name, optional
-        Similarity features; rows are scaled to length 1. Give either this or `similarity`, or parts by name with
-        both: `phi={"text": A, "image": B}, similarity={"given": M}`. The fixed similarity takes parts in equal
-        shares; `ConditionalDPP(similarity="mixture")` learns their weights. Without `phi` and `similarity` items are
+        Similarity features; rows are scaled to length 1. Give either this or `S`, or parts by name with
+        both: `phi={"text": A, "image": B}, S={"given": M}`. The fixed similarity takes parts in equal
+        shares; `ConditionalDPP(similarity="mixture")` learns their weights. Without `phi` and `S` items are
         independent of each other: S = I.
     cost : array of shape (n,), optional
         What each item takes of a budget; 1 each where it is needed and not given.
@@ -89,19 +89,15 @@ class ItemSet(Frozen):
     def __init__(
         self,
         features: ArrayLike,
-        similarity: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        S: ArrayLike | Mapping[str, ArrayLike] | None = None,
         phi: ArrayLike | sparse.sparray | sparse.spmatrix | Mapping[str, Any] | None = None,
         cost: ArrayLike | None = None,
         names: Sequence[str] | None = None,
         *,
-        S: ArrayLike | Mapping[str, ArrayLike] | None = None,
         k: int | None = None,
         encoding: Encoding | None = None,
         raw: FloatArray | None = None,
     ) -> None:
-        if S is not None and similarity is not None:
-            raise TypeError("similarity and S are two names of the same matrix: pass one of them.")
-        similarity = S if similarity is None else similarity
         names = column_names(features) if names is None else names
         F = check_array(features, "features", 2)
         n, m = F.shape
@@ -110,7 +106,7 @@ class ItemSet(Frozen):
                 f"features must have at least one row (item) and one column (feature), found shape {F.shape}. "
                 "Leave instances without items out; for a model without features, pass a column of ones."
             )
-        parts = read_parts(phi, similarity, n)
+        parts = read_parts(phi, S, n)
         costs = None if cost is None else check_costs(cost, n)
         read_only(F, *([] if costs is None else [costs]))
         size = None if k is None else check_int(k, "k", high=n)
@@ -170,7 +166,7 @@ class ItemSet(Frozen):
     def similarity_matrix(self, rho: float = 0.0, nugget: float = 0.0) -> FloatArray:
         """S, with a constant similarity feature of value rho: S_ij = (C_ij + rho^2) / (1 + rho^2).
 
-        C is `similarity` as given, or phi phi^T; `rho` is section 7.2's. With a nugget, (1 - nugget) times that, and
+        C is `S` as given, or phi phi^T; `rho` is section 7.2's. With a nugget, (1 - nugget) times that, and
         ones on the diagonal as before. A new n x n array each time.
         """
         return Fixed(rho, nugget).matrix(self)
@@ -183,11 +179,11 @@ class ItemSet(Frozen):
         """Rows of length 1 with S = rows rows^T, if phi was given: phi and the constant rho, over sqrt(1 + rho^2)."""
         rows = Fixed(rho).rows(self)
         if rows is None:
-            raise ValueError("This ItemSet was given similarity, and has no similarity features phi.")
+            raise ValueError("This ItemSet was given S, and has no similarity features phi.")
         return rows
 
     def cosines(self, subset: IntArray | None = None) -> FloatArray:
-        """C, or its block for a subset: `similarity` as given, or phi phi^T; a new array."""
+        """C, or its block for a subset: `S` as given, or phi phi^T; a new array."""
         return cosines(self.phi if self.similarity is None else None, self.similarity, subset, lambda: self._columns)
 
     def part_cosines(self, place: int, subset: IntArray | None = None) -> FloatArray:

@@ -320,7 +320,7 @@ def log_likelihood(
 
     Examples
     --------
-    >>> items = ItemSet([[1.0], [1.0]], similarity=[[1.0, 0.6], [0.6, 1.0]])
+    >>> items = ItemSet([[1.0], [1.0]], S=[[1.0, 0.6], [0.6, 1.0]])
     >>> terms = log_likelihood([0.0], items, [0])  # P = 1 / (1 + 1 + 1 + 0.64)
     >>> round(terms.value, 4), terms.gradient.round(4)
     (-1.292, array([0.0989]))

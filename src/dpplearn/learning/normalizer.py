@@ -24,8 +24,7 @@ from scipy import linalg, sparse
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
-from dpplearn._inverse import inverse_of_factor, invert_lower
-from dpplearn._linalg import reduced_rows, reduced_similarity, stacked_qr
+from dpplearn._linalg import inverse_of_factor, invert_lower, reduced_rows, reduced_similarity, stacked_qr
 from dpplearn._precision import MIN_PIVOT, WIDE
 from dpplearn.learning._packed_loops import mirrored, pack
 from dpplearn.learning.similarity.learned import Learned

@@ -59,22 +59,22 @@ def read_parts(phi: Any, similarity: Any, n: int) -> tuple[Part, ...]:
         return (Part(INDEPENDENT, phi=sparse.csr_array(sparse.eye_array(n))),)
     if features and given and not (is_named(phi) or is_named(similarity)):
         raise ValueError(
-            "Pass either similarity (n x n) or phi (similarity features, one row per item); found both. Where S has "
-            'several parts, name them: phi={"text": A}, similarity={"given": S}.'
+            "Pass either S (n x n) or phi (similarity features, one row per item); found both. Where S has "
+            'several parts, name them: phi={"text": A}, S={"given": M}.'
         )
     twice = sorted(set(features) & set(given))
     if twice:
-        raise ValueError(f"phi and similarity both have a part {twice[0]!r}: give each part a name of its own.")
+        raise ValueError(f"phi and S both have a part {twice[0]!r}: give each part a name of its own.")
     parts = [feature_part(x, name, "phi" if phi is x else f"phi[{name!r}]") for name, x in features.items()]
     for name, x in given.items():
-        label = "similarity" if similarity is x else f"similarity[{name!r}]"
+        label = "S" if similarity is x else f"S[{name!r}]"
         matrix = check_similarity(x, label)
         read_only(matrix)
         parts.append(Part(name, matrix=matrix))
     for part in parts:
         if part.n != n:
-            what = "phi" if part.matrix is None else "similarity"
-            label = what if part.name == what else f"{what}[{part.name!r}]"
+            what = "phi" if part.matrix is None else "S"
+            label = f"{what}[{part.name!r}]" if is_named(phi if what == "phi" else similarity) else what
             raise ValueError(f"{label} must have one row per item: features has {n} rows, {label} has {part.n}.")
     return tuple(parts)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpplearn._checks import FloatArray, IntArray, check_array
-from dpplearn.process import ENUMERABLE, PointProcess
+from dpplearn.process import ENUMERABLE, PointProcess, all_probs
 from dpplearn.subsets import Subsets
 
 Rows = NDArray[np.bool_]  # one for each subset, one column for each item
@@ -51,8 +51,6 @@ def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") 
         n = check_enumerable(target.n, FEWER)
         known = getattr(target, "probabilities", None)  # an MRF has them all
         if known is None and isinstance(target, PointProcess):
-            from dpplearn._determinant_loops import all_probs
-
             known = all_probs(np.array(target.K))
         if known is None:
             known = np.exp(target.log_prob(all_subsets(n)))

@@ -9,7 +9,7 @@ Triangular solves lose no digits to the condition of L_Y, as its inverse would.
 
 import numpy as np
 
-from dpplearn._elimination_loops import dot
+from dpplearn._determinant_loops import dot
 from dpplearn._numba import jit
 from dpplearn._precision import NOTHING
 

@@ -16,7 +16,7 @@ from dpplearn.sampling.records import Tables, Work
 MOST_ITEMS = 2 * 10**9  # item numbers of all samples together: 16 GB
 
 
-def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArray | None = None) -> Tables:
+def make_tables(p: FloatArray, V: FloatArray, log_esp: FloatArray | None = None, *, alias: bool) -> Tables:
     """Sort, accumulate and tabulate a spectrum for sampling.
 
     Parameters

@@ -1,11 +1,9 @@
-"""Batched log-determinants of principal blocks, with explicit derivatives.
+"""Batched log-determinants with explicit derivatives, and batches that fit the memory of a device.
 
-Of A (..., n, n) and a mask Y (..., n), sets of several sizes in one tensor:
+    d log det A = <A^-T, dA>,    d A^-1 = -A^-1 dA A^-1,
 
-    log det A_Y  and  X = scatter(A_Y^-1, Y),    d log det A_Y = <X^T, dA>,    dX = -X dA X,
-
-so that one factorization gives the value and every derivative; the backward passes are made of differentiable products
-and can be differentiated again. A block whose determinant is 0 has the value -inf and no derivative.
+so that one factorization gives the value and every derivative. The backward pass is made of differentiable products and
+can be differentiated again. A block whose determinant is 0 has the value -inf and no derivative.
 """
 
 from __future__ import annotations
@@ -59,26 +57,32 @@ def cannot_ask() -> bool:
 def checked(value: Tensor, bad: Tensor, invalid: float | None, name: str, A: Tensor) -> Tensor:
     """The value, with `invalid` where it is bad; or an error that names the entry."""
     if invalid is None and not cannot_ask() and bool(bad.any()):
-        nan = ~torch.isfinite(A).all(-1).all(-1)
-        broken = bad & nan if bool((bad & nan).any()) else bad
-        what = "holds NaN or inf" if bool(nan[bad].any() if bad.ndim else nan) else "is not positive definite"
+        nan = bad & ~torch.isfinite(A).all(-1).all(-1)
+        what = "holds NaN or inf" if bool(nan.any()) else "is not positive definite"
         raise ValueError(
-            f"{name} {what} at {entry(broken)}. Mend that kernel, or pass invalid=float('nan') for that value "
-            "there, without a gradient."
+            f"{name} {what} at {entry(nan if bool(nan.any()) else bad)}. Mend that kernel, or pass "
+            "invalid=float('nan') for that value there, without a gradient."
         )
     return torch.where(bad, float("nan") if invalid is None else invalid, value)
 
 
-def scatter_indices(mask: Tensor) -> tuple[Tensor, Tensor]:
+def transformed(x: Tensor) -> bool:
+    """Whether a tensor is inside a transform of torch.func, which hides its values and what is asked of it."""
+    return not cannot_ask() and bool(torch._C._functorch.is_functorch_wrapped_tensor(x))
+
+
+def items_in_front(mask: Tensor) -> tuple[Tensor, Tensor]:
     """The items of each set in front, as many places as the largest set has, and which of the places are taken."""
     n = mask.shape[-1]
-    k = n if cannot_ask() else max(int(mask.sum(-1).max()) if mask.numel() else 0, 1)
+    unknown = cannot_ask() or transformed(mask)
+    k = n if unknown else max(int(mask.sum(-1).max()) if mask.numel() else 0, 1)
     taken, idx = torch.sort(mask.to(torch.uint8), dim=-1, descending=True, stable=True)
     return idx[..., :k], taken[..., :k].bool()
 
 
-def block_of(A: Tensor, idx: Tensor, taken: Tensor) -> Tensor:
+def block_of(A: Tensor, mask: Tensor) -> Tensor:
     """A_Y in front of an identity."""
+    idx, taken = items_in_front(mask)
     n, k = A.shape[-1], idx.shape[-1]
     rows = A.gather(-2, idx.unsqueeze(-1).expand(*idx.shape, n))
     block = rows.gather(-1, idx.unsqueeze(-2).expand(*idx.shape[:-1], k, k))
@@ -86,12 +90,11 @@ def block_of(A: Tensor, idx: Tensor, taken: Tensor) -> Tensor:
     return torch.where(taken.unsqueeze(-1) & taken.unsqueeze(-2), block, eye)
 
 
-def scattered(X: Tensor, idx: Tensor, taken: Tensor, n: int) -> Tensor:
-    """The inverse of block_of: an array that is 0 outside Y."""
-    X = torch.where(taken.unsqueeze(-1) & taken.unsqueeze(-2), X, 0.0)
-    places = idx.unsqueeze(-1) * n + idx.unsqueeze(-2)
-    flat = X.new_zeros(*X.shape[:-2], n * n).scatter_(-1, places.flatten(-2), X.flatten(-2))
-    return flat.unflatten(-1, (n, n))
+def rows_of(B: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """B_Y in front of zeros, and which rows are taken."""
+    idx, taken = items_in_front(mask)
+    rows = B.gather(-2, idx.unsqueeze(-1).expand(*idx.shape, B.shape[-1]))
+    return torch.where(taken.unsqueeze(-1), rows, 0.0), taken
 
 
 def factor(A: Tensor, *, inverse: bool, sym: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -132,48 +135,30 @@ def batched(info: Any, dims: Any, *tensors: Any) -> list[Any]:
 
 
 class LogdetInverse(torch.autograd.Function):
-    """(A, mask, inverse, symmetric, invalid, name) -> log det A_Y, X; a mask of None is of all items.
+    """(A, inverse, symmetric, singular, invalid, name) -> log det A, and A^-1 or a scalar where it is not asked for.
 
     With `singular`, a determinant of 0 is -inf; otherwise it is an error like an indefinite one.
     """
 
     @staticmethod
     def forward(
-        A: Tensor, mask: Tensor | None, inverse: bool, sym: bool, singular: bool, invalid: float | None, name: str
+        A: Tensor, inverse: bool, sym: bool, singular: bool, invalid: float | None, name: str
     ) -> tuple[Tensor, Tensor]:
-        if mask is None:
-            idx = taken = None
-            block = A
-        else:
-            idx, taken = scatter_indices(mask)
-            block = block_of(A, idx, taken)
-        value, X, zero, broken = factor(block, inverse=inverse, sym=sym)
-        if singular:
-            if sym and not cannot_ask() and bool(broken.any()):  # no factor: because it is singular, or for worse?
-                few = block[broken] if broken.ndim else block[None]
-                nan = ~torch.isfinite(few).all(-1).all(-1)
-                lam = torch.linalg.eigvalsh(torch.where(nan[:, None, None], 0.0, few))
-                worst = INDEFINITE * A.shape[-1] * torch.finfo(A.dtype).eps * lam[:, -1].abs().clamp(min=1e-300)
-                worse = nan | (lam[:, 0] < -worst)
-                singular_only = broken.clone()
-                singular_only[broken] = ~worse
-                zero, broken = zero | singular_only, broken & ~singular_only
-            value = torch.where(zero, -float("inf"), value)
-            none = zero | broken
-        else:
-            broken = none = broken | zero
-        value = checked(value, broken, invalid, name, block)
-        if inverse:
-            X = torch.where(none[..., None, None], 0.0, X)
-            if idx is not None and taken is not None:
-                X = scattered(X, idx, taken, A.shape[-1])
-        return value, X
+        value, X, zero, broken = factor(A, inverse=inverse, sym=sym)
+        if not singular:
+            broken, zero = broken | zero, torch.zeros_like(zero)
+        elif sym and not cannot_ask() and bool(broken.any()):
+            only_singular = broken.clone()  # without a factor: because it is singular, or indefinite?
+            only_singular[broken] = ~indefinite(A[broken] if broken.ndim else A[None])
+            zero, broken = zero | only_singular, broken & ~only_singular
+        value = checked(torch.where(zero, -float("inf"), value), broken, invalid, name, A)
+        return value, torch.where((zero | broken)[..., None, None], 0.0, X) if inverse else X
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(output[1])
-        if not inputs[2]:
+        if not inputs[1]:
             ctx.mark_non_differentiable(output[1])
 
     @staticmethod
@@ -183,107 +168,20 @@ class LogdetInverse(torch.autograd.Function):
         if g_X is not None:
             second = X.mT @ g_X @ X.mT
             grad = -second if grad is None else grad - second
-        return (grad, *[None] * 6)
+        return (grad, *[None] * 5)
 
     @staticmethod
-    def vmap(info: Any, dims: Any, A: Tensor, mask: Tensor | None, *options: Any) -> Any:
-        A, mask = batched(info, dims[:2], A, mask)
-        return LogdetInverse.apply(A, mask, *options), (0, 0 if options[0] else None)
+    def vmap(info: Any, dims: Any, A: Tensor, *options: Any) -> Any:
+        (A,) = batched(info, dims[:1], A)
+        return LogdetInverse.apply(A, *options), (0, 0 if options[0] else None)
 
 
-class LogdetRows(torch.autograd.Function):
-    """(B, mask, inverse, invalid) -> log det B_Y B_Y^T, and the rows P = (B_Y B_Y^T)^-1 B_Y, 0 outside Y.
-
-    d log det = 2 <P, dB>; and with U = P P^T G, where P P^T is the scattered inverse,
-    <G, dP> = <U - U P^T B - P U^T B, dB>.
-    """
-
-    @staticmethod
-    def forward(B: Tensor, mask: Tensor, inverse: bool, invalid: float | None) -> tuple[Tensor, Tensor]:
-        d = B.shape[-1]
-        idx, taken = scatter_indices(mask)
-        at = idx.unsqueeze(-1).expand(*idx.shape, d)
-        rows = torch.where(taken.unsqueeze(-1), B.gather(-2, at), 0.0)
-        gram = rows @ rows.mT + torch.diag_embed((~taken).to(B.dtype))
-        value, X = LogdetInverse.forward(gram, None, inverse, True, True, invalid, "B B^T")
-        if not inverse:
-            return value, X
-        return value, torch.zeros_like(B).scatter_(-2, at, X @ rows)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(inputs[0], output[1])
-        if not inputs[2]:
-            ctx.mark_non_differentiable(output[1])
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor | None, g_P: Tensor | None) -> Any:
-        B, P = ctx.saved_tensors
-        grad = None if g is None else 2 * g[..., None, None] * P
-        if g_P is not None:
-            U = P @ (P.mT @ g_P)
-            second = U - U @ (P.mT @ B) - P @ (U.mT @ B)
-            grad = second if grad is None else grad + second
-        return grad, None, None, None
-
-    @staticmethod
-    def vmap(info: Any, dims: Any, B: Tensor, mask: Tensor, inverse: bool, invalid: float | None) -> Any:
-        B, mask = batched(info, dims[:2], B, mask)
-        return LogdetRows.apply(B, mask, inverse, invalid), (0, 0 if inverse else None)
-
-
-class LogNormalizer(torch.autograd.Function):
-    """(eta, S, inverse, invalid) -> log det A, W = A^-1, for A = I + diag(q) S diag(q) and eta = 2 log q.
-
-    d log det A = sum of K_ii d eta_i + <G, dS> with K = I - W and G = diag(q) W diag(q); and for a derivative H in W,
-    dW = -W dA W gives -sum of ((W H K)_ii + (K H W)_ii) / 2 d eta_i - <diag(q) W H W diag(q), dS>.
-    """
-
-    @staticmethod
-    def forward(eta: Tensor, S: Tensor, inverse: bool, invalid: float | None) -> tuple[Tensor, Tensor]:
-        # A = diag(d) M diag(d) with d = max(1, q): M has entries of at most 2, whatever q is
-        log_d = (eta / 2).clamp(min=0.0)
-        r = torch.exp(eta / 2 - log_d)
-        M = S * (r.unsqueeze(-1) * r.unsqueeze(-2))
-        M.diagonal(dim1=-2, dim2=-1).add_(torch.exp(-2 * log_d))
-        value, X = LogdetInverse.forward(M, None, inverse, True, False, invalid, "I + L")
-        if inverse:
-            X = X * torch.exp(-log_d.unsqueeze(-1) - log_d.unsqueeze(-2))
-        return value + 2 * log_d.sum(-1), X
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(inputs[0], output[0], output[1])
-        if not inputs[2]:
-            ctx.mark_non_differentiable(output[1])
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor | None, H: Tensor | None) -> Any:
-        eta, value, W = ctx.saved_tensors
-        d_eta = d_S = outer = None
-        if ctx.needs_input_grad[1]:
-            q = torch.exp(eta / 2)
-            outer = q.unsqueeze(-1) * q.unsqueeze(-2)
-        if g is not None:
-            k = 1 - W.diagonal(dim1=-2, dim2=-1)
-            d_eta = g.unsqueeze(-1) * torch.where(torch.isfinite(value).unsqueeze(-1), k, 0.0)
-            d_S = None if outer is None else g[..., None, None] * outer * W
-        if H is not None:
-            WH, HW = W @ H, H @ W
-            # (W H K)_ii = (WH)_ii - (W H W)_ii, and so (K H W)_ii
-            WHW = WH @ W
-            both = (WH + HW - 2 * WHW).diagonal(dim1=-2, dim2=-1) / 2
-            d_eta = -both if d_eta is None else d_eta - both
-            if outer is not None:
-                d_S = -outer * WHW if d_S is None else d_S - outer * WHW
-        return d_eta, d_S, None, None
-
-    @staticmethod
-    def vmap(info: Any, dims: Any, eta: Tensor, S: Tensor, inverse: bool, invalid: float | None) -> Any:
-        eta, S = batched(info, dims[:2], eta, S)
-        return LogNormalizer.apply(eta, S, inverse, invalid), (0, 0 if inverse else None)
+def indefinite(A: Tensor) -> Tensor:
+    """Whether matrices (b, n, n) hold NaN, or an eigenvalue that is negative by more than rounding."""
+    nan = ~torch.isfinite(A).all(-1).all(-1)
+    lam = torch.linalg.eigvalsh(torch.where(nan[:, None, None], 0.0, A))
+    noise = INDEFINITE * A.shape[-1] * torch.finfo(A.dtype).eps * lam[:, -1].abs().clamp(min=1e-300)
+    return nan | (lam[:, 0] < -noise)
 
 
 def free_bytes(device: torch.device) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from dpplearn.torch.determinants import LogdetInverse, LogdetRows, LogNormalizer, cannot_ask
+from dpplearn.torch.determinants import LogdetInverse, block_of, cannot_ask, rows_of, transformed
 
 ASYMMETRY = 1e3  # times eps: a larger share of the largest entry by which L and its transpose differ is no rounding
 
@@ -92,8 +92,12 @@ def log_prob_quality(
         S = torch.lerp(S, torch.eye(n, dtype=S.dtype, device=S.device), nugget)
     linear = 2 * torch.where(mask, log_q, 0.0).sum(-1)
     eta = 2 * log_q if items is None else torch.where(items, 2 * log_q, -float("inf"))
-    shape = torch.broadcast_shapes(eta.shape[:-1], S.shape[:-2])
-    log_z = LogNormalizer.apply(eta.expand(*shape, n), S.expand(*shape, n, n), wants_gradient(eta, S), invalid)[0]
+    # I + L = diag(d) M diag(d) with d = max(1, q): M has entries of at most 2, whatever q is. The value does not depend
+    # on d, and so has no derivative in it.
+    log_d = (eta / 2).clamp(min=0.0).detach()
+    r = torch.exp(eta / 2 - log_d)
+    M = S * (r.unsqueeze(-1) * r.unsqueeze(-2)) + torch.diag_embed(torch.exp(-2 * log_d))
+    log_z = log_det(M, True, False, invalid, "I + L") + 2 * log_d.sum(-1)
     return linear + log_minor(S, mask, True, invalid, "S_Y") - log_z
 
 
@@ -116,22 +120,28 @@ def log_prob_low_rank(B: Tensor, mask: Tensor, *, items: Tensor | None = None, i
     mask = subset_of(mask, B.shape[-2], items)
     if items is not None:
         B = torch.where(items.unsqueeze(-1), B, 0.0)
-    shape = batch_shape(B, mask, 2)
-    value = LogdetRows.apply(B.expand(*shape, *B.shape[-2:]), mask.expand(*shape, -1), wants_gradient(B), invalid)[0]
-    return value - log_normalizer(B.mT @ B, True, invalid)
+    shape = batch_shape(B, mask)
+    rows, taken = rows_of(B.expand(*shape, *B.shape[-2:]), mask.expand(*shape, -1))
+    gram = rows @ rows.mT + torch.diag_embed((~taken).to(B.dtype))
+    return log_det(gram, True, True, invalid, "B B^T") - log_normalizer(B.mT @ B, True, invalid)
+
+
+def log_det(A: Tensor, symmetric: bool, singular: bool, invalid: float | None, name: str) -> Tensor:
+    """log det A; its inverse is made only where a derivative, or a transform that may ask for one, needs it."""
+    inverse = transformed(A) or (torch.is_grad_enabled() and A.requires_grad)
+    return LogdetInverse.apply(A, inverse, symmetric, singular, invalid, name)[0]
 
 
 def log_minor(A: Tensor, mask: Tensor, symmetric: bool, invalid: float | None, name: str) -> Tensor:
     """log det A_Y."""
-    shape, n = batch_shape(A, mask, 2), A.shape[-1]
-    A, mask = A.expand(*shape, n, n), mask.expand(*shape, n)
-    return LogdetInverse.apply(A, mask, wants_gradient(A), symmetric, True, invalid, name)[0]
+    shape, n = batch_shape(A, mask), A.shape[-1]
+    return log_det(block_of(A.expand(*shape, n, n), mask.expand(*shape, n)), symmetric, True, invalid, name)
 
 
 def log_normalizer(L: Tensor, symmetric: bool, invalid: float | None) -> Tensor:
     """log det(I + L)."""
-    A = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
-    return LogdetInverse.apply(A, None, wants_gradient(L), symmetric, False, invalid, "I + L")[0]
+    eye = torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
+    return log_det(L + eye, symmetric, False, invalid, "I + L")
 
 
 def marginals(
@@ -153,24 +163,14 @@ def marginal_kernel(
     """K = I - (I + L)^-1, for which P(A in Y) = det K_A."""
     L = kernel_of(L, items, symmetric)
     eye = torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
-    return eye - LogdetInverse.apply(L + eye, None, True, symmetric, False, invalid, "I + L")[1]
+    return eye - LogdetInverse.apply(L + eye, True, symmetric, False, invalid, "I + L")[1]
 
 
 # What is asked of arguments
 
 
-def wants_gradient(*tensors: Tensor) -> bool:
-    """Whether the inverse is needed for a derivative; where transforms of torch.func hide that, it is made."""
-    return any(transformed(x) or (torch.is_grad_enabled() and x.requires_grad) for x in tensors)
-
-
-def transformed(x: Tensor) -> bool:
-    """Whether a tensor is inside a transform of torch.func, which hides its values and what is asked of it."""
-    return not cannot_ask() and bool(torch._C._functorch.is_functorch_wrapped_tensor(x))
-
-
-def batch_shape(A: Tensor, mask: Tensor, inner: int) -> torch.Size:
-    return torch.broadcast_shapes(A.shape[:-inner], mask.shape[:-1])
+def batch_shape(A: Tensor, mask: Tensor) -> torch.Size:
+    return torch.broadcast_shapes(A.shape[:-2], mask.shape[:-1])
 
 
 def kernel_of(L: Tensor, items: Tensor | None, sym: bool) -> Tensor:

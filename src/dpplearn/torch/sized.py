@@ -16,9 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dpplearn.torch.determinants import batched, cannot_ask
+from dpplearn._precision import UNSURE
+from dpplearn.torch.determinants import batched, cannot_ask, entry, transformed
 from dpplearn.torch.likelihood import batch_shape, kernel_of, log_minor, subset_of
 
+UNSURE_SINGLE = 1e-2  # what UNSURE is in float64: the error of log P, or of a probability, that is refused
 HALVINGS = 20  # of an interval of log c, of which the value does not depend: near the right one, P(k) is not small
 
 
@@ -30,7 +32,7 @@ def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, inval
     Parameters
     ----------
     L, mask, items, invalid
-        As for `log_prob`.
+        As for `log_prob`. Kernels whose k-th eigenvalue is lost in the rounding of the largest are invalid too.
 
     Examples
     --------
@@ -41,9 +43,14 @@ def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, inval
     L = kernel_of(L, items, True)
     mask = subset_of(mask, L.shape[-1], items)
     # the derivative of eigenvalues, V diag(.) V^T, holds for equal ones too
-    lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*batch_shape(L, mask, 2), -1)
+    lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*batch_shape(L, mask), -1)
     sizes = mask.sum(-1).expand(lam.shape[:-1])
-    return log_minor(L, mask, True, invalid, "L_Y") - LogElementary.apply(lam, sizes)[0]
+    log_e, slope = LogElementary.apply(lam, sizes)
+    log_det = log_minor(L, mask, True, invalid, "L_Y")
+    value = torch.where(log_det == -float("inf"), log_det, log_det - log_e)  # of probability 0, whatever e_k is
+    lost = torch.isfinite(value) & loses_digits(lam, slope)
+    refuse(lost, invalid)
+    return torch.where(lost, float("nan") if invalid is None else invalid, value)
 
 
 def kdpp_marginals(L: Tensor, k: int | Tensor, *, items: Tensor | None = None) -> Tensor:
@@ -58,7 +65,25 @@ def kdpp_marginals(L: Tensor, k: int | Tensor, *, items: Tensor | None = None) -
     lam = lam.clamp(min=0.0)
     sizes = torch.as_tensor(k, device=L.device).expand(lam.shape[:-1])
     slope = LogElementary.apply(lam, sizes)[1]
+    # d P(v in J) = P (1 - P) d log lam for each eigenvector v, with P = lam slope
+    refuse(loses_digits(lam, slope * (1 - lam * slope).clamp(min=0.0)), None)
     return (V.square() @ (lam * slope).unsqueeze(-1)).squeeze(-1).clamp(0.0, 1.0)
+
+
+def loses_digits(lam: Tensor, slope: Tensor) -> Tensor:
+    """Whether rounding of the eigenvalues, by eps times the largest, changes a sum with this slope by too much."""
+    few = UNSURE if lam.dtype == torch.float64 else UNSURE_SINGLE
+    return torch.finfo(lam.dtype).eps * lam.amax(-1) * slope.sum(-1) > few
+
+
+def refuse(lost: Tensor, invalid: float | None) -> None:
+    """An error where probabilities given the size are not known, unless the caller takes another value there."""
+    if invalid is None and not (cannot_ask() or transformed(lost)) and bool(lost.any()):
+        raise ValueError(
+            f"L does not tell the probabilities of sets of this size at {entry(lost)}: they depend on eigenvalues that "
+            "are lost in the rounding of the largest. Use float64, a nugget, qualities that differ less, or "
+            "dpplearn.KDPP, which works on factors; or pass invalid=float('nan') to kdpp_log_prob."
+        )
 
 
 def heads(p: Tensor, most: int) -> Tensor:

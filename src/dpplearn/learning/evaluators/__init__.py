@@ -151,7 +151,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         if [part.name for part in parts] == [INDEPENDENT]:
             raise ValueError(
                 f"similarity={similarity.kind!r} learns what makes items alike, and these item sets have neither phi "
-                'nor similarity. Give them one, or fit with similarity="fixed".'
+                'nor S. Give them one, or fit with similarity="fixed".'
             )
         if similarity.bound(parts).needs_moment:
             moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]  # phi is there

@@ -38,7 +38,7 @@ def save_shard(
     Examples
     --------
     >>> import tempfile, os
-    >>> items = ItemSet([[1.0], [1.0]], similarity=[[1.0, 0.6], [0.6, 1.0]])
+    >>> items = ItemSet([[1.0], [1.0]], S=[[1.0, 0.6], [0.6, 1.0]])
     >>> path = os.path.join(tempfile.mkdtemp(), "part-0.npz")
     >>> save_shard(path, [items, items], [[0], []])
     >>> load_shard(path).subsets

@@ -1,4 +1,4 @@
-"""Samplers from a marginal kernel K = Q W Q^T that need not be symmetric."""
+"""Exact samples of a marginal kernel that need not be symmetric, from one chosen item to the next."""
 
 from __future__ import annotations
 
@@ -8,44 +8,12 @@ from scipy import linalg
 from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.threads import map_threads
-from dpplearn.sampling import end_to_end
 from dpplearn.sampling.records import Jumps
 from dpplearn.sampling.spectral import stream_states
 
-BLOCK = 64  # items that are decided between two updates of W
 SHORT = 32  # items between two places where W is kept; more, where there is not the room
 ROOM = 2**25  # numbers to keep, 270 MB
 PER_TASK = 64  # samples that a thread draws at a time
-
-
-def sample_elimination(
-    Q: FloatArray, W: FloatArray, size: int, rng: np.random.Generator, *, n_jobs: int = 1
-) -> tuple[IntArray, IntArray]:
-    """Draw `size` exact samples item by item, in O(n d^2) each; returns indptr and indices."""
-    seeds = rng.integers(0, 2**63, size=size)
-    with blas_threads(len(W)):
-        draws = map_threads(lambda s: eliminate(Q, W, np.random.default_rng(seeds[s]).random(len(Q))), size, n_jobs)
-    return end_to_end(draws)
-
-
-def eliminate(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
-    """One subset from n uniform numbers.
-
-    Deciding a block S leaves the others with K - K_.S M^-1 K_S., where M is K_S less 1 on the diagonal for each item
-    that was dropped (Poulson, 2020). With K = Q W Q^T only W changes.
-    """
-    from dpplearn._elimination_loops import decide
-
-    chosen = np.empty(len(Q), np.bool_)
-    for start in range(0, len(Q), BLOCK):
-        S = slice(start, start + BLOCK)
-        left = Q[S] @ W
-        M = left @ Q[S].T
-        decide(M.copy(), u[S], chosen[S])
-        if start + BLOCK < len(Q):
-            M.flat[:: len(M) + 1] -= ~chosen[S]
-            W = W - (W @ Q[S].T) @ np.linalg.solve(M, left)
-    return np.flatnonzero(chosen)
 
 
 def make_jumps(Q: FloatArray, T: FloatArray, sure: FloatArray) -> Jumps:
