@@ -10,18 +10,10 @@ import pytest
 
 import dpplearn
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, NonsymmetricDPP, diversify, mrf, rouge
+from dpplearn.baskets import Baskets, KernelDPP, completion
 from dpplearn.decoding import consensus, exact_map, greedy_map, sampled_map
 from dpplearn.estimate import Estimate
-from dpplearn.learning import (
-    Baskets,
-    ConditionalDPP,
-    ConditionalDPPCV,
-    ItemSet,
-    KernelDPP,
-    Shard,
-    completion,
-    log_likelihood,
-)
+from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet, Shard, log_likelihood
 from dpplearn.summarize import Cluster, SentenceFeatures, Summarizer, open_corpus
 from playlists import playlists
 
@@ -44,6 +36,7 @@ def of_learning():
     baskets = 20 * [["bib", "bottle"], ["cot"]]
     fitted = KernelDPP(alpha=1.0, nonsymmetric=True).fit(baskets)
     yield from (fitted, fitted.factors_, Baskets.read(baskets), completion(fitted, baskets, rng=0))
+    yield from (fitted.together(), fitted.together().attract[0])
 
 
 def of_sets():

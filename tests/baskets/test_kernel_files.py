@@ -25,6 +25,8 @@ def test_models_are_read_back_to_the_bit(options, tmp_path):
     assert type(again.dpp_) is type(model.dpp_)
     assert again.score(BASKETS) == model.score(BASKETS)
     assert again.recommend(["bib"], 2) == model.recommend(["bib"], 2)
+    assert str(again.together()) == str(model.together())
+    assert again.summary().tables == model.summary().tables
     assert (again.alpha_, again.n_empty_, again.n_iter_) == (0.5, 20, model.n_iter_)
     assert again.get_params()["rank"] == options.get("rank")
     again.fit(BASKETS)
@@ -45,33 +47,37 @@ def test_items_that_are_numbers_stay_numbers(tmp_path):
 
 
 def test_a_large_model_is_read_at_once(tmp_path):
-    from dpplearn.learning.baskets.factors import Factors
-    from dpplearn.learning.baskets.modelfile import load_factors, save_factors
+    from dpplearn.baskets.factors import KernelFactors
+    from dpplearn.baskets.modelfile import load_factors, save_factors
 
     W = np.random.default_rng(0).normal(size=(20_000, 51))
-    save_factors(tmp_path / "model.json", Factors(W, 50, 0, False), np.arange(20_000), {"alpha": 1.0} | FITTED)
+    save_factors(tmp_path / "model.json", KernelFactors(W, 50, 0, False), np.arange(20_000), FITTED)
     assert (tmp_path / "model.json").stat().st_size < 1.5 * W.nbytes
     assert np.array_equal(load_factors(tmp_path / "model.json")[0].W, W)
 
 
-FITTED = {"log_likelihood": -1.0, "n_iter": 3, "converged": True}
+FITTED = {"alpha": 1.0, "log_likelihood": -1.0, "n_iter": 3, "converged": True, "n_baskets": 9.0}
+FITTED |= {"counts": 20_000 * [1.0], "pairs": [[0, 7, 2.0]]}
 HOSTILE = {
     "no table": ({"W": None}, "W in"),
     "no base64": ({"W": {"shape": [5, 36], "float64": "%%%"}}, "not base64"),
     "too short": ({"W": {"shape": [5, 36], "float64": "AAAA"}}, "must hold 180 numbers"),
     "a shape of texts": ({"W": {"shape": ["5", 36], "float64": ""}}, "whole number"),
     "a huge shape": ({"W": {"shape": [10**9, 10**9], "float64": ""}}, "as its shape says"),
-    "other columns": ({"attracting": 2}, "does not go with"),
-    "odd columns": ({"attracting": 5}, "does not go with"),
+    "other columns": ({"skew_rank": 2}, "does not go with"),
+    "odd columns": ({"skew_rank": 5}, "does not go with"),
     "no items": ({"items": []}, "items in"),
     "items of two kinds": ({"items": ["a", 1, "b", "c", "d"]}, "items in"),
     "items twice": ({"items": ["a", "a", "b", "c", "d"]}, "different"),
     "items that are objects": ({"items": [{}, {}, {}, {}, {}]}, "items in"),
     "numbers no array holds": ({"items": [10**30, 1, 2, 3, 4]}, "64 bits"),
-    "own as a text": ({"own": "yes"}, "does not go with"),
+    "identity as a text": ({"identity": "yes"}, "does not go with"),
     "a later version": ({"version": 99}, "reads up to 1"),
     "another format": ({"format": "dpplearn.ConditionalDPP"}, "must be a JSON object with"),
     "alpha as a text": ({"alpha": "a"}, "alpha in"),
+    "counts of other items": ({"counts": [1.0]}, "counts in"),
+    "pairs of other items": ({"pairs": [["a", "bib", 2.0]]}, "pairs in"),
+    "pairs that are none": ({"pairs": 7}, "pairs in"),
     "negative iterations": ({"n_iter": -1}, "n_iter"),
     "half of the features": ({"phi": {"shape": [5, 1], "float64": "AAAAAAAA8D8=" * 0}}, "phi in"),
 }
@@ -88,7 +94,7 @@ def test_files_that_are_wrong_are_refused(name, model, tmp_path):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 def test_entries_that_are_no_kernel_are_refused(value, model, tmp_path):
-    from dpplearn.learning.baskets.modelfile import pack
+    from dpplearn.baskets.modelfile import pack
 
     model.save(tmp_path / "model.json")
     W = model.factors_.W.copy()

@@ -1,21 +1,24 @@
-"""What is asked of a kernel over a catalogue: the next item, the rest of a basket, what goes with what."""
+"""The questions that a kernel over a catalogue answers: the next item, the rest of a basket, what goes with what."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+from scipy import linalg, sparse
+from sklearn.exceptions import NotFittedError
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_int, count_of
+from dpplearn._precision import singular
+from dpplearn.baskets.baskets import Baskets, Label
+from dpplearn.baskets.factors import KernelFactors
+from dpplearn.baskets.likelihood import KernelRows
+from dpplearn.baskets.pairs import StrongestPairs, correlation_block, strongest_pairs
 from dpplearn.dpp import DPP
-from dpplearn.learning.baskets.counted import Baskets, Label
-from dpplearn.learning.baskets.factors import Factors
-from dpplearn.learning.baskets.likelihood import Kernel
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
-from dpplearn.process import PointProcess
 
 
 class Next(NamedTuple):
@@ -32,28 +35,29 @@ class Related(NamedTuple):
     correlation: float
 
 
-class Pull(NamedTuple):
-    """An item of a basket, and how many times as likely it makes another one, beside the rest of the basket."""
+class OddsRatio(NamedTuple):
+    """An item of a basket, and what it multiplies the odds of another item by, beside the rest of the basket."""
 
     item: Label
     factor: float
 
     @property
     def words(self) -> str:
-        """Whether it attracts, in words."""
+        """The same in words."""
         if 0.95 < self.factor < 1.05:
-            return f"{self.item} hardly changes how likely it is"
-        if self.factor >= 1.0:
-            times = f"{self.factor:.2g}" if self.factor < 100.0 else f"{self.factor:,.0f}"
-            return f"{self.item} makes it {times} times as likely"
-        return f"{self.item} makes it less likely, {self.factor:.0%} of what it would be"
+            return f"{self.item} hardly changes its odds"
+        factor = f"{self.factor:.2g}" if self.factor < 100.0 else f"{self.factor:,.0f}"
+        return f"{self.item} multiplies its odds by {factor}"
 
 
 class BasketQuestions:
-    """A fitted kernel: `factors_` and `items_` are all that is needed."""
+    """The questions that a fitted kernel answers."""
 
-    factors_: Factors
+    factors_: KernelFactors
     items_: np.ndarray
+    counts_: FloatArray
+    pair_counts_: sparse.csr_array
+    n_baskets_: float
 
     @cached_property
     def dpp_(self) -> DPP | LowRankDPP | NonsymmetricDPP:
@@ -61,18 +65,18 @@ class BasketQuestions:
         return self._fitted.distribution()
 
     @property
-    def _fitted(self) -> Factors:
+    def _fitted(self) -> KernelFactors:
         if not hasattr(self, "factors_"):
-            raise AttributeError(f"This {type(self).__name__} has learned nothing yet: call fit first, or load a file.")
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit first, or load a file.")
         return self.factors_
 
     @cached_property
-    def _kernel(self) -> Kernel:
+    def _kernel(self) -> KernelRows:
         return self._fitted.kernel()
 
     def numbers(self, basket: Sequence[Label]) -> IntArray:
         """The numbers of items in `items_`, in the order given; an error for one that is not there."""
-        self._fitted  # noqa: B018  # says that there is nothing to ask
+        self._fitted  # noqa: B018  # raises where nothing was learned
         if isinstance(basket, str):
             raise TypeError(f"A basket must be a list of items, found the text {basket!r:.60}. Pass [{basket!r:.40}].")
         return Baskets.read([list(basket)], self.items_).indices
@@ -82,27 +86,27 @@ class BasketQuestions:
 
         The Schur complement L_ii - L_iJ L_J^-1 L_Ji, of all items at once.
         """
-        left, right, own = self._kernel
+        left, right, diagonal = self._kernel
         scores: FloatArray = self._diagonal.copy()
         if basket.size:
-            block = left[basket] @ right[basket].T
-            if own is not None:
-                block.flat[:: len(block) + 1] += own[basket]
-            down, across = left @ right[basket].T, right @ left[basket].T  # own has no part in other rows
-            try:
-                solved = np.linalg.solve(block, across.T)
-            except np.linalg.LinAlgError:
-                solved = np.linalg.pinv(block) @ across.T
-            scores -= np.einsum("ij,ji->i", down, solved)
-            scores = np.where(scores > 1e-13 * self._diagonal, scores, 0.0)
+            down, across = left @ right[basket].T, right @ left[basket].T
+            block = down[basket]
+            if diagonal is not None:
+                block.flat[:: len(block) + 1] += diagonal[basket]
+            solved = solve_or_none(block, across.T)
+            if solved is None:  # the basket has probability 0, and so has every larger one
+                scores[:] = 0.0
+            else:
+                scores -= np.einsum("ij,ji->i", down, solved)
+                scores = np.where(scores > 1e-13 * self._diagonal, scores, 0.0)
             scores[basket] = -np.inf
         return scores
 
     @cached_property
     def _diagonal(self) -> FloatArray:
-        left, right, own = self._kernel
-        diagonal: FloatArray = np.einsum("ij,ij->i", left, right)
-        return diagonal if own is None else diagonal + own
+        left, right, diagonal = self._kernel
+        found: FloatArray = np.einsum("ij,ij->i", left, right)
+        return found if diagonal is None else found + diagonal
 
     def recommend(self, basket: Sequence[Label] = (), k: int = 10, exclude: Sequence[Label] = ()) -> list[Next]:
         """The k items that most probably come next: each with its probability, if exactly one more item comes.
@@ -120,7 +124,7 @@ class BasketQuestions:
         best = np.argsort(-scores, kind="stable")[:k]
         return [Next(self._name(i), float(scores[i] / scores.sum())) for i in best.tolist() if scores[i] > 0]
 
-    def why(self, item: Label, basket: Sequence[Label]) -> list[Pull]:
+    def why(self, item: Label, basket: Sequence[Label]) -> list[OddsRatio]:
         """Why an item comes next to a basket, or does not: what each item of it multiplies its odds by.
 
         For j in the basket J it is det L_{J + i} det L_{J - j} / (det L_J det L_{J - j + i}), a ratio of odds.
@@ -142,7 +146,7 @@ class BasketQuestions:
         for j in J.tolist():
             without = self.next_scores(np.setdiff1d(J, j))[i]
             factor = float(whole / without) if without > 0 else 1.0 if whole <= 0 else np.inf
-            found.append(Pull(self._name(j), factor))
+            found.append(OddsRatio(self._name(j), factor))
         return sorted(found, key=lambda one: -one.factor)
 
     def complete(
@@ -161,27 +165,40 @@ class BasketQuestions:
         return [self._name(i) for i in found.subset.tolist() if i not in set(J.tolist())]
 
     def correlations_with(self, item: Label) -> FloatArray:
-        """Correlation of having the item with having each other; 1 for itself.
-
-        (K_ii K_jj - K_ij K_ji - K_ii K_jj) over the deviations: -K_ij K_ji, which a skew part makes positive.
-        """
-        (i,) = self.numbers([item])
-        dpp: PointProcess = self.dpp_
-        every = np.arange(dpp.n)
-        across, down = dpp.marginal_kernel([i], every).ravel(), dpp.marginal_kernel(every, [i]).ravel()
-        p = dpp.marginals
-        scale = np.sqrt(p[i] * (1 - p[i]) * p * (1 - p))
-        found = np.divide(-across * down, scale, out=np.zeros_like(scale), where=scale > 0)
-        found[i] = 1.0
-        return np.clip(found, -1.0, 1.0)
+        """Correlation of having the item with having each other; 1 for itself."""
+        return correlation_block(self.dpp_, self.numbers([item]), np.arange(self.dpp_.n))[0]
 
     def alike(self, item: Label, k: int = 10) -> list[Related]:
-        """What the item replaces: those that come with it least, by correlation, which is negative."""
+        """The items that replace it: those that come with it least, by correlation, which is negative."""
         return self._related(item, k, -1.0)
 
-    def together(self, item: Label, k: int = 10) -> list[Related]:
-        """What the item goes with, by correlation, which is positive; none under a symmetric kernel."""
-        return self._related(item, k, 1.0)
+    @overload
+    def together(self, item: None = None, k: int = 10) -> StrongestPairs: ...
+    @overload
+    def together(self, item: Label, k: int = 10) -> list[Related]: ...
+    def together(self, item: Label | None = None, k: int = 10) -> StrongestPairs | list[Related]:
+        """The items that come with an item most; without an item, the pairs that attract and repel each other most.
+
+        By the model's correlation of being in a basket. Pairs have the counts and lifts of the baskets beside it;
+        those whose correlation is below what chance gives, 1 / sqrt(baskets), are left out. Under a symmetric kernel
+        nothing attracts. Of more than 1,500 items, the pairs are of the 1,500 most frequent ones.
+
+        Examples
+        --------
+        >>> from dpplearn import KernelDPP
+        >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
+        >>> model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets)
+        >>> found = model.together(k=1)
+        >>> found.attract[0].first, found.attract[0].second, found.attract[0].count, round(found.attract[0].lift, 2)
+        ('bib', 'bottle', 30.0, 2.75)
+        >>> [item for item, correlation in model.together("bottle", k=1)]
+        ['bib']
+        """
+        if item is not None:
+            return self._related(item, k, 1.0)
+        self._fitted  # noqa: B018  # raises where nothing was learned
+        k = check_int(k, "k", low=1)
+        return strongest_pairs(self.dpp_, self.items_, self.counts_, self.pair_counts_, self.n_baskets_, k)
 
     def _related(self, item: Label, k: int, sign: float) -> list[Related]:
         found = sign * self.correlations_with(item)
@@ -192,3 +209,15 @@ class BasketQuestions:
     def _name(self, i: int) -> Label:
         name: Label = self.items_[i].item()
         return name
+
+
+def solve_or_none(A: FloatArray, right: FloatArray) -> FloatArray | None:
+    """A^-1 right, or None where A is singular but for rounding: where a pivot is nothing beside its row and column."""
+    lu, swaps, _ = linalg.lapack.dgetrf(A)
+    columns = np.sqrt(np.maximum(A.diagonal(), 0.0))
+    rows = columns.copy()
+    for c, p in enumerate(swaps.tolist()):
+        rows[c], rows[p] = rows[p], rows[c]
+    if not (np.abs(lu.diagonal()) > singular(len(A)) * rows * columns).all():
+        return None
+    return np.asarray(linalg.lapack.dgetrs(lu, swaps, right)[0])

@@ -14,19 +14,21 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import FloatArray, check_array, check_int
+from dpplearn._checks import check_array, check_int, check_jobs
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.learning.baskets.counted import Baskets, Label, check_catalogue, check_weights, warn_repeated
-from dpplearn.learning.baskets.fit import Plan, check_memory, choose_shape, choose_solver, fit_kernel
-from dpplearn.learning.baskets.modelfile import load_factors, save_factors
-from dpplearn.learning.baskets.questions import BasketQuestions
-from dpplearn.learning.conditional import ConditionalEstimator
-from dpplearn.learning.summary import kernel_summary
+from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights, warn_repeated
+from dpplearn.baskets.factors import read_features, standardize
+from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
+from dpplearn.baskets.modelfile import load_factors, save_factors
+from dpplearn.baskets.questions import BasketQuestions
+from dpplearn.baskets.start import count_pairs
+from dpplearn.learning.summary import Summary, Table
 from dpplearn.process import SHOWN
 
 EPOCHS, ITERATIONS = 10, 1000
-FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty")
+FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets")
+SAVED_PAIRS = 200  # of each kind, whose counts a model file keeps
 
 
 class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -46,29 +48,32 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         Strength of the prior, which draws towards independent items: the prior's log-density is
         -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies (for a
         rank below the number of items, |U^T U|^2 / 2 in place of |U|^2). "cv" tries some on a fifth of the baskets.
-    solver : {"auto", "lbfgs", "stochastic", "em", "fixed-point"}
-        "lbfgs" on factors; "stochastic", batches for large catalogues and many baskets, with memory of some times the
-        factors; "em" (Gillenwater et al. 2014) and "fixed-point" (Mariet & Sra 2015) for whole symmetric kernels,
-        without a prior. "auto" is one of the first two.
+    solver : {"auto", "lbfgs", "stochastic"}
+        "lbfgs" uses all baskets in each iteration; "stochastic" uses batches, for large catalogues and many baskets,
+        and needs a few times the memory of the factors. "auto" chooses by size.
     tol : float
-        Stop where an iteration raises the objective per basket by less, over ten of them.
+        Stop when an iteration raises the objective per basket by less, over ten of them.
     max_iter : int, optional
         Iterations; passes over the baskets for "stochastic". Default 1,000, and 10 passes.
     batch_size : int, optional
-        Different baskets in a batch, by default as many as cost what det(L + I) does.
+        Different baskets in a batch; by default as many as take as long as det(L + I).
     random_state : int
-        Of the start and the batches: the same seed gives the same kernel.
-    n_jobs, backend
-        As for `ConditionalDPP`: shards of baskets in processes or on a Dask cluster. Batches stay in this process.
-    verbose, checkpoint
-        As for `ConditionalDPP`: progress on standard error; a file that an interrupted fit goes on from.
+        For the start and the batches: the same seed gives the same kernel.
+    n_jobs : int
+        Threads for many different baskets; -1 for all cores. The kernel is the same, whatever their number.
+    progress : bool
+        Show on standard error how far the fit is.
+    work : path, optional
+        File that keeps the state of the fit, so that one that was interrupted goes on from it.
 
     Attributes
     ----------
     dpp_ : DPP, LowRankDPP or NonsymmetricDPP
     items_ : array
-        What item number i of `dpp_` is called.
-    factors_ : Factors
+        The name of each item of `dpp_`.
+    counts_ : array
+        In how many baskets each item was (the sum of their weights).
+    factors_ : KernelFactors
         q, U and B, and how they come from features of items.
     log_likelihood_ : float
         Of the baskets it was fitted on, without the prior.
@@ -81,6 +86,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     converged_ : bool
     n_empty_ : int
         Baskets that were empty; they count.
+    n_baskets_ : float
+        All baskets (the sum of their weights).
 
     Examples
     --------
@@ -104,9 +111,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         batch_size: int | None = None,
         random_state: int = 0,
         n_jobs: int | None = 1,
-        backend: Any = None,
-        verbose: bool | Progress = False,
-        checkpoint: str | os.PathLike[str] | None = None,
+        progress: bool | Progress = False,
+        work: str | os.PathLike[str] | None = None,
     ) -> None:
         self.rank = rank
         self.nonsymmetric = nonsymmetric
@@ -117,12 +123,10 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self.batch_size = batch_size
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.backend = backend
-        self.verbose = verbose
-        self.checkpoint = checkpoint
+        self.progress = progress
+        self.work = work
 
     from_long = staticmethod(Baskets.from_long)
-    __sklearn_clone__ = ConditionalEstimator.__sklearn_clone__  # a cluster's client is shared
 
     def fit(
         self,
@@ -158,16 +162,13 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
         counted = found.sizes[weights > 0]
         shape = choose_shape(found.n, int(counted.max()), self.rank, bool(self.nonsymmetric))
-        solver = choose_solver(self.solver, shape, found.n, len(found), bool(self.nonsymmetric), alpha)
-        check_memory(found.n, shape, solver)
-        phi, transform = read_features(features, found.items)
-        if phi is not None and solver in ("em", "fixed-point"):
-            raise ValueError(f'solver={solver!r} learns no factors of features: use "lbfgs".')
+        solver = choose_solver(self.solver, shape, found.n, len(found))
+        phi, scale = read_features(features, found.items)
         batch = self.batch_size
         if batch is None:  # k^2 columns a basket, against n columns^2 for det(L + I)
             batch = int(np.clip(found.n * shape.columns / max(float((counted**2.0).mean()), 1.0), 256, 16384))
         default = EPOCHS if solver == "stochastic" else ITERATIONS
-        plan = Plan(
+        plan = FitPlan(
             shape,
             solver,
             alpha,
@@ -176,17 +177,19 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             check_int(self.random_state, "random_state"),
             phi,
             check_int(batch, "batch_size", low=1),
-            self.backend,
-            self.n_jobs,
-            as_progress(self.verbose),
-            None if self.checkpoint is None else Path(self.checkpoint),
+            check_jobs(self.n_jobs),
+            as_progress(self.progress),
+            None if self.work is None else Path(self.work),
         )
         record = fit_kernel(found, weights, plan)
         self._forget()
         self.factors_, self.items_, self.n_empty_ = record.factors, found.items, found.n_empty
         self.alpha_, self.alphas_, self.log_likelihood_ = record.alpha, record.alphas, record.log_likelihood
         self.n_iter_, self.converged_, self.history_ = record.n_iter, record.converged, record.history
-        self.feature_scale_ = transform
+        self.feature_scale_ = scale
+        shard = found.distinct(weights)
+        self.counts_, self.n_baskets_ = shard.item_counts(found.n), float(weights.sum())
+        self.pair_counts_ = count_pairs(shard, found.n)
         if not record.converged:
             warnings.warn(
                 f"fit stopped after {record.n_iter} iterations, while they still raised the objective by more than "
@@ -202,7 +205,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             return card(repr(self), facts={"state": "not fitted"})
         if len(self.items_) > SHOWN:
             return card("KernelDPP", facts={"items": len(self.items_), "log-likelihood": float(self.log_likelihood_)})
-        return kernel_summary(self)._repr_html_()
+        return self.summary()._repr_html_()
 
     _repr_mimebundle_ = in_notebook
 
@@ -249,23 +252,78 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         new._forget()
         new.items_ = np.append(self.items_, names)
         new.factors_ = factors.with_items(standardize(rows, scale))
+        new.counts_ = np.append(self.counts_, np.zeros(len(names)))
+        new.pair_counts_ = self.pair_counts_.copy()
+        new.pair_counts_.resize(new.items_.size, new.items_.size)
         return new
 
+    def summary(self, most: int = 20) -> Summary:
+        """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
+
+        Examples
+        --------
+        >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
+        >>> print(KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets).summary(most=2))  # doctest: +ELLIPSIS
+        KernelDPP
+        baskets: 110, of 0.91 items on average (10 empty)
+        items: 4
+        kernel: nonsymmetric, 4 symmetric and 4 skew columns beside the identity
+        alpha: 1
+        log-likelihood: -217.538, -1.9776 per basket
+        iterations: ...
+        <BLANKLINE>
+        item (2 most frequent of 4)  baskets   share   model
+        ---------------------------  -------  ------  ------
+        bib                               40  0.3636  0.3636
+        bottle                            30  0.2727  0.2727
+        <BLANKLINE>
+        attract       correlation  baskets  lift
+        ------------  -----------  -------  ----
+        bib + bottle       +0.600       30  2.75
+        <BLANKLINE>
+        repel       correlation  baskets  lift
+        ----------  -----------  -------  ----
+        cot + pram       -0.168        0  0.00
+        """
+        factors, p, most = self._fitted, self.dpp_.marginals, check_int(most, "most", low=1)
+        n, N = factors.n, self.n_baskets_
+        kind = f"nonsymmetric, {factors.symmetric_rank} symmetric and {factors.skew_rank} skew columns"
+        facts = {
+            "baskets": f"{N:g}, of {self.counts_.sum() / N:.2f} items on average ({self.n_empty_} empty)",
+            "items": f"{n}",
+            "kernel": (kind if factors.skew_rank else f"symmetric, {factors.symmetric_rank} columns")
+            + (" beside the identity" if factors.identity else ""),
+            "alpha": f"{self.alpha_:g}" + (", chosen on held-out baskets" if self.alphas_ else ""),
+            "log-likelihood": f"{self.log_likelihood_:.6g}, {self.log_likelihood_ / N:.4f} per basket",
+            "iterations": f"{self.n_iter_}{'' if self.converged_ else ', and not converged'}",
+        }
+        best = np.argsort(-self.counts_, kind="stable")[:most].tolist()
+        rows = tuple(
+            (str(self.items_[i]), f"{self.counts_[i]:g}", f"{self.counts_[i] / N:.4f}", f"{p[i]:.4f}") for i in best
+        )
+        title = "item" if n <= most else f"item ({most} most frequent of {n})"
+        items = Table(title, ("baskets", "share", "model"), rows)
+        return Summary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, with tables in base64."""
+        """Write the model as JSON, with tables in base64; of the counts of pairs, those of the strongest pairs."""
         factors, scale = self._fitted, self.feature_scale_
         fitted = {name: getattr(self, f"{name}_") for name in FITTED}
+        pairs = self.together(k=SAVED_PAIRS)
+        rows = [[one.first, one.second, one.count] for one in (*pairs.attract, *pairs.repel)]
+        fitted |= {"counts": self.counts_.tolist(), "pairs": rows}
         save_factors(path, factors, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
         """Read a file that `save` wrote; nothing in it can run."""
         factors, items, data = load_factors(path)
-        whole = factors.own or factors.repelling >= factors.n
-        model = cls(None if whole else factors.repelling, factors.attracting > 0, data["alpha"])
+        whole = factors.identity or factors.symmetric_rank >= factors.n
+        model = cls(None if whole else factors.symmetric_rank, factors.skew_rank > 0, data["alpha"])
         model.factors_, model.items_ = factors, items
         model.alpha_, model.log_likelihood_, model.n_iter_ = data["alpha"], data["log_likelihood"], data["n_iter"]
         model.converged_, model.n_empty_ = data.get("converged") is True, int(data.get("n_empty") or 0)
+        model.counts_, model.pair_counts_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
         model.alphas_, model.history_, model.feature_scale_ = {}, (), None
         if factors.phi is not None:
             model.feature_scale_ = check_array(data.get("scale"), f"scale in {path}", 2)
@@ -279,26 +337,3 @@ def check_strength(x: Any, name: str) -> float:
     if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:
         raise ValueError(f"{name} a number that is not negative, found {x!r:.40}.")
     return float(x)
-
-
-def read_features(features: Any, items: np.ndarray) -> tuple[FloatArray | None, FloatArray | None]:
-    """A constant and the features in units of their deviation; and the mean and deviation of each."""
-    if features is None:
-        return None, None
-    if isinstance(features, Mapping):
-        missing = [name for name in items.tolist() if name not in features]
-        if missing:
-            raise ValueError(f"features must have a vector for every item; {missing[0]!r} has none ({len(missing)}).")
-        features = [features[name] for name in items.tolist()]
-    rows = check_array(features, "features", 2)
-    if len(rows) != items.size:
-        raise ValueError(f"features must have a row for each item ({items.size}), found {len(rows)}.")
-    unit = np.abs(rows).max(axis=0, initial=0.0)
-    unit[unit == 0.0] = 1.0
-    mean, deviation = unit * (rows / unit).mean(axis=0), unit * (rows / unit).std(axis=0)  # no square is beyond floats
-    scale = np.stack([mean, np.where(deviation > 0, deviation, 1.0)])
-    return standardize(rows, scale), scale
-
-
-def standardize(rows: FloatArray, scale: FloatArray) -> FloatArray:
-    return np.column_stack([np.ones(len(rows)), (rows - scale[0]) / scale[1]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpplearn import KernelDPP, Subsets
-from dpplearn.learning import completion, split_baskets
+from dpplearn.baskets import completion
 from made_up_baskets import NAMES, all_sets, called
 
 
@@ -88,8 +88,10 @@ def test_completion_is_what_its_definition_says(hold, fitted, draws):
     assert found.precision[2] == found.recall[2] / 2
     assert found.n_baskets + found.n_small == 300
     assert found.mpr_error == pytest.approx(np.std(ranks, ddof=1) / np.sqrt(len(ranks)))
-    real = fitted.dpp_.log_prob(Subsets.from_lists(large, 6))
-    made = np.array([fitted.dpp_.log_prob(rng.choice(6, len(Y), replace=False)) for Y in large])
+    assert found.log_likelihood == pytest.approx(fitted.score(baskets))
+    filled = [Y for Y in baskets if Y]
+    real = fitted.dpp_.log_prob(Subsets.from_lists(filled, 6))
+    made = np.array([fitted.dpp_.log_prob(rng.choice(6, len(Y), replace=False)) for Y in filled])
     larger, equal = real[:, None] > made + 1e-9, np.abs(real[:, None] - made) <= 1e-9
     assert found.auc == pytest.approx((larger + equal / 2).mean(), abs=0.02)  # which are equal is rounding's to say
 
@@ -103,13 +105,49 @@ def test_models_without_probabilities_can_be_compared(draws):
 
     found = completion(Popular(), draws)
     assert np.isnan(found.auc)
+    assert np.isnan(found.log_likelihood)
     assert 50 < found.mpr < 65
 
 
-def test_a_split_can_be_repeated(draws):
-    train, validation, test = split_baskets(draws, 100, 50, seed=3)
-    assert [len(part) for part in (train, validation, test)] == [2850, 50, 100]
-    order = np.random.default_rng(3).permutation(3000)
-    assert np.array_equal(test[7], draws[int(order[7])])
-    with pytest.raises(ValueError, match="leave none of 3"):
-        split_baskets([[1], [2], [3]], 2, 1)
+def test_the_strongest_pairs_have_the_counts_of_the_baskets(fitted, draws):
+    """Every pair by hand: counts and lift from the baskets, correlations from all 64 probabilities."""
+    found = fitted.together(k=3)
+    assert [(one.first, one.second) for one in found.attract[:2]] == [(0, 1), (2, 3)]
+    assert (found.repel[0].first, found.repel[0].second) == (4, 5)
+    p = {Y: np.exp(fitted.dpp_.log_prob(Y)) for Y in all_sets(6)}
+    for one in (*found.attract, *found.repel):
+        i, j = one.first, one.second
+        both = sum(i in Y and j in Y for Y in draws)
+        assert one.count == both
+        assert one.lift == pytest.approx(both * len(draws) / sum(i in Y for Y in draws) / sum(j in Y for Y in draws))
+        p_i, p_j, p_ij = (sum(q for Y, q in p.items() if set(A) <= set(Y)) for A in ([i], [j], [i, j]))
+        correlation = (p_ij - p_i * p_j) / np.sqrt(p_i * (1 - p_i) * p_j * (1 - p_j))
+        assert one.correlation == pytest.approx(correlation, abs=1e-9)
+        assert abs(correlation) > 1 / np.sqrt(len(draws))
+    assert KernelDPP(alpha=1.0).fit(draws).together().attract == ()
+    assert "0 + 1" in str(found)
+    with pytest.raises(Exception, match="not fitted"):
+        KernelDPP().together()
+
+
+def test_pairs_of_many_items_are_those_of_the_most_frequent(fitted, monkeypatch):
+    monkeypatch.setattr("dpplearn.baskets.pairs.DENSE", 4)
+    often = set(np.argsort(-fitted.counts_, kind="stable")[:4].tolist())
+    found = fitted.together()
+    assert {item for one in (*found.attract, *found.repel) for item in one[:2]} <= often
+
+
+def test_nothing_follows_a_basket_that_cannot_be():
+    """Three items under a kernel of rank 2: their determinant is rounding, and ratios to it would be noise."""
+    model = KernelDPP(rank=2, alpha=1.0).fit(10 * [["a", "b"], ["c", "d"], ["b", "c"], ["a"], ["e"]])
+    scores = model.next_scores(model.numbers(["a", "b", "c"]))
+    assert scores[3:].tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="Nothing can follow 3 items"):
+        model.recommend(["a", "b", "c"])
+
+
+def test_odds_are_called_odds(fitted):
+    [one] = fitted.why(1, [0])
+    L = fitted.dpp_.L
+    assert one.factor == pytest.approx(np.linalg.det(L[:2, :2]) / (L[0, 0] * L[1, 1]))
+    assert one.words == f"0 multiplies its odds by {one.factor:.2g}"

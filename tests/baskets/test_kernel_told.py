@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpplearn import KernelDPP, Subsets
-from dpplearn.learning import completion
+from dpplearn import KernelDPP
+from dpplearn.baskets import completion
 from made_up_baskets import NAMES, called
 
 
@@ -61,8 +61,6 @@ def test_odd_baskets_are_counted_and_told():
         ({"alpha": -1.0}, [[0]], "not negative"),
         ({"alpha": "best"}, [[0]], '"cv" or a number'),
         ({"solver": "adam"}, [[0]], "'lbfgs'"),
-        ({"solver": "em", "nonsymmetric": True}, [[0], [1]], "nonsymmetric=False"),
-        ({"solver": "em", "alpha": 1.0}, [[0], [1]], "no prior"),
         ({"rank": 0}, [[0]], "at least 1"),
         ({}, sparse.csr_array([[2, 0], [1, 1]]), "0 and 1"),
         ({"tol": -1.0}, [["a", "b"], ["c"]], "tol must be"),
@@ -111,12 +109,6 @@ def test_a_table_is_told_from_baskets():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(TypeError, match="from_long"):
         KernelDPP().fit(pandas.DataFrame({"order": [1, 1], "item": ["a", "b"]}))
-
-
-def test_a_rank_that_memory_cannot_hold_is_told_before_it_is_tried():
-    subsets = Subsets.from_lists([[0, 999_999]], 1_000_000)
-    with pytest.raises(ValueError, match=r"rank=900000 for 1,000,000 items takes about \d+ GB.*Pass rank=\d+"):
-        KernelDPP(rank=900_000).fit(subsets)
 
 
 def test_items_never_seen_are_named_with_the_nearest(draws):

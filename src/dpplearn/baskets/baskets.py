@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, check_int, count_of
-from dpplearn.learning.baskets.likelihood import BasketShard
+from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, count_of
+from dpplearn.baskets.likelihood import BasketShard
 from dpplearn.learning.columns import is_missing
 from dpplearn.learning.table import column, group_rows
 from dpplearn.subsets import Subsets
@@ -193,27 +193,6 @@ def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
     return weights
 
 
-def split_baskets(
-    baskets: Any, n_test: int = 2000, n_validation: int = 300, seed: int = 0
-) -> tuple[list[Any], list[Any], list[Any]]:
-    """Training, validation and test baskets: of a permutation the first are the test, the next validation.
-
-    Examples
-    --------
-    >>> train, validation, test = split_baskets([[i] for i in range(6)], n_test=2, n_validation=1)
-    >>> len(train), validation, test
-    (3, [[5]], [[3], [2]])
-    """
-    rows = list(baskets)
-    n_test, n_validation = check_int(n_test, "n_test"), check_int(n_validation, "n_validation")
-    if n_test + n_validation >= len(rows):
-        raise ValueError(
-            f"{n_test} test and {n_validation} validation baskets leave none of {len(rows)} to learn from. Take fewer."
-        )
-    mixed = [rows[t] for t in np.random.default_rng(seed).permutation(len(rows))]
-    return mixed[n_test + n_validation :], mixed[n_test : n_test + n_validation], mixed[:n_test]
-
-
 def check_present(values: np.ndarray, name: str) -> None:
     """A long table has a basket and an item in every row."""
     absent = [] if values.dtype.kind in "iu" else [row for row, x in enumerate(values.tolist()) if is_missing(x)]
@@ -236,7 +215,7 @@ def warn_repeated(baskets: Baskets) -> None:
 
 def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
     """What items are called: texts, or whole numbers, none twice."""
-    names = items if isinstance(items, np.ndarray) else _flatten([list(items)])[1]
+    names = items if isinstance(items, np.ndarray) else as_names(list(items))
     if names.ndim != 1 or names.size == 0 or names.dtype.kind not in "Ui":
         raise TypeError(f"items must be a list of texts, or of whole numbers, found {items!r:.60}.")
     known, counts = np.unique(names, return_counts=True)
@@ -253,47 +232,48 @@ def _columns(baskets: Any) -> int | None:
 
 
 def _flatten(baskets: Any) -> tuple[IntArray, np.ndarray]:
-    """Where each basket begins, and the items of all, as they are called."""
+    """Where each basket begins, and the items of all baskets one after the other, by name."""
     if isinstance(baskets, Baskets):
         return baskets.indptr, baskets.items[baskets.indices]
     if isinstance(baskets, Subsets):
         return baskets.indptr, baskets.indices
     if sparse.issparse(baskets):
-        rows = sparse.csr_array(baskets, copy=True)
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
-        if rows.data.size and not (rows.data == 1).all():
+        table = sparse.csr_array(baskets, copy=True)
+        table.sum_duplicates()
+        table.eliminate_zeros()
+        if not (table.data == 1).all():
             raise ValueError(
-                f"A sparse array of baskets must hold 0 and 1, found {rows.data[rows.data != 1][0]!r}. "
+                f"A sparse array of baskets must hold 0 and 1, found {table.data[table.data != 1][0]!r}. "
                 "For counts, pass (counts > 0); for weights of baskets, sample_weight."
             )
-        return rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    if isinstance(baskets, str | bytes) or not isinstance(baskets, Iterable):
+        return table.indptr.astype(np.int64), table.indices.astype(np.int64)
+    if isinstance(baskets, str | bytes) or not isinstance(baskets, Iterable) or hasattr(baskets, "columns"):
         raise TypeError(
             "baskets must be a list with a list of items for each basket, Subsets or a scipy sparse array, found "
-            f"{type(baskets).__name__}. For a file, see dpplearn baskets fit FILE."
+            f"{type(baskets).__name__}. For a long table use KernelDPP.from_long; for a file, dpplearn baskets fit."
         )
-    if hasattr(baskets, "columns"):
-        raise TypeError("baskets must be lists of items, found a table: use KernelDPP.from_long(table, ...).")
     if isinstance(baskets, np.ndarray) and baskets.ndim == 2 < baskets.shape[1] and np.isin(baskets, (0, 1)).all():
         raise TypeError("baskets must be lists of items, found an array of 0 and 1: pass scipy.sparse.csr_array of it.")
-    rows = [one.tolist() if isinstance(one, np.ndarray) else one for one in baskets]
-    for t, one in enumerate(rows):
-        if isinstance(one, str | bytes | int) or not isinstance(one, Iterable):
+    rows = []
+    for t, one in enumerate(baskets):
+        if isinstance(one, str | bytes) or not isinstance(one, Iterable):
             raise TypeError(f"Basket {t} must be a list of items, found {one!r:.60}. Pass [{one!r:.30}] for one item.")
-    rows = [one if isinstance(one, Sequence) else list(one) for one in rows]
-    indptr = np.append(0, np.cumsum([len(one) for one in rows], dtype=np.int64))
-    names = list(chain.from_iterable(rows))
-    kinds = {type(name) for name in names}
-    texts, numbers = ({kind for kind in kinds if issubclass(kind, of)} for of in (str, int | np.integer))
-    if bool in kinds or kinds - texts - numbers or (texts and numbers):
-        bad = next((x for x in names if isinstance(x, bool) or not isinstance(x, str | int | np.integer)), None)
-        found = f"{bad!r:.40} ({type(bad).__name__})" if bad is not None or not (texts and numbers) else "both"
-        raise TypeError(f"Items must be called by texts, or all of them by whole numbers; found {found}.")
-    called = np.array(names) if names else np.empty(0, np.int64)
-    if called.dtype.kind not in "Ui":
+        rows.append(one.tolist() if isinstance(one, np.ndarray) else list(one))
+    return np.append(0, np.cumsum([len(one) for one in rows], dtype=np.int64)), as_names([*chain.from_iterable(rows)])
+
+
+def as_names(names: list[Any]) -> np.ndarray:
+    """Names of items as an array: all of them texts, or all of them whole numbers of 64 bits."""
+    kinds = {type(x) for x in names}
+    texts = {kind for kind in kinds if issubclass(kind, str)}
+    others = {kind for kind in kinds - texts if kind is bool or not issubclass(kind, int | np.integer)}
+    if others or 0 < len(texts) < len(kinds):
+        bad = next((f"{x!r:.40} ({type(x).__name__})" for x in names if type(x) in others), "both")
+        raise TypeError(f"Items must be named by texts, or all of them by whole numbers; found {bad}.")
+    found = np.array(names) if names else np.empty(0, np.int64)
+    if found.dtype.kind not in "Ui":
         raise ValueError(f"Items that are whole numbers must have at most 64 bits, found {max(names, key=abs)}.")
-    return indptr, called
+    return found
 
 
 def _codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:

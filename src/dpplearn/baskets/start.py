@@ -7,46 +7,45 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import eigsh
 
 from dpplearn._checks import FloatArray
-from dpplearn.learning.baskets.factors import Factors
-from dpplearn.learning.baskets.likelihood import DENSE, BasketShard
+from dpplearn.baskets.factors import KernelFactors
+from dpplearn.baskets.likelihood import DENSE, BasketShard
 
 PSEUDO = 5.0  # baskets of chance added to the number of each pair
-OWN_START = 0.7  # length of the rows of U beside an item's own 1; from 0 nothing would move them, to third order
+START_LENGTH = 0.7  # length of U's rows beside the identity; at 0 their gradient would be 0
 
 
 def start_factors(
-    baskets: BasketShard, n: int, repelling: int, attracting: int, own: bool, phi: FloatArray | None, seed: int
-) -> Factors:
-    """Factors from counts of items and of pairs.
+    baskets: BasketShard, n: int, symmetric_rank: int, skew_rank: int, identity: bool, phi: FloatArray | None, seed: int
+) -> KernelFactors:
+    """KernelFactors from counts of items and of pairs.
 
     With the lift l of a pair, its probability over that of independent items: where items attract, the skew part gets
     sqrt(l - 1) with a random sign, by which sets of four and more differ and no smaller ones; where l < 1, the
-    symmetric part gets sqrt(1 - l). Factors are those of their largest eigenvalues.
+    symmetric part gets sqrt(1 - l). KernelFactors are those of their largest eigenvalues.
     """
     rng = np.random.default_rng(seed)
     T = float(baskets.weights.sum())
-    weights = np.repeat(baskets.weights, np.diff(baskets.indptr))
-    counts = np.bincount(baskets.indices, weights, minlength=n).astype(np.float64)
+    counts = baskets.item_counts(n)
     p = np.clip(counts / T, 0.5 / (T + 1), 1 - 0.5 / (T + 1))
     log_q = np.log(p / (1 - p)) / 2
-    pairs = count_pairs(baskets, n, np.sqrt(baskets.weights))
-    U = repulsion(pairs, counts, T, repelling, rng)
+    pairs = count_pairs(baskets, n)
+    U = repulsion(pairs, counts, T, symmetric_rank, rng)
     B = np.empty((n, 0))
-    if attracting:
-        U *= OWN_START if own else 1.0
-        log_q = log_q - np.log1p(OWN_START**2 if own else 0.0) / 2
-        B, size = attraction(pairs, counts, T, attracting, rng)
+    if skew_rank:
+        U *= START_LENGTH if identity else 1.0
+        log_q = log_q - np.log1p(START_LENGTH**2 if identity else 0.0) / 2
+        B, size = attraction(pairs, counts, T, skew_rank, rng)
         log_q = log_q - np.log1p(size) / 4  # attraction adds to the probability of every set
     W = np.column_stack([log_q, U, B])
     if phi is None:
-        return Factors(W, repelling, attracting, own)
+        return KernelFactors(W, symmetric_rank, skew_rank, identity)
     A = linalg.lstsq(phi, W, check_finite=False)[0]
-    return Factors(W, repelling, attracting, own, phi, np.asarray(A))
+    return KernelFactors(W, symmetric_rank, skew_rank, identity, phi, np.asarray(A))
 
 
-def count_pairs(baskets: BasketShard, n: int, root: FloatArray) -> sparse.csr_array:
+def count_pairs(baskets: BasketShard, n: int) -> sparse.csr_array:
     """In how many baskets each pair of items is; 0 on the diagonal."""
-    sizes = np.diff(baskets.indptr)
+    sizes, root = np.diff(baskets.indptr), np.sqrt(baskets.weights)
     X = sparse.csr_array((np.repeat(root, sizes), baskets.indices, baskets.indptr), shape=(root.size, n))
     pairs = sparse.csr_array(X.T @ X)
     pairs.setdiag(0.0)

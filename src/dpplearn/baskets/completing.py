@@ -1,4 +1,4 @@
-"""How well a model completes baskets: ranks of held-out items, and real baskets against random ones."""
+"""How good a model is on baskets it has not seen: ranks of held-out items, and real baskets against random sets."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_choice, check_int, check_rng
-from dpplearn.learning.baskets.counted import Baskets
+from dpplearn.baskets.baskets import Baskets
 from dpplearn.subsets import Subsets
 
 
 class Completes(Protocol):
-    """What is needed of a model; with `dpp_`, baskets can also be told from random ones."""
+    """What `completion` needs of a model; one with `dpp_` also gets an AUC and a log-likelihood."""
 
     items_: np.ndarray
 
@@ -38,9 +38,12 @@ class Completion:
         For each k: how often the held-out item is among the first k, and that divided by k, which is the share of
         the k items that were right.
     auc : float
-        Beside each basket a random one of its size is drawn, all items alike: the probability that a basket has a
-        larger log-probability than a random one, over all pairs of the two, also of different sizes, which is why it
-        is far from 1 where sizes vary. nan for models without probabilities.
+        For each basket that is not empty a random set of its size is drawn. The AUC is the probability that a basket
+        has a larger log-probability than a random set, pooled over all pairs of the two. Pairs may differ in size, so
+        it is far from 1 where sizes vary. nan for models without probabilities.
+    log_likelihood : float
+        Mean log-probability of all baskets, empty ones included, without the items that the model does not know. nan
+        for models without probabilities.
     n_baskets, n_small, n_unseen : int
         Baskets used; those left out because fewer than two of their items are known; items left out as unknown.
     """
@@ -50,6 +53,7 @@ class Completion:
     recall: dict[int, float]
     precision: dict[int, float]
     auc: float
+    log_likelihood: float
     n_baskets: int
     n_small: int
     n_unseen: int
@@ -75,7 +79,7 @@ def completion(
 
     Examples
     --------
-    >>> from dpplearn.learning import KernelDPP
+    >>> from dpplearn import KernelDPP
     >>> baskets = 30 * [["bib", "bottle"], ["cot", "pram"]]
     >>> found = completion(KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets), baskets)
     >>> found.mpr, found.recall[1], found.n_baskets
@@ -102,18 +106,17 @@ def completion(
     error = float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else float("nan")
     recall = {one: float((places <= one).mean()) for one in sizes_k}
     precision = {one: recall[one] / one for one in sizes_k}
-    auc = told_apart(model, used, generator)
-    return Completion(
-        float(ranks.mean()), error, recall, precision, auc, len(used), len(found) - len(used), found.n_unseen
-    )
+    auc = log_likelihood = float("nan")
+    if hasattr(model, "dpp_"):
+        auc = pooled_auc(model.dpp_, found.take(np.flatnonzero(found.sizes)), generator)
+        log_likelihood = float(np.mean(model.dpp_.log_prob(found.subsets)))
+    kept = len(used), len(found) - len(used), found.n_unseen
+    return Completion(float(ranks.mean()), error, recall, precision, auc, log_likelihood, *kept)
 
 
-def told_apart(model: Any, baskets: Baskets, rng: np.random.Generator) -> float:
-    """P(log-probability of a basket > that of a random one), over all pairs, ties by half; sizes are the same."""
-    if not hasattr(model, "dpp_"):
-        return float("nan")
+def pooled_auc(dpp: Any, baskets: Baskets, rng: np.random.Generator) -> float:
+    """P(log-probability of a basket > that of a random set), over all pairs of the two, ties by half."""
     random = Subsets.from_lists([rng.choice(baskets.n, size, replace=False) for size in baskets.sizes], baskets.n)
-    real, made = np.asarray(model.dpp_.log_prob(baskets.subsets)), np.asarray(model.dpp_.log_prob(random))
-    order = np.sort(made)
-    below, upto = np.searchsorted(order, real, "left"), np.searchsorted(order, real, "right")
+    real, made = np.asarray(dpp.log_prob(baskets.subsets)), np.sort(dpp.log_prob(random))
+    below, upto = np.searchsorted(made, real, "left"), np.searchsorted(made, real, "right")
     return float((below + upto).mean() / 2 / made.size)
