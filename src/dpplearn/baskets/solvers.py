@@ -60,9 +60,9 @@ def objective(
 ) -> tuple[float, FloatArray]:
     """The objective per basket and its gradient; the prior is that of `total` baskets, of which these may be some."""
     kernel, weight, share = factors.kernel(), baskets.total, 1 / total
-    value, *slopes = log_likelihood(baskets, kernel)
+    value, left, right, diagonal = log_likelihood(baskets, kernel)
     penalty, drag = factors.penalty(alpha)
-    return value / weight - penalty * share, factors.pull_back(kernel, *slopes) / weight - drag * share
+    return value / weight - penalty * share, factors.pull_back(kernel, left, right, diagonal) / weight - drag * share
 
 
 def lbfgs(baskets: ManyBaskets, factors: KernelFactors, options: SolverOptions) -> tuple[KernelFactors, bool]:
