@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from dpplearn.rouge import EmptyTextWarning, Rouge, score, tokenize
-from dpplearn.rouge import counting
+from dpplearn.rouge import EmptyTextWarning, Rouge, counting, score, tokenize
 
 ALL = ("rouge-1", "rouge-2", "rouge-4", "rouge-l", "rouge-su4", "rouge-s4")
 ZERO = (0.0, 0.0, 0.0)

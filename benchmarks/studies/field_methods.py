@@ -1,4 +1,4 @@
-"""Mean field, loopy belief propagation and the tree-reweighted upper bound for binary pairwise fields."""
+"""Belief propagation, the tree-reweighted upper bound and Gibbs chains for pairwise fields: what the study compares."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from scipy import linalg
 from scipy.special import expit, logit
 
 from dpplearn._checks import FloatArray
-from dpplearn.mrf.branches import binary_entropy
-from dpplearn.mrf.surrogate import expected_score, information
+from dpplearn.mrf.chains import mean_field, swept
+from dpplearn.mrf.enumeration import Rows
 
-INSIDE, FAR = 1e-12, 27.0  # beliefs stay this far from 0 and 1, and so do their logits from infinity
+FAR = 27.0  # logits of beliefs stay this far from infinity
 
 
 class Beliefs(NamedTuple):
@@ -22,26 +22,6 @@ class Beliefs(NamedTuple):
     log_z: float
     pairs: FloatArray
     converged: bool
-
-
-def mean_field(w: FloatArray, W: FloatArray, tol: float = 1e-10, max_iter: int = 2000) -> Beliefs:
-    """The independent items with the best lower bound, by coordinate ascent from several starts."""
-    best = Beliefs(-np.inf, np.empty((0, 0)), False)
-    for mu in (expit(w), np.full(w.size, 0.5), expit(w + W.sum(axis=1)), np.full(w.size, 1e-3)):
-        p, change = mu.copy(), np.inf
-        for _ in range(max_iter):
-            before = p.copy()
-            for i in range(w.size):
-                p[i] = expit(w[i] + W[i] @ p)
-            change = float(np.abs(p - before).max())
-            if change < tol:
-                break
-        K = np.diag(np.clip(p, INSIDE, 1 - INSIDE))
-        d = K.diagonal()
-        value = expected_score(w, W, K)[0] + float(binary_entropy(d).sum())
-        if value > best.log_z:
-            best = Beliefs(value, independent(d), change < tol)
-    return best
 
 
 def independent(p: FloatArray) -> FloatArray:
@@ -54,7 +34,7 @@ def independent(p: FloatArray) -> FloatArray:
 def belief_propagation(w: FloatArray, W: FloatArray) -> Beliefs:
     """Loopy belief propagation at its stable fixed points: the Bethe value, neither an upper nor a lower bound."""
     rho = (W != 0.0).astype(np.float64)
-    starts = (np.clip(mean_field(w, W).pairs.diagonal(), 0.01, 0.99), np.full(w.size, 0.5))
+    starts = (np.clip(mean_field(w, W)[1], 0.01, 0.99), np.full(w.size, 0.5))
     return max((best_beliefs(w, W, rho, b)[0] for b in starts), key=lambda found: found.log_z)
 
 
@@ -71,7 +51,7 @@ def tree_reweighted(w: FloatArray, W: FloatArray, steps: int = 30) -> Beliefs:
 
     weights = np.maximum(np.abs(W), 1e-3 * np.abs(W).max()) * (W != 0.0)
     rho, size = (1 - 1e-8) * leverage(weights), 0.5
-    starts = np.full(w.size, 0.5), mean_field(w, W).pairs.diagonal()
+    starts = np.full(w.size, 0.5), mean_field(w, W)[1]
     best, shared = min((best_beliefs(w, W, rho, b, bound=True) for b in starts), key=lambda found: found[0].log_z)
     for _ in range(steps):
         tree = minimum_spanning_tree(np.where(W != 0.0, -(shared + 1e-9), 0.0)).toarray() != 0.0
@@ -140,7 +120,7 @@ def best_beliefs(
         value += rise + r @ np.maximum(np.max(over, axis=0), 0.0)
     joint, shared = independent(b), np.zeros((n, n))
     joint[i, j] = joint[j, i] = np.exp(both)
-    shared[i, j] = shared[j, i] = information(table, yes[i], no[i], yes[j], no[j])
+    shared[i, j] = shared[j, i] = information(table, (yes[i], no[i]), (yes[j], no[j]))
     return Beliefs(float(value), joint, rise < 1e-3), shared
 
 
@@ -174,3 +154,30 @@ def leverage(weights: FloatArray) -> FloatArray:
     P = linalg.pinvh(np.diag(weights.sum(axis=1)) - weights)
     d = P.diagonal()
     return np.clip(np.where(weights > 0.0, weights * (d[:, None] + d - 2 * P), 0.0), 0.0, 1.0)
+
+
+def information(table: tuple[FloatArray, ...], one: tuple, two: tuple) -> FloatArray:
+    """KL(P_ij || P_i P_j), from the logs of the four cells of P_ij, and of P and 1 - P of both items."""
+    apart = one[0] + two[0], one[0] + two[1], one[1] + two[0], one[1] + two[1]
+    return np.asarray(sum(np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True)))
+
+
+def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator) -> FloatArray:
+    """P(i and j) from Gibbs chains that start from coins: five states of each, of the second half of the sweeps."""
+    Y = rng.random((chains, w.size)) < 0.5
+    kept = []
+    for part in range(10):
+        Y = swept(w, W, Y, max(sweeps // 10, 1), rng)
+        if part >= 5:
+            kept.append(Y)
+    return conditional_moments(w, W, np.concatenate(kept))
+
+
+def conditional_moments(w: FloatArray, W: FloatArray, Y: Rows) -> FloatArray:
+    """P(i and j) from samples of the field: the mean of y_i P(y_j = 1 | the others), which varies less than y_i y_j."""
+    rows = Y.astype(np.float64)
+    chance = expit(w + rows @ W)
+    pairs = rows.T @ chance / len(Y)
+    pairs = (pairs + pairs.T) / 2
+    np.fill_diagonal(pairs, chance.mean(axis=0))
+    return np.asarray(pairs)

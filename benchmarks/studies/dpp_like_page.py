@@ -1,7 +1,7 @@
-"""The tables of docs/dpp-like-mrfs.md, from what scripts/dpp_like_study.py and benchmarks/fields.py stored.
+"""The tables of docs/dpp-like-mrfs.md, from what benchmarks/studies/dpp_like.py and benchmarks/fields.py stored.
 
-Run it after them. A section of the page stands between the comments `study:NAME` and `/study`, and is what
-`SECTIONS[NAME]` makes.
+Run it after them: `python -m benchmarks.studies.dpp_like_page`. A section of the page stands between the comments
+`study:NAME` and `/study`, and is what `SECTIONS[NAME]` makes.
 """
 
 import json
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dpplearn.plots.figures.dpp_like import KINDS, read_study
+from benchmarks.studies.dpp_like import KINDS, read_study
 
-PAGE = Path(__file__).parent.parent / "docs/dpp-like-mrfs.md"
+PAGE = Path(__file__).parents[2] / "docs/dpp-like-mrfs.md"
 METHODS = ("dpp", "mean-field", "bp", "trw")
 MEASURES = {"log_z": "log Z", "marginals": "marginals", "pairs": "pairs"}
 

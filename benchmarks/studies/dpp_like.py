@@ -2,8 +2,9 @@
 
 For each kind of repulsion, number of items and strength, fields with seeded weights; for each the errors in log Z, in
 the marginals and in the pair marginals of every method. The truth is enumeration up to 20 items; beyond, four runs of
-annealed importance sampling that agree, two from each of two starts, and Gibbs chains. The figure `dpp_like` is drawn
-from what it writes. The kinds in `FRESH` are others, on which nothing was chosen: they try the diagnosis.
+annealed importance sampling that agree, two from each of two starts, and Gibbs chains. Run it by
+`python -m benchmarks.studies.dpp_like`; with --draw it draws the picture of what is stored. The kinds in `FRESH` are
+others, on which nothing was chosen: they try the diagnosis.
 """
 
 import argparse
@@ -11,14 +12,21 @@ import json
 from itertools import product
 from pathlib import Path
 from time import process_time
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from benchmarks.studies.field_methods import belief_propagation, gibbs, tree_reweighted
 from dpplearn._io.atomic import replace_file
-from dpplearn.mrf import Approximation, PairwiseMRF, approximate
+from dpplearn.mrf import PairwiseMRF, approximate
 from dpplearn.mrf.chains import annealed, weighted_moments
+from dpplearn.plots.saving import save
+from dpplearn.plots.style import BLUE, GREEN, ORANGE, TWO_COLUMNS, VERMILION, look, new_figure, panel_title, style
 
-OUT = Path(__file__).parent.parent / "src/dpplearn/plots/data/dpp_like.json"
+OUT = Path(__file__).parent / "dpp_like.json"
+PICTURE = Path(__file__).parents[2] / "docs/assets/figures"
 KINDS = ("alike", "groups", "grid", "sparse", "dense", "mixed")
 FRESH = ("geometric", "scale-free", "blocks", "bipartite", "cosines", "uneven", "baskets", "baskets-apart")
 STRENGTHS = (0.5, 1.0, 2.0, 4.0)
@@ -134,44 +142,56 @@ def truth(mrf: PairwiseMRF, seed: int) -> tuple[float, float, np.ndarray]:
         return mrf.log_normalizer, 0.0, mrf.pair_probs()
     runs = [annealed(mrf.w, mrf.W, 250, 1000, np.random.default_rng([seed, r]), (None, 1.0)[r % 2]) for r in range(4)]
     values = np.array([float(weighted_moments(*run)[0]) for run in runs])  # exp(values) have the mean Z
-    pairs = approximate(mrf, "gibbs", chains=3000, sweeps=200, rng=10 * seed + 9).pair_probs
+    pairs = gibbs(mrf.w, mrf.W, 3000, 200, np.random.default_rng(10 * seed + 9))
     return float(np.logaddexp.reduce(values) - np.log(4)), float(np.std(values, ddof=1) / 2), pairs
 
 
-def timed(*arguments: object, **options: object) -> tuple[Approximation, float]:
-    """The answer, and the seconds of one core that it took."""
+class Answer(NamedTuple):
+    """log Z with its standard error, where a method has one, P(i and j), and the seconds of one core that it took."""
+
+    log_z: float
+    error: float
+    pairs: np.ndarray
+    seconds: float
+
+
+def answer(mrf: PairwiseMRF, family: str, repeat: int, **options: int) -> Answer:
+    """What a method says of a field."""
     start = process_time()
-    return approximate(*arguments, **options), process_time() - start
+    if family == "gibbs":
+        pairs = gibbs(mrf.w, mrf.W, rng=np.random.default_rng(repeat), **options)
+        return Answer(np.nan, np.nan, pairs, process_time() - start)
+    if family in ("bp", "trw"):
+        found = (belief_propagation if family == "bp" else tree_reweighted)(mrf.w, mrf.W)
+        return Answer(found.log_z, np.inf if family == "bp" else 0.0, found.pairs, process_time() - start)
+    near = approximate(mrf, family, rng=repeat, **options)
+    log_z = near.log_normalizer
+    return Answer(float(log_z), log_z.standard_error, near.pair_probs, process_time() - start)
 
 
 def study(kind: str, n: int, strength: float, repeat: int, baskets: Path | None = None) -> dict:
     """One field: what the DPP says of it, and the errors of every method."""
     mrf = make_mrf(kind, n, strength, repeat, baskets)
     log_z, spread, pairs = truth(mrf, repeat)
-    found = {"dpp": timed(mrf, "dpp", rng=repeat)}
-    if kind == "mixed" and n <= 20:
-        found["nonsymmetric"] = timed(mrf, "nonsymmetric", rng=repeat)
-    for family in ("mean-field", "bp", "trw"):
-        found[family] = timed(mrf, family, rng=repeat)
-    found["importance"] = timed(mrf, "importance", q=found["dpp"][0].q, chains=2000, rng=repeat)
+    found = {family: answer(mrf, family, repeat) for family in ("dpp", "mean-field", "bp", "trw")}
     if n <= 20 and kind in KINDS:  # beyond, they are the truth; here with as much time as the DPP had
         for family in ("ais", "gibbs"):
-            trial = timed(mrf, family, chains=200, sweeps=200, rng=repeat)[1]
-            chains = int(min(max(200 * found["dpp"][1] / trial, 200), 20_000))
-            found[family] = timed(mrf, family, chains=chains, sweeps=200, rng=repeat)
+            trial = answer(mrf, family, repeat, chains=200, sweeps=200).seconds
+            chains = int(min(max(200 * found["dpp"].seconds / trial, 200), 20_000))
+            found[family] = answer(mrf, family, repeat, chains=chains, sweeps=200)
     off = ~np.eye(n, dtype=bool)
     errors = {
         name: {
-            "log_z": float(f"{a.log_normalizer - log_z:.3g}") if name != "gibbs" else None,
-            "standard_error": float(f"{error:.2g}") if np.isfinite(error := a.log_normalizer.standard_error) else None,
-            "marginals": float(f"{np.abs(a.marginals - pairs.diagonal()).mean():.3g}"),
-            "worst": float(f"{np.abs(a.marginals - pairs.diagonal()).max():.3g}"),
-            "pairs": float(f"{np.abs(a.pair_probs - pairs)[off].mean():.3g}"),
-            "seconds": float(f"{seconds:.3g}"),
+            "log_z": float(f"{a.log_z - log_z:.3g}") if name != "gibbs" else None,
+            "standard_error": float(f"{a.error:.2g}") if np.isfinite(a.error) else None,
+            "marginals": float(f"{np.abs(a.pairs - pairs).diagonal().mean():.3g}"),
+            "worst": float(f"{np.abs(a.pairs - pairs).diagonal().max():.3g}"),
+            "pairs": float(f"{np.abs(a.pairs - pairs)[off].mean():.3g}"),
+            "seconds": float(f"{a.seconds:.3g}"),
         }
-        for name, (a, seconds) in found.items()
+        for name, a in found.items()
     }
-    said = found["dpp"][0].diagnosis
+    said = approximate(mrf, rng=repeat).diagnosis
     numbers = {
         k: float(f"{getattr(said, k):.3g}") for k in ("violation", "positive", "divergence", "missed", "effective")
     }
@@ -186,6 +206,52 @@ def study(kind: str, n: int, strength: float, repeat: int, baskets: Path | None 
     return cell | {"dpp_like": said.dpp_like, **numbers, "errors": errors}
 
 
+# family: colour, marker, what it is
+FAMILIES = {
+    "dpp": (BLUE, "o", "DPP"),
+    "bp": (GREEN, "^", "belief propagation"),
+    "mean-field": (VERMILION, "s", "mean field"),
+    "trw": (ORANGE, "v", "trees"),
+}
+
+
+def read_study(name: str = "dpp_like") -> dict[str, Any]:
+    """What the study stored: one cell for each field; "dpp_like_fresh" are those of other kinds."""
+    return dict(json.loads((OUT.parent / f"{name}.json").read_text(encoding="utf-8")))
+
+
+@style()
+def draw() -> Figure:
+    cells = read_study()["cells"]
+    figure, (left, middle, right) = new_figure(TWO_COLUMNS, 3.0, columns=3)
+    panel_title(left, "a", r"Error in $\log Z$, per item")
+    panel_title(middle, "b", "Error of the marginals")
+    scatter(left, cells, lambda cell, name: abs(cell["errors"][name]["log_z"]) / cell["n"])
+    scatter(middle, cells, lambda cell, name: cell["errors"][name]["marginals"])
+    draw_kinds(right, cells)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, handletextpad=0.2)
+    return figure
+
+
+def scatter(ax: Axes, cells: list[dict[str, Any]], measure: Any) -> None:
+    """One point for each field and family, against the share of the dependence that the DPP misses."""
+    for name, (colour, marker, label) in FAMILIES.items():
+        x = [max(cell["missed"], 1e-3) for cell in cells]
+        y = [max(measure(cell, name), 1e-6) for cell in cells]
+        ax.scatter(x, y, s=9, color=colour, marker=marker, alpha=0.6, linewidths=0, label=label)
+    ax.set(xscale="log", yscale="log", xlabel="share missed by the DPP")
+
+
+def draw_kinds(ax: Axes, cells: list[dict[str, Any]]) -> None:
+    """Median over the fields of a kind of the marginals' errors."""
+    panel_title(ax, "c", "Marginals, by kind (median)")
+    for name, (colour, marker, _) in FAMILIES.items():
+        medians = [np.median([c["errors"][name]["marginals"] for c in cells if c["kind"] == kind]) for kind in KINDS]
+        ax.plot(range(len(KINDS)), medians, color=colour, marker=marker, markersize=3.5, linewidth=0.8)
+    ax.set_xticks(range(len(KINDS)), KINDS, rotation=45)
+    ax.set(yscale="log")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=OUT, help="JSON file of the figures")
@@ -195,7 +261,12 @@ def main() -> None:
     parser.add_argument("--baskets", type=Path, help="for the kinds learned from baskets: a file with one a line")
     parser.add_argument("--repeats", type=int, default=1, help="fields of each kind, number of items and strength")
     parser.add_argument("--add", action="store_true", help="keep what the file has of other cells")
+    parser.add_argument("--draw", action="store_true", help="only draw what is stored, for the docs")
     arguments = parser.parse_args()
+    if arguments.draw:
+        with look("page"):
+            save(draw(), "dpp_like", PICTURE, ["png"], dpi=125)
+        return
     cells = {}
     if arguments.add and arguments.out.exists():
         old = json.loads(arguments.out.read_text(encoding="utf-8"))["cells"]
