@@ -93,7 +93,7 @@ faults: venv
 bench: venv
 	$(BIN)/python -m benchmarks
 
-# The pictures of docs/figures.md, the gallery and the README; those that show times measure them on this machine.
+# The pictures of docs/figures.md, the gallery and the README.
 figures: venv
 	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 125 --look page
 	$(BIN)/dpplearn figures points --out docs/assets --format png --dpi 125 --look page --dark

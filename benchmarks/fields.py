@@ -28,7 +28,7 @@ def grid(n: int) -> PairwiseMRF:
 
 def run(quick: bool = False) -> dict:
     sizes = (20, 40) if quick else (50, 100, 200, 400)
-    approximate(points(16), corrections=1)  # compiles and warms
+    approximate(points(16))  # compiles and warms
     figures, rows = [], []
     for make in (points, grid):
         for n in sizes:

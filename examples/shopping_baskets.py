@@ -9,7 +9,7 @@ well, but are no distribution over baskets.
 import numpy as np
 
 from dpplearn import KernelDPP
-from dpplearn.learning import Baskets, completion, split_baskets
+from dpplearn.baskets import Baskets, completion
 from dpplearn.plots import plot_together
 from dpplearn.plots.style import TWO_COLUMNS, new_figure, style
 from options import read_options
@@ -43,7 +43,8 @@ class Pairs:
 
 def main(save=None):
     rng = np.random.default_rng(0)
-    train, _, test = split_baskets([shop(rng) for _ in range(4000)], n_test=1000, n_validation=0)
+    baskets = [shop(rng) for _ in range(4000)]
+    train, test = baskets[1000:], baskets[:1000]
     models = {"pairs": Pairs(train), "symmetric": KernelDPP().fit(train)}
     models["nonsymmetric"] = KernelDPP(nonsymmetric=True).fit(train)
     for name, model in models.items():
@@ -55,6 +56,8 @@ def main(save=None):
             ", ".join(item for item, _ in f("tea", 3)) for f in (models[name].alike, models[name].together)
         )
         print(f"{name}: instead of tea {instead}; with tea {beside or 'nothing'}")
+    for one in models["nonsymmetric"].together(k=3).attract:
+        print(f"{one.first} and {one.second} come together {one.lift:.1f} times as often as by chance")
     print(
         "next to bread and tea:", ", ".join(item for item, _ in models["nonsymmetric"].recommend(["bread", "tea"], 3))
     )
@@ -65,9 +68,9 @@ def main(save=None):
 
 @style()
 def plot(save, models):
-    figure, axes = new_figure(TWO_COLUMNS, 2.6, columns=2)
-    for name, ax in zip(("symmetric", "nonsymmetric"), axes, strict=True):
-        plot_together(models[name], "tea", ax, k=6).set_title(name, loc="left")
+    figure, axes = new_figure(TWO_COLUMNS, 3.2, columns=2, width_ratios=(1, 1.5))
+    plot_together(models["nonsymmetric"], "tea", axes[0], k=6)
+    plot_together(models["nonsymmetric"], ax=axes[1])
     figure.savefig(save, dpi=160)
 
 

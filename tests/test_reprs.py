@@ -10,22 +10,14 @@ import pytest
 
 import dpplearn
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, NonsymmetricDPP, diversify, mrf, rouge
+from dpplearn.baskets import Baskets, KernelDPP, completion
 from dpplearn.decoding import consensus, exact_map, greedy_map, sampled_map
 from dpplearn.estimate import Estimate
-from dpplearn.learning import (
-    Baskets,
-    ConditionalDPP,
-    ConditionalDPPCV,
-    ItemSet,
-    KernelDPP,
-    Shard,
-    completion,
-    log_likelihood,
-)
+from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet, Shard, log_likelihood
 from dpplearn.summarize import Cluster, SentenceFeatures, Summarizer, open_corpus
 from playlists import playlists
 
-ABSTRACT = {"Derivative", "Items", "Learned", "Similarity", "SetDistribution"}
+ABSTRACT = {"Derivative", "Items", "Learned", "Similarity"}
 WARNINGS = {"EmptyTextWarning", "SkippedWarning"}
 NO_SHOW = ("._loops", ".torch", ".integrations", ".web", ".cli")  # nothing public, extras, and what people only run
 
@@ -44,6 +36,7 @@ def of_learning():
     baskets = 20 * [["bib", "bottle"], ["cot"]]
     fitted = KernelDPP(alpha=1.0, nonsymmetric=True).fit(baskets)
     yield from (fitted, fitted.factors_, Baskets.read(baskets), completion(fitted, baskets, rng=0))
+    yield from (fitted.together(), fitted.together().attract[0])
 
 
 def of_sets():
@@ -64,8 +57,7 @@ def of_fields():
     near = mrf.approximate(field)
     yield from (field, near, near.diagnosis, mrf.triangle_inequality(np.eye(8)), mrf.fit_mrf_to(DPP(np.eye(3) + 0.3)))
     yield from (mrf.factor_surface("mrf", 0.5), mrf.ternary_factors(w=(-1.0, -1.0, 0.0), S=(0.8, 0.8, 0.3)))
-    probs = mrf.mrf_to_pair([0.1, 0.2], -1.0 / 3.0)
-    yield from (probs, mrf.pair_to_dpp(*probs[:3]), mrf.pair_to_mrf(*probs[:3]))
+    yield from (mrf.pair_to_dpp(0.5, 0.4, 0.1), mrf.pair_to_mrf(0.5, 0.4, 0.1))
 
 
 def of_texts(folder):

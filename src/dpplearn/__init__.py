@@ -15,8 +15,9 @@ from dpplearn.nonsymmetric import NonsymmetricDPP
 from dpplearn.subsets import Subsets
 
 if TYPE_CHECKING:
+    from dpplearn.baskets.kernel import KernelDPP
     from dpplearn.decoding.diversify import diversify
-    from dpplearn.learning import ConditionalDPP, ItemSet, KernelDPP
+    from dpplearn.learning import ConditionalDPP, ItemSet
 
 __version__ = "0.1.0"
 
@@ -34,9 +35,10 @@ __all__ = [
 ]
 
 # Imported when first asked for: learning brings scikit-learn.
-LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "KernelDPP": "learning", "diversify": "decoding.diversify"}
+LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "KernelDPP": "baskets", "diversify": "decoding.diversify"}
 
-ROOMS = ("decoding", "kernels", "learning", "mrf", "rouge", "summarize")  # `dpplearn.summarize.summarize(...)` works
+# `dpplearn.summarize.summarize(...)` works
+ROOMS = ("baskets", "decoding", "kernels", "learning", "mrf", "rouge", "summarize")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The commands `dpplearn baskets fit`, `recommend` and `evaluate`."""
+"""The commands `dpplearn baskets fit`, `together`, `recommend` and `evaluate`."""
 
 import json
 import warnings
@@ -61,17 +61,31 @@ def test_why_an_item_comes_next(model):
     def minor(*items):
         return np.linalg.det(L[np.ix_(items, items)]) if items else 1.0
 
-    for pull in found["why"]:
-        (j,) = fitted.numbers([pull["item"]])
+    for ratio in found["why"]:
+        (j,) = fitted.numbers([ratio["item"]])
         rest = [k for k in J.tolist() if k != j]
         expected = minor(*J, i) * minor(*rest) / (minor(*J) * minor(*rest, i))
-        assert pull["factor"] == pytest.approx(expected, rel=1e-6)
-        assert pull["item"] in pull["words"]
-    factors = [pull["factor"] for pull in found["why"]]
+        assert ratio["factor"] == pytest.approx(expected, rel=1e-6)
+        assert ratio["item"] in ratio["words"]
+    factors = [ratio["factor"] for ratio in found["why"]]
     assert factors == sorted(factors, reverse=True)
     told = run("recommend", model, "bib", "cot", "-k", 1, "--explain")
     assert found["why"][0]["words"] in told.stderr
     assert found["why"][0]["words"] not in told.stdout
+
+
+def test_what_goes_together(model):
+    fitted = KernelDPP.load(model)
+    pairs = json.loads(run("together", model, "-k", 2, "--json").stdout)
+    direct = KernelDPP(nonsymmetric=True, alpha=1.0).fit(BASKETS).together(k=2)
+    assert [tuple(one.values()) for one in pairs["attract"]] == [tuple(one) for one in direct.attract]
+    assert [tuple(one.values()) for one in pairs["repel"]] == [tuple(one) for one in direct.repel]
+    assert run("together", model, "-k", 2).stdout == f"{direct}\n"
+    one = json.loads(run("together", model, "bib", "--json").stdout)
+    assert [x["item"] for x in one["attract"]] == [x.item for x in fitted.together("bib")]
+    assert [x["item"] for x in one["repel"]] == [x.item for x in fitted.alike("bib")]
+    assert len(run("together", model, "bib").stdout.splitlines()) == len(one["attract"]) + len(one["repel"])
+    assert "no item 'bab'" in run("together", model, "bab").stderr
 
 
 def test_files_in_all_their_forms(tmp_path):
@@ -185,13 +199,13 @@ def test_progress_is_for_terminals_and_a_stop_says_what_is_kept(file, tmp_path, 
     stopped = run(*arguments, "--alpha", 1)
     assert stopped.exit_code == 130
     assert stopped.stderr.splitlines()[-1].startswith("Stopped in iteration 3 of at most 1000. Nothing is kept")
-    assert "--checkpoint FILE" in stopped.stderr
+    assert "--work FILE" in stopped.stderr
     state = tmp_path / "state.json"
-    stopped = run(*arguments, "--alpha", 1, "--checkpoint", state)
+    stopped = run(*arguments, "--alpha", 1, "--work", state)
     assert f"{state} holds the kernel so far: fit again with it" in stopped.stderr
     monkeypatch.setattr(Lines, "finish", finish)
-    assert run(*arguments, "--alpha", 1, "--checkpoint", state).exit_code == 0
-    monkeypatch.setattr("dpplearn.learning.baskets.fit.choose_alpha", mock.Mock(side_effect=KeyboardInterrupt))
+    assert run(*arguments, "--alpha", 1, "--work", state).exit_code == 0
+    monkeypatch.setattr("dpplearn.baskets.fit.choose_alpha", mock.Mock(side_effect=KeyboardInterrupt))
     stopped = run(*arguments)
     assert "while the prior was being chosen" in stopped.stderr
     assert "with --alpha 1" in stopped.stderr

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from brute_learning import random_items, training_set
 from dpplearn._run.blas import LARGE, blas_threads
 from dpplearn._run.progress import Progress
-from dpplearn.learning import ConditionalDPP, ItemSet, KernelDPP, load_shard, posterior, save_shard
+from dpplearn.learning import ConditionalDPP, ItemSet, load_shard, posterior, save_shard
 from dpplearn.learning.backends import cut, make_backend
 from dpplearn.learning.backends.processes import spread
 from dpplearn.learning.evaluators import Part, make_evaluator
@@ -260,15 +260,6 @@ def test_dask_gives_the_serial_result(data, serial, shards, cluster, monkeypatch
     )  # the current client
     monkeypatch.setattr("dpplearn.learning.backends.dask.KEPT", 0)  # too large to be kept
     assert_same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)
-
-
-def test_baskets_are_spread_over_a_cluster(cluster, monkeypatch):
-    monkeypatch.setattr("dpplearn.learning.baskets.counted.SMALL", 4)
-    baskets = 30 * [["a", "b"], ["c"], ["a", "c", "d"], [], ["d", "b"], ["b"]]
-    options = {"nonsymmetric": True, "alpha": 1.0, "max_iter": 12, "tol": 1.0}
-    model = KernelDPP(**options, backend=cluster).fit(baskets)
-    assert np.array_equal(model.factors_.W, KernelDPP(**options).fit(baskets).factors_.W)
-    assert clone(model).backend is cluster
 
 
 def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):

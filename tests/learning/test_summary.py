@@ -5,7 +5,7 @@ import pytest
 
 from dpplearn import ConditionalDPP, ItemSet, KernelDPP
 from dpplearn.learning import ConditionalDPPCV
-from dpplearn.learning.summary import kernel_summary, weight_table
+from dpplearn.learning.summary import weight_table
 
 ITEMS = ItemSet([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], phi=np.eye(3), names=["constant", "<b>size</b>"])
 
@@ -51,8 +51,8 @@ def test_of_other_models():
     search = ConditionalDPPCV([1.0], cv=3).fit([ITEMS] * 6, [[1, 2], [2], [0, 2]] * 2)
     assert "prior variance: 1" in str(search.summary())
     model = KernelDPP(alpha=1.0).fit(30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]])
-    shown = kernel_summary(model, most=2)
+    shown = model.summary(most=2)
     assert "2 most frequent of 4" in str(shown)
-    assert float(shown.tables[0].rows[0][1]) == pytest.approx(model.dpp_.marginals.max(), abs=1e-4)
+    assert float(shown.tables[0].rows[0][3]) == pytest.approx(model.dpp_.marginals[0], abs=1e-4)
     with pytest.raises(Exception, match="not fitted"):
         ConditionalDPP().summary()

@@ -33,41 +33,20 @@ def test_probabilities_are_those_of_equation_11(case):
     np.testing.assert_allclose(mrf.log_prob(many), np.log(list(pmf.values())), rtol=1e-12)
 
 
-def test_marginals_pairs_and_events(case):
+def test_marginals_and_pairs(case):
     mrf, pmf = case
     for i in range(mrf.n):
         assert mrf.marginals[i] == pytest.approx(event(pmf, [i]), rel=1e-12)
         for j in range(mrf.n):
             assert mrf.pair_probs()[i, j] == pytest.approx(event(pmf, {i, j}), rel=1e-12)
-    for Y in subsets(mrf.n):
-        assert mrf.inclusion_prob(Y) == pytest.approx(event(pmf, Y), rel=1e-12)
-        others = [i for i in range(mrf.n) if i not in Y][::2]
-        assert mrf.prob(Y, others) == pytest.approx(event(pmf, Y, others), rel=1e-12)
-    assert mrf.prob([0], [0]) == 0.0
     last = mrf.n - 1
     np.testing.assert_array_equal(mrf.pair_probs([last, 0] if last else [0]).diagonal()[0], mrf.marginals[last])
 
 
-def test_sizes_and_entropy(case):
+def test_entropy(case):
     mrf, pmf = case
-    sizes = [sum(p for Y, p in pmf.items() if len(Y) == k) for k in range(mrf.n + 1)]
-    np.testing.assert_allclose(mrf.size_pmf, sizes, rtol=1e-12)
-    assert mrf.expected_size == pytest.approx(sum(k * p for k, p in enumerate(sizes)), rel=1e-12)
     assert mrf.entropy() == pytest.approx(-sum(p * log(p) for p in pmf.values()), rel=1e-12)
     assert mrf.entropy().standard_error == 0.0
-
-
-def test_condition_agrees_with_the_definition(rng):
-    mrf = random_mrf(6, rng)
-    pmf = brute_pmf(mrf.w.tolist(), mrf.W.tolist())
-    given_ = mrf.condition(include=[4, 1], exclude=[2])
-    assert given_.items.tolist() == [0, 3, 5]
-    for Y in subsets(3):
-        whole = tuple(sorted([1, 4, *(int(given_.items[i]) for i in Y)]))
-        assert given_.prob(Y, [i for i in range(3) if i not in Y]) == pytest.approx(
-            pmf[whole] / event(pmf, [1, 4], [2]), rel=1e-12
-        )
-    assert given_.condition(include=[1]).items.tolist() == [0, 5]
 
 
 def test_draws_follow_the_probabilities(rng):
@@ -99,8 +78,7 @@ def test_twenty_items_as_a_sum_of_independent_halves(rng):
     W = np.block([[a.W, np.zeros((10, 10))], [np.zeros((10, 10)), b.W]])
     mrf = PairwiseMRF(np.concatenate([a.w, b.w]), W)
     np.testing.assert_allclose(mrf.marginals, np.concatenate([a.marginals, b.marginals]), rtol=1e-9)
-    np.testing.assert_allclose(mrf.size_pmf, np.convolve(a.size_pmf, b.size_pmf), rtol=1e-9)
-    assert mrf.inclusion_prob([2, 7, 15]) == pytest.approx(a.inclusion_prob([2, 7]) * b.inclusion_prob([5]), rel=1e-9)
+    assert mrf.pair_probs()[2, 15] == pytest.approx(a.marginals[2] * b.marginals[5], rel=1e-9)
     assert mrf.entropy() == pytest.approx(a.entropy() + b.entropy(), rel=1e-9)
 
 

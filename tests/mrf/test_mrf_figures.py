@@ -1,13 +1,14 @@
-"""Figures 3 and 4 and those of the two studies show what they say."""
+"""Figures 3 and 4 and the two studies show what they say."""
 
+import importlib
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dpplearn.mrf import PairwiseMRF, approximate, fit_dpp_to, ternary_factors, transitivity
-from dpplearn.plots.figures import conjecture, dpp_like, factors, realizable
+from dpplearn.mrf import PairwiseMRF, fit_dpp_to, ternary_factors, transitivity
+from dpplearn.plots.figures import factors, realizable
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +59,15 @@ def test_the_surfaces_of_figure_4():
         assert len(ax.collections[0].get_facecolor()) == sum(len(s.triangles) for s in surfaces)
 
 
-def test_the_lines_of_the_conjecture_are_those_of_the_study():
+@pytest.fixture
+def studies(monkeypatch):
+    """The folder benchmarks/studies, which is not installed."""
+    monkeypatch.syspath_prepend(ROOT)
+    return lambda name: importlib.import_module(f"benchmarks.studies.{name}")
+
+
+def test_the_lines_of_the_conjecture_are_those_of_the_study(studies):
+    conjecture = studies("conjecture")
     study = conjecture.read_study()
     left, middle, right = conjecture.draw().axes
     assert [line.get_label() for line in left.lines] == [str(n) for n in range(3, 11)]
@@ -71,14 +80,12 @@ def test_the_lines_of_the_conjecture_are_those_of_the_study():
     assert sum(len(c.get_offsets()) for c in right.collections) == 3 * 8 * 6 * 10
 
 
-def test_the_study_can_be_repeated(monkeypatch):
-    """Three cells of what is stored, computed again by the script."""
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    import conjecture_study
-
+def test_the_study_can_be_repeated(studies):
+    """Three cells of what is stored, computed again."""
+    conjecture = studies("conjecture")
     stored = {(c["field"], c["kind"], c["n"], c["strength"]): c for c in conjecture.read_study()["cells"]}
     for cell in (("plain", "random", 4, 2.0), ("plain", "across", 3, 4.0), ("balanced", "groups", 5, 1.0)):
-        measures = conjecture_study.study((*cell, 10))
+        measures = conjecture.study((*cell, 10))
         for name, values in measures.items():
             np.testing.assert_allclose(values, stored[cell][name], rtol=0.01, atol=1e-6)
     assert len(json.dumps(conjecture.read_study())) < 150_000
@@ -93,7 +100,8 @@ def test_repulsion_of_one_pair_alone_is_a_dpp(rng):
     assert transitivity(mrf).mean_angle_violation == 0.0
 
 
-def test_the_points_of_dpp_like_fields_are_those_of_the_study():
+def test_the_points_of_dpp_like_fields_are_those_of_the_study(studies):
+    dpp_like = studies("dpp_like")
     cells = dpp_like.read_study()["cells"]
     left, middle, right = dpp_like.draw().axes
     for ax in (left, middle):
@@ -103,33 +111,45 @@ def test_the_points_of_dpp_like_fields_are_those_of_the_study():
     assert dpp.get_ydata()[0] == pytest.approx(np.median(errors))
 
 
-def test_stored_bounds_are_on_their_sides():
+def test_stored_bounds_are_on_their_sides(studies):
     """Of every field of the study: lower bounds and upper ones, within what sampling may do."""
-    for cell in dpp_like.read_study()["cells"]:
+    for cell in studies("dpp_like").read_study()["cells"]:
         errors, noise = cell["errors"], 4 * cell["spread"]
         assert errors["mean-field"]["log_z"] < noise + 1e-6
         assert errors["dpp"]["log_z"] < noise + 4 * errors["dpp"]["standard_error"] + 1e-6
         assert errors["trw"]["log_z"] > -noise - 1e-6
 
 
-def test_the_page_has_the_tables_of_what_is_stored(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    import dpp_like_page
-
+def test_the_page_has_the_tables_of_what_is_stored(studies):
+    dpp_like_page = studies("dpp_like_page")
     page = dpp_like_page.PAGE.read_text(encoding="utf-8")
     assert page.count("<!-- study:") == len(dpp_like_page.SECTIONS)
-    assert dpp_like_page.filled(page) == page, "run python scripts/dpp_like_page.py"
+    assert dpp_like_page.filled(page) == page, "run python -m benchmarks.studies.dpp_like_page"
 
 
-def test_the_study_of_dpp_like_fields_can_be_repeated(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    import dpp_like_study
-
+def test_the_study_of_dpp_like_fields_can_be_repeated(studies):
+    dpp_like = studies("dpp_like")
     stored = next(
         c for c in dpp_like.read_study()["cells"] if (c["kind"], c["n"], c["strength"]) == ("groups", 10, 4.0)
     )
-    mrf = dpp_like_study.make_mrf("groups", 10, 4.0, 0)
+    mrf = dpp_like.make_mrf("groups", 10, 4.0, 0)
     assert mrf.log_normalizer == pytest.approx(stored["log_z"], abs=1e-3)
     for family in ("mean-field", "bp", "trw", "dpp"):
-        found = approximate(mrf, family)
-        assert found.log_normalizer - mrf.log_normalizer == pytest.approx(stored["errors"][family]["log_z"], rel=0.05)
+        found = dpp_like.answer(mrf, family, 0)
+        assert found.log_z - mrf.log_normalizer == pytest.approx(stored["errors"][family]["log_z"], rel=0.05)
+
+
+def test_belief_propagation_and_trees_are_exact_on_a_tree(studies, rng):
+    """What the study compares with must be right too."""
+    methods, n = studies("field_methods"), 8
+    W = np.zeros((n, n))
+    for i in range(1, n):
+        j = rng.integers(i)
+        W[i, j] = W[j, i] = rng.normal(scale=2.0)
+    mrf = PairwiseMRF(rng.standard_normal(n), W, repulsive=False)
+    for method in (methods.belief_propagation, methods.tree_reweighted):
+        found = method(mrf.w, mrf.W)
+        assert found.log_z == pytest.approx(mrf.log_normalizer, abs=1e-6)
+        np.testing.assert_allclose(found.pairs.diagonal(), mrf.marginals, atol=1e-4)
+    pairs = methods.gibbs(mrf.w, mrf.W, 20_000, 50, rng)
+    np.testing.assert_allclose(pairs, mrf.pair_probs(), atol=0.02)

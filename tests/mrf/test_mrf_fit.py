@@ -8,11 +8,11 @@ from brute import pmf, random_kernel, subsets
 from brute_mrf import position, random_mrf
 from dpplearn import DPP, KDPP
 from dpplearn.mrf import PairwiseMRF, fit_dpp_to, fit_mrf_to, kl_divergence, pair_to_dpp, pair_to_mrf
-from dpplearn.mrf.branches import branch_masses, expected_log_prob
-from dpplearn.mrf.enumeration import inclusion_probs, moments
-from dpplearn.mrf.fit import Divergence
-from dpplearn.mrf.parameters import EDGE
-from dpplearn.mrf.starts import from_marginals, from_small_sets, tree_signs
+from dpplearn.mrf.enumeration import moments
+from dpplearn.mrf.fit import Divergence, branch_masses, expected_log_prob
+from dpplearn.mrf.starts import Sine, dpp_starts
+
+EDGE = Sine(1).edge
 
 
 def brute_probabilities(L):
@@ -32,29 +32,28 @@ def test_expected_log_prob_is_the_sum_over_subsets(n, rng):
 @pytest.mark.parametrize("n", [1, 2, 4, 5])
 def test_gradient_agrees_with_finite_differences(n, rng):
     loss = Divergence(rng.dirichlet(np.ones(1 << n)))
-    x = loss.parameters(random_kernel(n, rng) + 0.1 * np.eye(n))
+    x = loss.kernels.start(DPP(random_kernel(n, rng) + 0.1 * np.eye(n)).K)
     steps = approx_fprime(x, lambda y: loss(y)[0], 1e-7)
     np.testing.assert_allclose(loss(x)[1], steps, atol=2e-5)
     # equal eigenvalues of M, where the divided differences are derivatives
-    x = loss.parameters(2.0 * np.eye(n))
+    x = loss.kernels.start(0.6 * np.eye(n))
     np.testing.assert_allclose(loss(x)[1], approx_fprime(x, lambda y: loss(y)[0], 1e-7), atol=2e-5)
 
 
 def test_gradient_is_zero_at_the_target(rng):
     L = random_kernel(5, rng) + 0.1 * np.eye(5)
     loss = Divergence(brute_probabilities(L))
-    value, gradient = loss(loss.parameters(L))
+    value, gradient = loss(loss.kernels.start(DPP(L).K))
     assert abs(value) < 1e-9
     assert np.abs(gradient).max() < 1e-7
 
 
-@pytest.mark.parametrize("start", [from_marginals, from_small_sets])
-def test_starts_recover_a_dpp_with_mixed_signs(start, rng):
+def test_the_first_start_recovers_a_dpp_with_mixed_signs(rng):
     L = random_kernel(5, rng) + 0.3 * np.eye(5)
     assert (np.triu(L, 1) < 0).any()
     p = brute_probabilities(L)
-    found = start(inclusion_probs(p) if start is from_marginals else p)
-    np.testing.assert_allclose(brute_probabilities(found), p, atol=1e-6)
+    found = DPP.from_marginal(dpp_starts(p, 1, rng)[0])
+    np.testing.assert_allclose(brute_probabilities(found.L), p, atol=1e-6)
 
 
 @pytest.mark.parametrize(("n", "rank"), [(2, None), (3, None), (4, 2), (6, None), (7, 3)])
@@ -64,10 +63,8 @@ def test_a_dpp_is_found_again(n, rank, rng):
     assert fit.converged
     assert fit.divergence < 1e-8
     np.testing.assert_allclose(fit.model.K**2, DPP(L).K ** 2, atol=1e-4)
-    signs, wanted = tree_signs(fit.model.K), tree_signs(DPP(L).K)
-    assert (signs == 1.0).all()  # what is returned has the signs of the tree already
-    if rank is None:
-        np.testing.assert_allclose(fit.model.L, wanted[:, None] * L * wanted, atol=1e-3)
+    np.testing.assert_array_equal(Sine.with_signs(fit.model.K), fit.model.K)  # it has the signs of the tree already
+    np.testing.assert_allclose(fit.model.K, Sine.with_signs(DPP(L).K), atol=1e-4)
 
 
 @pytest.mark.parametrize("n", [1, 3, 6])
@@ -85,7 +82,7 @@ def test_two_items_are_exact_both_ways(seed):
     rng = np.random.default_rng(seed)
     p1, p2 = rng.uniform(0.1, 0.9, 2)
     p12 = rng.uniform(max(p1 + p2 - 1, 0), p1 * p2)
-    dpp, mrf = pair_to_dpp(p1, p2, p12).dpp(), pair_to_mrf(p1, p2, p12).mrf()
+    dpp, mrf = pair_to_dpp(p1, p2, p12), pair_to_mrf(p1, p2, p12)
     to_dpp, to_mrf = fit_dpp_to(mrf), fit_mrf_to(dpp)
     assert max(to_dpp.divergence, to_mrf.divergence, kl_divergence(dpp, mrf)) < 1e-12
     np.testing.assert_allclose(to_dpp.model.L, dpp.L, rtol=1e-4)

@@ -12,13 +12,8 @@ from brute_mrf import random_mrf, symmetric
 from dpplearn import DPP
 from dpplearn.mrf import (
     PairwiseMRF,
-    dpp_to_mrf,
-    dpp_to_pair,
     factor_surface,
-    implied_similarity,
     kl_divergence,
-    mrf_to_dpp,
-    mrf_to_pair,
     pair_to_dpp,
     pair_to_mrf,
     ternary_factors,
@@ -26,45 +21,36 @@ from dpplearn.mrf import (
     triangle_inequality,
 )
 from dpplearn.mrf.ternary import PAIRS, STATES
+from dpplearn.mrf.transitivity import implied_similarity
 
 PROBABILITY = st.floats(0.02, 0.98)
 
 
 @given(PROBABILITY, PROBABILITY, st.floats(0.0, 1.0))
-def test_two_items_round_trip(p1, p2, share):
+def test_two_items_are_one_distribution(p1, p2, share):
     low = max(p1 + p2 - 1, 0.0)
     p12 = low + (0.01 + 0.99 * share) * (p1 * p2 - low)  # negative correlation, every subset possible
-    for there in (dpp_to_pair(*pair_to_dpp(p1, p2, p12)), mrf_to_pair(*pair_to_mrf(p1, p2, p12))):
-        assert there == pytest.approx((p1, p2, p12), rel=1e-6, abs=1e-9)
-    q, S = pair_to_dpp(p1, p2, p12)
-    assert mrf_to_dpp(*dpp_to_mrf(q, S))[0] == pytest.approx(q, rel=1e-9)
-    assert mrf_to_dpp(*dpp_to_mrf(q, S))[1] == pytest.approx(S, abs=1e-7)
-
-
-@given(st.floats(-5, 5), st.floats(-5, 5), st.floats(-8, 0))
-def test_two_items_are_one_distribution(w1, w2, w12):
-    mrf = PairwiseMRF([w1, w2], [[0.0, w12], [w12, 0.0]])
-    dpp = mrf_to_dpp([w1, w2], w12).dpp()
+    dpp, mrf = pair_to_dpp(p1, p2, p12), pair_to_mrf(p1, p2, p12)
+    for found in (dpp, mrf):
+        assert found.marginals == pytest.approx([p1, p2], rel=1e-6, abs=1e-9)
+        assert found.pair_probs()[0, 1] == pytest.approx(p12, rel=1e-6, abs=1e-9)
     assert kl_divergence(mrf, dpp) < 1e-9
-    assert mrf.marginals.prod() >= mrf.pair_probs()[0, 1] - 1e-12  # (13)
-
-
-def test_the_sign_of_the_similarity_does_not_matter():
-    assert dpp_to_pair([1.0, 2.0], 0.7) == dpp_to_pair([1.0, 2.0], -0.7)
-    assert dpp_to_mrf([1.0, 2.0], 0.7).w12 == dpp_to_mrf([1.0, 2.0], -0.7).w12
+    assert 2 * np.log(dpp.quality) == pytest.approx(mrf.w, abs=1e-6)  # the weights that the module names
+    assert 1 - dpp.similarity[0, 1] ** 2 == pytest.approx(exp(mrf.W[0, 1]), rel=1e-6)
 
 
 def test_ends_of_the_range():
-    assert pytest.approx(0.0, abs=1e-7) == pair_to_dpp(0.3, 0.4, 0.12).S  # independent
-    assert pair_to_mrf(0.3, 0.4, 0.12).w12 == pytest.approx(0.0, abs=1e-12)
-    assert pair_to_dpp(0.3, 0.4, 0.0).S == 1.0  # never together
-    assert pytest.approx(1.0) == pair_to_dpp(1e-200, 1e-200, 0.0).S  # nor where the product is no float
-    assert pytest.approx(np.sqrt(0.5), rel=1e-6) == pair_to_dpp(1e-7, 1e-7, 5e-15).S  # half the product
-    assert dpp_to_pair([1e200, 1e200], 0.0) == (1.0, 1.0, 1.0)  # whose product is no float
-    assert dpp_to_pair([0.0, 2.0], 1.0) == (0.0, pytest.approx(0.8), 0.0)
-    assert pair_to_dpp(0.0, 0.4, 0.0).dpp().marginals == pytest.approx([0.0, 0.4])
-    assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).w12 == pytest.approx(4 * np.log(2))
-    assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).mrf().pair_probs()[0, 1] == pytest.approx(0.4)
+    def S(*p):
+        return pair_to_dpp(*p).similarity[0, 1]
+
+    assert S(0.3, 0.4, 0.12) == pytest.approx(0.0, abs=1e-7)  # independent
+    assert pair_to_mrf(0.3, 0.4, 0.12).W[0, 1] == pytest.approx(0.0, abs=1e-12)
+    assert S(0.3, 0.4, 0.0) == pytest.approx(1.0)  # never together
+    assert S(1e-7, 1e-7, 5e-15) == pytest.approx(np.sqrt(0.5), rel=1e-6)  # half the product
+    assert pair_to_dpp(0.0, 0.4, 0.0).marginals == pytest.approx([0.0, 0.4])
+    attracting = pair_to_mrf(0.5, 0.5, 0.4, repulsive=False)
+    assert attracting.W[0, 1] == pytest.approx(4 * np.log(2))
+    assert attracting.pair_probs()[0, 1] == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +65,6 @@ def test_ends_of_the_range():
         (lambda: pair_to_dpp(0.6, 0.4, 0.0), "always chosen.*from_marginal"),
         (lambda: pair_to_mrf(0.3, 0.4, 0.0), r"P\(\{1, 2\}\) is 0"),
         (lambda: pair_to_dpp(1.2, 0.4, 0.0), "p1 must lie between 0 and 1"),
-        (lambda: dpp_to_mrf([1.0, 1.0], 1.0), "S. below 1"),
-        (lambda: dpp_to_mrf([0.0, 1.0], 0.5), "q must be positive"),
-        (lambda: dpp_to_pair([1.0, 1.0], 1.5), "S must lie between -1 and 1"),
-        (lambda: mrf_to_dpp([0.0, 0.0], 0.5), "w12 must not be positive"),
-        (lambda: mrf_to_dpp([2000.0, 0.0], -0.5), "small enough"),
-        (lambda: mrf_to_pair([0.0, 0.0], 0.5), "items 0 and 1 attract"),
     ],
 )
 def test_bad_pairs(call, message):

@@ -15,32 +15,28 @@ from matplotlib.patches import Polygon
 from brute import pmf, random_kernel
 from dpplearn import DPP
 from dpplearn.cli import main
-from dpplearn.decoding import exact_map
 from dpplearn.plots import saving
 from dpplearn.plots.figures import (
     FIGURES,
     NUMBERS,
     cluster,
-    decoders,
     figure_names,
     geometry,
     points,
-    scaling,
     sizes,
 )
+from dpplearn.plots.figures.cluster import Word, width_of, words, wrap
 from dpplearn.plots.style import SKY, style
-from dpplearn.plots.wrapped_text import Word, width_of, words, wrap
 from dpplearn.summarize import Cluster, Summarizer
 
 ROOT = Path(__file__).parents[2]
-LIVE = {"scaling": lambda: scaling.draw((50, 100)), "decoders": lambda: decoders.draw(1)}  # small, for time
 
 
 @pytest.fixture(scope="module")
 def drawn():
     """Every figure, once."""
     before = dict(matplotlib.rcParams)
-    figures = {name: LIVE[name]() if name in LIVE else saving.draw(name) for name in FIGURES}
+    figures = {name: saving.draw(name) for name in FIGURES}
     assert dict(matplotlib.rcParams) == before
     return figures
 
@@ -205,35 +201,6 @@ def test_all_weights_with_their_intervals(drawn):
     low, high = drawn["weights"].axes[0].get_xlim()
     assert low < ends.min()
     assert high > ends.max()
-
-
-def test_scaling_is_measured(drawn):
-    [ax] = drawn["scaling"].axes
-    for line in ax.lines:
-        assert line.get_xdata().tolist() == [50, 100]
-        assert (np.asarray(line.get_ydata()) > 0).all()
-    there = "DPPy is not installed here" not in drawn["scaling"].get_supxlabel()
-    assert len(ax.lines) == 1 + there
-    assert scaling.low_rank_dpp(1000).expected_size == pytest.approx(scaling.SIZE, abs=0.5)
-
-
-def test_no_decoder_beats_the_exact_one(drawn):
-    [ax] = drawn["decoders"].axes
-    gaps = {line.get_label(): np.asarray(line.get_ydata()) for line in ax.lines}
-    assert list(gaps) == list(decoders.CURVES)
-    assert gaps["exact (branch and bound)"] == [0.0]
-    assert all((gap >= 0).all() for gap in gaps.values())
-    samples = gaps["best of 100 to 100,000 samples"]
-    assert samples[-1] <= samples[0]
-
-
-def test_measured_gaps_are_those_of_the_sets_found():
-    [task] = decoders.random_tasks(1)
-    best = exact_map(*task).log_prob
-    for curve in list(decoders.CURVES.values())[:3]:
-        [decode] = curve.decoders
-        _, gap = decoders.measure_one(decode, [task], [best])
-        assert gap == pytest.approx(best - decode(*task).log_prob, abs=1e-12)
 
 
 # Names, files, the command

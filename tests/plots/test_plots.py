@@ -320,8 +320,25 @@ def test_what_goes_with_an_item_is_right_and_what_replaces_it_left():
     model = KernelDPP(nonsymmetric=True, alpha=0.5).fit(30 * [["bib", "bottle"], ["cot"], ["pram", "cot"], ["bib"]])
     ax = plot_together(model, "bib", k=2)
     widths = [bar.get_width() for bar in ax.patches]
-    assert widths == [one.correlation for one in [*model.alike("bib", 2), *reversed(model.together("bib", 2))]]
-    assert [bar.get_facecolor() for bar in ax.patches] == [to_rgba(BLUE if w < 0 else VERMILION) for w in widths]
+    known = [one.correlation for one in [*model.alike("bib", 2), *reversed(model.together("bib", 2))]]
+    assert widths == [x for x in known if abs(x) > 1 / np.sqrt(120)]  # no row without a bar to be seen
+    assert [bar.get_facecolor() for bar in ax.patches] == [to_rgba(VERMILION if w < 0 else BLUE) for w in widths]
     assert ax.get_yticklabels()[-1].get_text() == "bottle"
+    assert ax.get_title(loc="left") == "What goes with bib, and what replaces it"
     with pytest.raises(ValueError, match="no item 'spoon'"):
         plot_together(model, "spoon")
+
+
+def test_all_items_are_in_the_order_of_their_clusters():
+    rng = np.random.default_rng(0)
+    kinds = [["a1", "b1", "c1"], ["a2", "b2", "c2"]]
+    baskets = [[name for name in kinds[t % 2] if rng.random() < 0.6] for t in range(600)]
+    model = KernelDPP(nonsymmetric=True, alpha=0.5).fit(baskets)
+    ax = plot_together(model)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert {frozenset(names[:3]), frozenset(names[3:])} == {frozenset(kind) for kind in kinds}
+    shown = ax.images[0].get_array().data
+    order = [model.items_.tolist().index(name) for name in names]
+    known = model.dpp_.correlations()[np.ix_(order, order)] - np.eye(6)
+    assert shown == pytest.approx(known, abs=1e-9)
+    assert len(plot_together(model, k=2).get_yticklabels()) == 2

@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from dpplearn.rouge import EmptyTextWarning, Rouge, score, tokenize
-from dpplearn.rouge import subsequences as subsequences_module
+from dpplearn.rouge import EmptyTextWarning, Rouge, counting, score, tokenize
 
 ALL = ("rouge-1", "rouge-2", "rouge-4", "rouge-l", "rouge-su4", "rouge-s4")
 ZERO = (0.0, 0.0, 0.0)
@@ -80,7 +79,7 @@ def test_long_texts():
 
 
 def test_lines_too_long_to_align(monkeypatch):
-    monkeypatch.setattr(subsequences_module, "MOST_CELLS", 5)
+    monkeypatch.setattr(counting, "MOST_CELLS", 5)
     with pytest.raises(ValueError, match="3 by 2 tokens"):
         score("a b", ["a b c"], ["rouge-l"])
 

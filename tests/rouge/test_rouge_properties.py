@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpplearn.rouge import Rouge, score, tokenize
-from dpplearn.rouge.bootstrap import intervals
+from dpplearn.rouge.corpus import intervals
 from rouge_literal import literal_average, literal_score
 
 METRICS = ("rouge-1", "rouge-2", "rouge-3", "rouge-5", "rouge-su4", "rouge-l", "rouge-w-1.2", "rouge-w-2")

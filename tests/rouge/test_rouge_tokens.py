@@ -4,9 +4,8 @@ import pytest
 
 from dpplearn.rouge import score, tokenize
 from dpplearn.rouge import stems as stems_module
-from dpplearn.rouge.porter import porter
 from dpplearn.rouge.reading import Limit, chunks
-from dpplearn.rouge.stems import Memory, irregular_forms, stem
+from dpplearn.rouge.stems import Memory, irregular_forms, porter, stem
 
 # From Porter's paper, one or more for each rule, and where ROUGE-1.5.5 departs from it in step 4.
 PORTER = """caresses caress, ponies poni, cats cat, feed feed, agreed agre, plastered plaster, bled bled,

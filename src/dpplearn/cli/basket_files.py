@@ -12,9 +12,9 @@ import numpy as np
 from dpplearn._io.csvfile import csv_rows
 from dpplearn._io.encoding import read_lines
 from dpplearn._io.jsonlines import parse_json
+from dpplearn.baskets.baskets import Baskets, check_present
 from dpplearn.cli.formats import read_items
 from dpplearn.cli.parquet import read_parquet
-from dpplearn.learning.baskets.counted import Baskets, check_present
 
 SEPARATORS = ("\t", ",", ";")
 PLAIN = 20  # rows of texts that tell a table: fewer baskets may look like one by chance

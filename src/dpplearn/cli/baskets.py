@@ -1,4 +1,4 @@
-"""dpplearn baskets: kernels from baskets, what comes next, and how well it is told."""
+"""dpplearn baskets: kernels from baskets, what goes with what, what comes next, and how good that is."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def command() -> None:
 @click.option("--rank", type=WholeNumber(1), help="Of the kernel.  [default: all of it, up to 1500 items]")
 @click.option("--symmetric", is_flag=True, help="A kernel that only repels.")
 @click.option("--alpha", type=Number(0), help="Strength of the prior.  [default: chosen on held-out baskets]")
-@click.option("--solver", default="auto", show_default=True, help="auto, lbfgs, stochastic, em or fixed-point.")
+@click.option("--solver", default="auto", show_default=True, help="auto, lbfgs or stochastic.")
 @click.option("--max-iter", type=WholeNumber(1), help="Iterations, or passes over the baskets.")
 @click.option("--seed", type=WholeNumber(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option("--checkpoint", type=FILE, help="Go on from this file if it is there, and keep it up to date.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores.")
+@click.option("--work", type=FILE, help="Go on from this file if it is there, and keep it up to date.")
 @files
 def fit(
     file: Path,
@@ -55,18 +55,18 @@ def fit(
     max_iter: int | None,
     seed: int,
     jobs: int,
-    checkpoint: Path | None,
+    work: Path | None,
     columns: tuple[str, str] | None,
     encoding: str | None,
 ) -> None:
     """Learn a kernel from the baskets of FILE."""
-    from dpplearn.learning.kernel import KernelDPP
+    from dpplearn.baskets.kernel import KernelDPP
 
     check_out(out)
-    options: dict[str, Any] = {"max_iter": max_iter, "random_state": seed, "n_jobs": jobs, "checkpoint": checkpoint}
+    options: dict[str, Any] = {"max_iter": max_iter, "random_state": seed, "n_jobs": jobs, "work": work}
     baskets = read(file, columns, encoding)
     with bars() as show:
-        model = KernelDPP(rank, not symmetric, "cv" if alpha is None else alpha, solver, verbose=show, **options)
+        model = KernelDPP(rank, not symmetric, "cv" if alpha is None else alpha, solver, progress=show, **options)
         model.fit(baskets)
     model.save(out)
     say(
@@ -81,7 +81,7 @@ def fit(
 @click.option("-k", type=WholeNumber(1), default=10, show_default=True, help="Number of items.")
 @click.option("--exclude", multiple=True, metavar="ITEM", help="Not this one; may be repeated.")
 @click.option("--complete", is_flag=True, help="The most probable set with -k more items, not the next one.")
-@click.option("--explain", is_flag=True, help="Say which items of the basket attract each, on standard error.")
+@click.option("--explain", is_flag=True, help="Say how each item of the basket changes the odds, on standard error.")
 @AS_JSON
 def recommend(
     model: Path,
@@ -93,24 +93,56 @@ def recommend(
     as_json: bool,
 ) -> None:
     """What comes next to a basket of ITEMs, with probabilities."""
-    from dpplearn.learning.kernel import KernelDPP
+    from dpplearn.baskets.kernel import KernelDPP
 
     fitted = KernelDPP.load(model)
-    basket, out = as_called(fitted, items), as_called(fitted, exclude)
+    basket, out = as_named(fitted, items), as_named(fitted, exclude)
     if complete:
         found: list[Any] = [{"item": item} for item in fitted.complete(basket, k, out)]
     else:
         found = [one._asdict() for one in fitted.recommend(basket, k, out)]
     if explain:
         for one in found:
-            one["why"] = [pull._asdict() | {"words": pull.words} for pull in fitted.why(one["item"], basket)]
+            one["why"] = [ratio._asdict() | {"words": ratio.words} for ratio in fitted.why(one["item"], basket)]
     if as_json:
         print_json({"basket": basket, "next": found})
         return
     for one in found:
         click.echo(visible(f"{one['probability']:.4f}  {one['item']}" if "probability" in one else str(one["item"])))
         if explain and one["why"]:
-            say(visible(f"        {'; '.join(pull['words'] for pull in one['why'])}"))
+            say(visible(f"        {'; '.join(ratio['words'] for ratio in one['why'])}"))
+
+
+@command.command()
+@click.argument("model", type=PATH)
+@click.argument("item", required=False)
+@click.option(
+    "-k", type=WholeNumber(1), default=10, show_default=True, help="Number of items, or of pairs of each kind."
+)
+@AS_JSON
+def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
+    """What attracts and what repels ITEM; without ITEM, the pairs of items that do so most.
+
+    The correlation is that of being in a basket, by the model; the lift, how many times as many baskets had both as if
+    the two were independent.
+    """
+    from dpplearn.baskets.kernel import KernelDPP
+
+    fitted = KernelDPP.load(model)
+    if item is None:
+        pairs = fitted.together(k=k)
+        if as_json:
+            print_json({kind: [one._asdict() for one in found] for kind, found in vars(pairs).items()})
+        else:
+            click.echo(visible(str(pairs)))
+        return
+    (name,) = as_named(fitted, (item,))
+    attract, repel = fitted.together(name, k), fitted.alike(name, k)
+    if as_json:
+        print_json({"item": name, "attract": [x._asdict() for x in attract], "repel": [x._asdict() for x in repel]})
+        return
+    for one in [*attract, *repel]:
+        click.echo(visible(f"{one.correlation:+.3f}  {one.item}"))
 
 
 @command.command()
@@ -130,22 +162,20 @@ def evaluate(
     encoding: str | None,
 ) -> None:
     """Rank an item held out of each basket of FILE among all others."""
-    from dpplearn.learning.baskets.completing import completion
-    from dpplearn.learning.baskets.counted import Baskets
-    from dpplearn.learning.kernel import KernelDPP
+    from dpplearn.baskets.completing import completion
+    from dpplearn.baskets.kernel import KernelDPP
 
     fitted, baskets = KernelDPP.load(model), read(file, columns, encoding)
     found = completion(fitted, baskets, hold, rng=seed)
-    score = fitted.score(Baskets.read(baskets, fitted.items_, unseen="drop"))
     if as_json:
-        print_json({"hold": hold, "log_likelihood": score, **asdict(found)})
+        print_json({"hold": hold, **asdict(found)})
         return
     click.echo(f"baskets                 {found.n_baskets} ({found.n_small} of fewer than two items left out)")
-    click.echo(f"log-likelihood          {score:.4f} per basket")
+    click.echo(f"log-likelihood          {found.log_likelihood:.4f} per basket")
     click.echo(f"mean percentile rank    {found.mpr:.2f} +- {found.mpr_error:.2f}")
     for k, recall in found.recall.items():
         click.echo(f"among the first {k:<8d}{100 * recall:.1f} %")
-    click.echo(f"told from random        {found.auc:.4f} (AUC)")
+    click.echo(f"AUC against random sets {found.auc:.4f}")
     if found.n_unseen:
         say(f"Left out {found.n_unseen} items that the model does not know.")
 
@@ -157,8 +187,8 @@ def read(file: Path, columns: tuple[str, str] | None, encoding: str | None) -> l
         return read_baskets(file, columns or None, encoding or "utf-8")
 
 
-def as_called(model: Any, items: tuple[str, ...]) -> list[Any]:
-    """Items as the model calls them: numbers, where it has numbers."""
+def as_named(model: Any, items: tuple[str, ...]) -> list[Any]:
+    """Items as the model names them: numbers, where it has numbers."""
     if model.items_.dtype.kind == "U":
         return list(items)
     bad = [item for item in items if not item.lstrip("-").isdigit()]

@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Draw the figures NAMES, or all: numbers of the paper's, or names that --list prints.
 
-    Each is written as PDF, SVG and PNG. Those that show times measure them on this machine while you wait.
+    Each is written as PDF, SVG and PNG.
     """
     with usage_errors():
         asked = figure_names(names)

@@ -9,7 +9,7 @@ import click
 from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.learning.summary import Summary, kernel_summary, quality_table
+from dpplearn.learning.summary import Summary, quality_table
 
 
 @click.command(name="info")
@@ -49,10 +49,10 @@ def conditional(model: Path | None) -> Summary:
 
 
 def kernel(model: Path | None) -> Summary:
-    from dpplearn.learning import KernelDPP
+    from dpplearn.baskets import KernelDPP
 
     assert model is not None
-    return kernel_summary(KernelDPP.load(model))
+    return KernelDPP.load(model).summary()
 
 
 READERS: dict[str, Any] = {

@@ -15,11 +15,11 @@ from dpplearn.cli.bars import bars
 from dpplearn.cli.options import AS_JSON, PATH, Number, WholeNumber
 from dpplearn.cli.tables import console
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
-from dpplearn.rouge.bootstrap import check_resampling
 from dpplearn.rouge.candidates import Candidates, References, read_candidates, read_references
+from dpplearn.rouge.corpus import check_resampling
 from dpplearn.rouge.metrics import parse_metrics
 from dpplearn.rouge.reading import Limit
-from dpplearn.rouge.scoring import METRICS
+from dpplearn.rouge.scorer import METRICS
 
 Unmatched = dict[str, dict[str, list[str]]]  # what is lacking -> system -> ids
 ONLY_TXT = "The id of a file is its name without .txt; any other ending stays a part of the id."

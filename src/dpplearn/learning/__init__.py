@@ -9,26 +9,18 @@ from dpplearn.learning.storage.shards import load_shard, save_shard
 from dpplearn.learning.training_set import Shard
 
 if TYPE_CHECKING:
-    from dpplearn.learning.baskets.completing import Completion, completion
-    from dpplearn.learning.baskets.counted import Baskets, split_baskets
     from dpplearn.learning.conditional import ConditionalDPP
     from dpplearn.learning.cv import ConditionalDPPCV
-    from dpplearn.learning.kernel import KernelDPP
 
 __all__ = [
-    "Baskets",
-    "Completion",
     "ConditionalDPP",
     "ConditionalDPPCV",
     "ItemSet",
-    "KernelDPP",
     "Shard",
     "Terms",
-    "completion",
     "load_shard",
     "log_likelihood",
     "save_shard",
-    "split_baskets",
 ]
 
 
@@ -36,11 +28,6 @@ __all__ = [
 LAZY = {
     "ConditionalDPP": "conditional",
     "ConditionalDPPCV": "cv",
-    "KernelDPP": "kernel",
-    "Baskets": "baskets.counted",
-    "split_baskets": "baskets.counted",
-    "Completion": "baskets.completing",
-    "completion": "baskets.completing",
 }
 
 

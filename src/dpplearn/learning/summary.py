@@ -131,21 +131,3 @@ def blanks(similarity: Any) -> dict[str, str]:
         return {}
     them = "it" if len(names) == 1 else "them"
     return {"no standard error": f"{', '.join(names)}, so near 0 that the data do not tell {them} from 0"}
-
-
-def kernel_summary(model: Any, most: int = 20) -> Summary:
-    """Of a KernelDPP: its shape, and the items that are chosen most often."""
-    factors, p = model.factors_, model.dpp_.marginals
-    facts = {
-        "items": f"{factors.n}",
-        "columns that repel": f"{factors.repelling}",
-        "columns that attract": f"{factors.attracting}",
-        "alpha": f"{model.alpha_:g}",
-        "log-likelihood": f"{model.log_likelihood_:.6g}",
-        "iterations": f"{model.n_iter_}",
-        "expected size of a basket": f"{p.sum():.2f}",
-    }
-    best = np.argsort(-p, kind="stable")[:most]
-    rows = tuple((str(model.items_[i]), f"{p[i]:.4f}") for i in best.tolist())
-    title = "item" if len(p) <= most else f"item ({most} most frequent of {len(p)})"
-    return Summary("KernelDPP", facts, (Table(title, ("probability",), rows),))

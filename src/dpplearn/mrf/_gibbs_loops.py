@@ -40,39 +40,3 @@ def anneal(w, W, base, betas, Y, states, log_weights):
                     excess += sign * (w[i] - base[i] + f[i])  # f_i does not count item i itself
                     for j in range(n):
                         f[j] += sign * W[i, j]
-
-
-@jit
-def climb(w, W, Y):
-    """Every row of Y to a set that no flip and no swap of two items improves; returns the scores."""
-    chains, n = Y.shape
-    f = np.empty(n)
-    scores = np.zeros(chains)
-    for c in range(chains):
-        y = Y[c]
-        f[:] = 0.0
-        for i in range(n):
-            if y[i]:
-                scores[c] += w[i] + f[i]
-                for j in range(n):
-                    f[j] += W[i, j]
-        while True:
-            gain, first, second = 1e-12, -1, -1
-            for i in range(n):
-                one = -(w[i] + f[i]) if y[i] else w[i] + f[i]
-                if one > gain:
-                    gain, first, second = one, i, -1
-                if y[i]:
-                    for j in range(n):
-                        if not y[j] and one + w[j] + f[j] - W[i, j] > gain:
-                            gain, first, second = one + w[j] + f[j] - W[i, j], i, j
-            if first < 0:
-                break
-            scores[c] += gain
-            for i in (first, second):
-                if i >= 0:
-                    sign = -1.0 if y[i] else 1.0
-                    y[i] = not y[i]
-                    for j in range(n):
-                        f[j] += sign * W[i, j]
-    return scores

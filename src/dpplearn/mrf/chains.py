@@ -1,4 +1,4 @@
-"""Markov chains for a pairwise field: annealed importance sampling, Gibbs, and proposals by a determinantal q."""
+"""Mean field, annealing and Gibbs chains of a pairwise field, and what weighed samples say."""
 
 from __future__ import annotations
 
@@ -11,8 +11,27 @@ from scipy.special import expit, logit
 
 from dpplearn._checks import FloatArray
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.enumeration import Rows, rows_to_subsets
-from dpplearn.mrf.messages import mean_field
+from dpplearn.mrf.enumeration import Rows
+
+INSIDE = 1e-12  # probabilities of mean field stay this far from 0 and 1
+
+
+def mean_field(w: FloatArray, W: FloatArray, tol: float = 1e-10, max_iter: int = 2000) -> tuple[float, FloatArray]:
+    """The lower bound on log Z of the best independent items, by coordinate ascent from several starts; P(i in Y)."""
+    best, found = -np.inf, np.empty(0)
+    for start in (expit(w), np.full(w.size, 0.5), expit(w + W.sum(axis=1)), np.full(w.size, 1e-3)):
+        p = start.copy()
+        for _ in range(max_iter):
+            before = p.copy()
+            for i in range(w.size):
+                p[i] = expit(w[i] + W[i] @ p)
+            if np.abs(p - before).max() < tol:
+                break
+        p = np.clip(p, INSIDE, 1 - INSIDE)
+        value = float(w @ p + p @ W @ p / 2 - (p * np.log(p) + (1 - p) * np.log1p(-p)).sum())
+        if value > best:
+            best, found = value, p
+    return best, found
 
 
 def annealed(
@@ -20,45 +39,21 @@ def annealed(
 ) -> tuple[FloatArray, Rows]:
     """Log weights, whose exponentials have mean Z, and the sets they weigh (Neal, 2001).
 
-    From independent items to the field itself: half of the sweeps in the last third of the way. The items are those of
-    mean field for a share of all weights: with all of them it may sit in one of several phases, and see no other. By
-    default the largest share for which it surely has one solution, |W| / 4 below 1: p -> expit(w + W p) then contracts.
+    Chains go from independent items to the field itself, half of the sweeps in the last third of the way. They start
+    from mean field for a share of all weights: with all of them it may sit in one of several phases, and see no other.
+    By default it is the largest share for which mean field surely has one solution, |W| / 4 < 1, because
+    p -> expit(w + W p) then contracts.
     """
     from dpplearn.mrf._gibbs_loops import anneal
 
     if share is None:
         share = min(1.0, 3.9 / max(float(np.linalg.norm(W, 2)), 3.9))
-    base = logit(mean_field(share * w, share * W).pairs.diagonal())
-    Y = rng.random((chains, w.size)) < 1 / (1 + np.exp(-base))
+    base = logit(mean_field(share * w, share * W)[1])
+    Y = rng.random((chains, w.size)) < expit(base)
     log_weights = np.full(chains, float(np.logaddexp(0.0, base).sum()))
     betas = 1.0 - (1.0 - np.linspace(0.0, 1.0, sweeps + 1)) ** 1.5
     anneal(w, W, base, betas, Y, states(chains, rng), log_weights)
     return log_weights, Y
-
-
-def states(chains: int, rng: np.random.Generator) -> npt.NDArray[np.uint64]:
-    """Of the chains' own generators of random numbers."""
-    return rng.integers(1, 2**63, size=(chains, 4)).astype(np.uint64)
-
-
-def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, q: Any = None) -> Rows:
-    """States of many chains after `sweeps` sweeps, and four earlier ones of the second half: (5 chains, n).
-
-    Without q, chains start from independent coins. With it they start from exact samples of q, and before every tenth
-    of the sweeps each is offered a new one, accepted with probability min(1, ratio of exp(score) / q) (Metropolis).
-    """
-    Y = rng.random((chains, w.size)) < 0.5 if q is None else propose(w, W, q, chains, rng)[1]
-    kept = []
-    for part in range(10):
-        if q is not None and part:
-            other, offered = propose(w, W, q, chains, rng)
-            weights = scores(w, W, Y) - np.asarray(q.log_prob(rows_to_subsets(Y)))
-            taken = np.log(rng.random(chains)) < other - weights
-            Y = np.where(taken[:, None], offered, Y)
-        Y = swept(w, W, Y, max(sweeps // 10, 1), rng)
-        if part >= 5:
-            kept.append(Y)
-    return np.concatenate(kept)
 
 
 def swept(w: FloatArray, W: FloatArray, Y: Rows, sweeps: int, rng: np.random.Generator) -> Rows:
@@ -70,10 +65,24 @@ def swept(w: FloatArray, W: FloatArray, Y: Rows, sweeps: int, rng: np.random.Gen
     return Y
 
 
-def propose(w: FloatArray, W: FloatArray, q: Any, size: int, rng: np.random.Generator) -> tuple[FloatArray, Rows]:
-    """Log weights score - log q of exact samples of q, and these."""
-    Y, log_q = draw(q, size, rng)
-    return scores(w, W, Y) - log_q, Y
+def states(chains: int, rng: np.random.Generator) -> npt.NDArray[np.uint64]:
+    """One random number generator for each chain."""
+    return rng.integers(1, 2**63, size=(chains, 4)).astype(np.uint64)
+
+
+def climb(w: FloatArray, W: FloatArray, Y: Rows) -> Rows:
+    """The sets that the rows reach by taking the best flip of one item, until none helps."""
+    Y, every = Y.copy(), np.arange(len(Y))
+    pull = w + Y @ W
+    while True:
+        gain = np.where(Y, -pull, pull)
+        item = gain.argmax(axis=1)
+        rows = np.flatnonzero(gain[every, item] > 1e-12)
+        if rows.size == 0:
+            return Y
+        flipped = item[rows]
+        Y[rows, flipped] ^= True
+        pull[rows] += np.where(Y[rows, flipped], 1.0, -1.0)[:, None] * W[flipped]
 
 
 def draw(q: Any, size: int, rng: np.random.Generator) -> tuple[Rows, FloatArray]:
@@ -105,13 +114,3 @@ def batches(count: int, size: int) -> Iterator[slice]:
     """Slices of `count` rows of `size` numbers each, two million numbers at a time."""
     step = max(2_000_000 // size, 1)
     return (slice(a, a + step) for a in range(0, count, step))
-
-
-def conditional_moments(w: FloatArray, W: FloatArray, Y: Rows) -> FloatArray:
-    """P(i and j) from samples of the field: the mean of y_i P(y_j = 1 | the others), which varies less than y_i y_j."""
-    rows = Y.astype(np.float64)
-    chance = expit(w + rows @ W)
-    pairs = rows.T @ chance / len(Y)
-    pairs = (pairs + pairs.T) / 2
-    np.fill_diagonal(pairs, chance.mean(axis=0))
-    return np.asarray(pairs)

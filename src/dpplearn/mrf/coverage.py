@@ -9,14 +9,41 @@ import numpy.typing as npt
 
 from dpplearn._checks import FloatArray
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import annealed, scores, swept, weighted_moments
+from dpplearn.mrf.chains import annealed, climb, scores, swept, weighted_moments
 from dpplearn.mrf.enumeration import Rows, rows_to_subsets
 
-CHAINS, SWEEPS = 200, 300  # of the annealing that looks for what the samples miss
-STATES, APART = 10, 5  # of each of its chains, so many sweeps apart
+STATES, APART = 10, 5  # of each chain, so many sweeps apart
 STARTS, ROUNDS, WIDTH = 50, 10, 200  # of the search for heavy sets: coins, rounds of flips, sets kept of a round
 SURE = 4.0  # standard errors
 HEAVIER, LARGE = 3.0, 0.1  # times the error by samples, and nats: an error by chains beyond both is not to be trusted
+
+
+class Survey(NamedTuple):
+    """One annealing of a field, the sets of large weight, and where the chains went afterwards."""
+
+    log_weights: FloatArray  # of the chains; their exponentials have mean Z
+    chains: Rows  # STATES states of each chain, the first of all chains first
+    known: Rows  # sets of large weight
+    known_log: FloatArray
+
+    @property
+    def pairs(self) -> FloatArray:
+        """P(i and j in Y): of known sets by their weights, of others by the chains."""
+        other = ~np.isin(keys(self.chains), keys(self.known))
+        log_chains = np.tile(self.log_weights, STATES)[other] - np.log(len(self.chains))
+        return weighted_moments(np.append(self.known_log, log_chains), np.vstack([self.known, self.chains[other]]))[1]
+
+
+def survey(
+    w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, share: float | None = None
+) -> Survey:
+    """Anneal once, look for heavy sets from there, and let the chains go on in the field."""
+    log_weights, ends = annealed(w, W, chains, sweeps, rng, share)
+    known = heavy_sets(w, W, ends, rng)
+    visited = [ends]
+    while len(visited) < STATES:
+        visited.append(swept(w, W, visited[-1], APART, rng))
+    return Survey(log_weights, np.concatenate(visited), known, scores(w, W, known))
 
 
 class Covered(NamedTuple):
@@ -29,31 +56,23 @@ class Covered(NamedTuple):
     unseen: str  # what the samples miss, "" where nothing was found
 
 
-def cover(
-    w: FloatArray, W: FloatArray, log_weights: FloatArray, Y: Rows, rng: np.random.Generator, q: Any = None
-) -> Covered:
+def cover(w: FloatArray, W: FloatArray, log_weights: FloatArray, Y: Rows, seen: Survey, q: Any = None) -> Covered:
     """log Z from weighed samples and from sets of known weight, and whether its error may be trusted.
 
-    The known sets are found without the samples. These miss something where
+    The survey was made without the samples. They miss something where
 
     * they give the known sets another weight than these have: the known weight then takes its place;
-    * annealing, by chains of its own, surely finds more;
-    * the chains, which go on in the field, find larger weights than samples of q have. The mean of f over the field is
+    * the survey's annealing surely finds more;
+    * its chains, which go on in the field, find larger weights than samples of q have. The mean of f over the field is
       the sum of e^s f / Z, so that the mean of e^s / q over the chains, and its sum over the known sets, tell the
       variance of weights under q. The error is the larger one; far too large, it says only that q misses a part.
     """
-    ends_log, ends = annealed(w, W, CHAINS, SWEEPS, rng, None if q is not None else 0.0)
-    known = heavy_sets(w, W, ends, rng)
-    visited = [ends]
-    while len(visited) < STATES:
-        visited.append(swept(w, W, visited[-1], APART, rng))
-    chains = np.concatenate(visited)
-    known_log = scores(w, W, known)
+    ends_log, chains, known, known_log = seen
     top = float(max(log_weights.max(), ends_log.max(), known_log.max()))
     exact = np.exp(known_log - top)
     new, elsewhere = (~np.isin(keys(rows), keys(known)) for rows in (Y, chains))
     mine = total(np.exp(log_weights - top), new.astype(np.float64), exact)
-    other = total(np.exp(ends_log - top), elsewhere.reshape(STATES, CHAINS).mean(axis=0), exact)
+    other = total(np.exp(ends_log - top), elsewhere.reshape(STATES, -1).mean(axis=0), exact)
     unseen, z, error = "", mine.z, mine.error
     if mine.missing:
         way = "little" if mine.missing > 0 else "much"
@@ -78,12 +97,14 @@ def cover(
     log_z = Estimate(top + float(np.log(z)), np.inf if unseen else error)
     weighed = np.concatenate([known_log + np.log(len(Y)), log_weights[new]]), np.concatenate([known, Y[new]])
     pairs = weighted_moments(*(weighed if mine.split else (log_weights, Y)))[1]
-    seen, _, effective = weighted_moments(log_weights, Y)
+    by_samples, _, effective = weighted_moments(log_weights, Y)
     log_best = top + float(np.log(best))
-    return Covered(log_z, pairs, effective * float(np.exp(min(seen - log_best, 0.0))), log_best, unseen)
+    return Covered(log_z, pairs, effective * float(np.exp(min(by_samples - log_best, 0.0))), log_best, unseen)
 
 
 class Total(NamedTuple):
+    """Z, up to a factor."""
+
     z: float
     error: float  # its standard error
     split: bool  # whether the known sets count by their own weight, and only the others by samples
@@ -93,8 +114,8 @@ class Total(NamedTuple):
 def total(weights: FloatArray, new: FloatArray, exact: FloatArray) -> Total:
     """Z by the mean weight, or by the known sets and the mean weight of the samples, or shares, that are `new`.
 
-    It is what varies less; but the second where the samples give the known sets another weight than these have. What
-    has less than a chance of one in N is in none of N samples: no error is below z / N.
+    It is the one that varies less; but the second where the samples give the known sets another weight than these
+    have. A set with a chance of less than one in N is in none of N samples: no error is below z / N.
     """
     size, known = weights.size, float(exact.sum())
     (seen, error), (rest, rest_error), (old, old_error) = (
@@ -109,12 +130,8 @@ def total(weights: FloatArray, new: FloatArray, exact: FloatArray) -> Total:
 
 def heavy_sets(w: FloatArray, W: FloatArray, near: Rows, rng: np.random.Generator) -> Rows:
     """Some 2,000 sets of large weight: no item, all items, the tops that climbs reach, the best flips from there."""
-    from dpplearn.mrf._gibbs_loops import climb
-
     coins = rng.random((STARTS, w.size)) < np.linspace(0.0, 1.0, STARTS)[:, None]  # none of the items ... all of them
-    tops = np.concatenate([coins, near])
-    climb(w, W, tops)
-    found = frontier = unique(np.concatenate([coins[[0, -1]], tops]))
+    found = frontier = unique(np.concatenate([coins[[0, -1]], climb(w, W, np.concatenate([coins, near]))]))
     for _ in range(ROUNDS):
         flipped = scores(w, W, frontier)[:, None] + np.where(frontier, -1.0, 1.0) * (w + frontier @ W)
         row, item = np.unravel_index(np.argsort(-flipped, axis=None)[: 20 * WIDTH], flipped.shape)

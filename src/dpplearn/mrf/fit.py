@@ -8,15 +8,13 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from dpplearn._checks import FloatArray, Seed, check_between, check_int, check_rng
 from dpplearn.dpp import DPP
-from dpplearn.mrf.branches import branch_masses, expected_log_prob
+from dpplearn.mrf.entropy import chances
 from dpplearn.mrf.enumeration import SetDistribution, items_in, log_probs, moments, probabilities_of
 from dpplearn.mrf.pairwise import PairwiseMRF
-from dpplearn.mrf.parameters import Sine
-from dpplearn.mrf.starts import dpp_starts, mrf_starts, tree_signs
+from dpplearn.mrf.starts import Sine, dpp_starts
 
 Model = TypeVar("Model", DPP, PairwiseMRF)
 
@@ -82,7 +80,8 @@ def fit_mrf_to(
         return float(log_normalizer - x @ aim), np.concatenate([found.diagonal(), found[rows, columns]]) - aim
 
     bounds = [(None, None)] * n + [(None, 0.0 if repulsive else None)] * rows.size
-    start = min(mrf_starts(p, repulsive), key=lambda x: loss(x)[0])
+    marginals = np.clip(wanted.diagonal(), 1e-6, 1 - 1e-6)
+    start = np.concatenate([np.log(marginals / (1 - marginals)), np.zeros(rows.size)])  # independent items
     x, steps = minimize(loss, start, bounds, tol, max_iter)
     gradient = loss(x)[1]
     held = (x >= 0.0) & (gradient < 0.0) & (np.arange(x.size) >= n) & repulsive
@@ -98,9 +97,9 @@ def fit_dpp_to(
 ) -> Fit[DPP]:
     """The DPP closest to a distribution: least KL(target || DPP).
 
-    The problem is not convex, so it is solved from several starts: the kernels that agree with the target on its sets
-    of at most three items and on its marginals of at most three, as far as a kernel can; independent items; and random
-    changes of these, also of their signs. L-BFGS moves the matrix M of K = sin(M)^2, from the best start down to `tol`,
+    The problem is not convex, so it is solved from several starts: the kernel that agrees with the target on its
+    marginals of at most three items, as far as a kernel can; nearly independent items; and random changes of the first,
+    also of its signs. L-BFGS moves the matrix M of K = sin(M)^2, from the best start down to `tol`,
     from the others until a step gains less than 1e-9. In `divergences`, several starts that reached the same value are
     a sign, not a proof, that it is the least. Ten items take about a second, twenty some minutes.
 
@@ -136,16 +135,14 @@ def fit_dpp_to(
     check_options(tol, max_iter)
     loss = Divergence(p)
     found = []
-    for L in dpp_starts(p, n_starts, generator):
-        x, steps = minimize(loss, loss.parameters(L), None, tol, max_iter, least_gain=1e-9)
+    for K in dpp_starts(p, n_starts, generator):
+        x, steps = minimize(loss, loss.kernels.start(K), None, tol, max_iter, least_gain=1e-9)
         found.append((loss(x)[0], steps, x))
     found.sort(key=lambda run: run[0])
     _, before, x = found[0]  # only the best is worth the long way to the tolerance
     x, steps = minimize(loss, x, None, tol, max_iter)
     value, gradient = loss(x)
-    K = loss.kernels.at(x).K
-    signs = tree_signs(K)
-    model = DPP.from_marginal(signs[:, None] * K * signs)
+    model = DPP.from_marginal(loss.kernels.with_signs(loss.kernels.at(x)[0]))
     return finish(model, value, gradient, tol, before + steps, tuple(max(run[0], 0.0) for run in found[1:]))
 
 
@@ -157,15 +154,51 @@ class Divergence:
         self.masses, self.negative_entropy = branch_masses(p), float(seen @ np.log(seen))
         self.kernels = Sine(items_in(p))
 
-    def parameters(self, L: FloatArray) -> FloatArray:
-        """x of the DPP with likelihood kernel L."""
-        lam, V = linalg.eigh(L)
-        return self.kernels.start((V * (lam / (1 + lam))) @ V.T)
-
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
-        point = self.kernels.at(x)
-        value, G = expected_log_prob(point.K, self.masses)
-        return self.negative_entropy - value, -self.kernels.pull_back(point, G)
+        K, spectrum = self.kernels.at(x)
+        value, G = expected_log_prob(K, self.masses)
+        return self.negative_entropy - value, -self.kernels.pull_back(spectrum, G)
+
+
+def expected_log_prob(K: FloatArray, masses: list[tuple[FloatArray, FloatArray]]) -> tuple[float, FloatArray]:
+    """Sum of P(Y) log P_K(Y) over all subsets Y, and its gradient with respect to the symmetric K.
+
+    `masses` are the `branch_masses` of P. All levels together hold some six numbers a subset.
+    """
+    n = len(K)
+    levels, value = [K[None]], 0.0
+    for taken, left in masses:
+        A = levels[-1]
+        chance, rest, v = chances(A), A[:, 1:, 1:], A[:, 1:, 0]
+        value += float(taken @ np.log(chance) + left @ np.log1p(-chance))
+        outer = v[:, :, None] * v[:, None, :]
+        levels.append(
+            np.concatenate([rest + outer / (1 - chance)[:, None, None], rest - outer / chance[:, None, None]])
+        )
+    G = np.zeros((1 << n, 0, 0))
+    for i in range(n - 1, -1, -1):
+        A, (taken, left) = levels[i], masses[i]
+        chance, v = chances(A), A[:, 1:, 0]
+        without, within = G[: 1 << i], G[1 << i :]
+        r_in, r_out = v / chance[:, None], v / (1 - chance)[:, None]
+        to_in, to_out = np.einsum("sjk,sk->sj", within, r_in), np.einsum("sjk,sk->sj", without, r_out)
+        slope = taken / chance - left / (1 - chance)
+        slope += np.einsum("sj,sj->s", to_in, r_in) + np.einsum("sj,sj->s", to_out, r_out)
+        G = np.empty_like(A)
+        G[:, 1:, 1:] = without + within
+        G[:, 1:, 0] = G[:, 0, 1:] = to_out - to_in
+        G[:, 0, 0] = np.where(chance == A[:, 0, 0], slope, 0.0)
+    return value, G[0]
+
+
+def branch_masses(p: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """For each item i, and each of the 2^i choices on the items before: P(these, and i in Y), P(these, and i not)."""
+    out = []
+    while p.size > 1:  # the last item first: the upper half has it, and is then added to the lower
+        half = p.size // 2
+        out.append((p[half:], p[:half]))
+        p = p[:half] + p[half:]
+    return out[::-1]
 
 
 def check_options(tol: float, max_iter: int) -> None:

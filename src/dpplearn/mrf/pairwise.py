@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from dpplearn._cached import cached_property
 from dpplearn._checks import (
     FloatArray,
-    IntArray,
     Items,
     Seed,
     check_array,
@@ -25,13 +24,12 @@ from dpplearn._checks import (
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.enumeration import (
     check_enumerable,
-    linear_sums,
     log_probs,
     moments,
     positions_to_subsets,
     subsets_to_positions,
 )
-from dpplearn.process import Frozen, check_ground_set, check_remaining, frozen
+from dpplearn.process import Frozen, check_ground_set, frozen
 from dpplearn.subsets import Subsets
 
 BEYOND = "Use dpplearn.mrf.approximate(mrf), or a DPP, whose probabilities, marginals and samples need no list."
@@ -66,15 +64,13 @@ class PairwiseMRF(Frozen):
            [0.196, 0.01 , 0.402]])
     >>> mrf.sample(3, rng=0)[0]
     array([2])
-    >>> mrf.condition(include=[1]).w, mrf.score([0, 1])
-    (array([-3., -3.]), -3.0)
+    >>> mrf.score([0, 1])
+    -3.0
     """
 
     w: FloatArray
     W: FloatArray
     repulsive: bool
-    items: IntArray
-    """Number of each item at the start: 0 ... n-1, and other numbers after `condition`."""
 
     def __init__(self, w: ArrayLike, W: ArrayLike, *, repulsive: bool = True) -> None:
         pairs = check_pair_weights(W, repulsive)
@@ -83,9 +79,8 @@ class PairwiseMRF(Frozen):
             largest = np.abs(unary).sum() + np.abs(pairs).sum()
         if not np.isfinite(largest):
             raise ValueError("w and W must be small enough for their sums to be floats.")
-        items = np.arange(len(pairs))
-        read_only(unary, pairs, items)
-        self._set(w=unary, W=pairs, repulsive=bool(repulsive), items=items)
+        read_only(unary, pairs)
+        self._set(w=unary, W=pairs, repulsive=bool(repulsive))
 
     @property
     def n(self) -> int:
@@ -97,8 +92,6 @@ class PairwiseMRF(Frozen):
 
     def __repr__(self) -> str:
         return f"<PairwiseMRF on {self.n} items>"
-
-    # Probabilities
 
     def score(self, subset: Items | Subsets) -> Any:
         """Sum of w_i over the items and of w_ij over the pairs of a subset, for any n; an array for Subsets."""
@@ -135,18 +128,6 @@ class PairwiseMRF(Frozen):
         Y = check_subset(subset, self.n)
         return float(self._weighed[0][np.left_shift(1, Y).sum()])
 
-    def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is); sharing an item makes it 0."""
-        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
-        if np.intersect1d(A, B).size:
-            return 0.0
-        axes = [1 if i in A else 0 if i in B else slice(None) for i in range(self.n - 1, -1, -1)]  # highest bit first
-        return min(float(self.probabilities.reshape((2,) * self.n)[tuple(axes)].sum()), 1.0)
-
-    def inclusion_prob(self, A: Items) -> float:
-        """P(A in Y): all items of A are chosen, and perhaps others."""
-        return self.prob(include=check_subset(A, self.n, "A"))
-
     @cached_property
     def _moments(self) -> FloatArray:
         return frozen(np.clip(moments(self.probabilities), 0.0, 1.0))
@@ -161,22 +142,9 @@ class PairwiseMRF(Frozen):
         A = np.arange(self.n) if items is None else check_items(items, self.n, "items")
         return np.array(self._moments[np.ix_(A, A)])
 
-    @property
-    def expected_size(self) -> float:
-        """E|Y|, the sum of the marginals."""
-        return float(self.marginals.sum())
-
-    @cached_property
-    def size_pmf(self) -> FloatArray:
-        """P(|Y| = k) for k = 0 ... n."""
-        sizes = linear_sums(np.ones(self.n)).astype(np.int64)
-        return frozen(np.asarray(np.bincount(sizes, self.probabilities, self.n + 1), np.float64))
-
     def entropy(self) -> Estimate:
         """H = -sum of P(Y) log P(Y) in nats, exact: its `standard_error` is 0."""
         return Estimate(max(-float(self.probabilities @ self._weighed[0]), 0.0), 0.0)
-
-    # Sampling and conditioning
 
     def sample(self, size: int = 1, rng: Seed = None) -> Subsets:
         """Draw independent subsets, exactly, from the list of all probabilities; the same for the same seed."""
@@ -185,20 +153,6 @@ class PairwiseMRF(Frozen):
         drawn = np.searchsorted(totals, generator.random(size) * totals[-1], side="right")
         last = int(np.flatnonzero(self.probabilities)[-1])  # rounding never draws what cannot be
         return positions_to_subsets(np.minimum(drawn, last), self.n)
-
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The MRF of the remaining items, given that `include` is in Y and `exclude` is not.
-
-        An included item adds its pair weights to the weights of the others; an excluded one only leaves. The items in
-        neither set are numbered from 0; `items` tells what each was called at the start.
-        """
-        A, _, rest = check_remaining(self.n, include, exclude)
-        w = self.w[rest] + self.W[np.ix_(rest, A)].sum(axis=1)
-        other = type(self)(w, self.W[np.ix_(rest, rest)], repulsive=self.repulsive)
-        items = self.items[rest]
-        read_only(items)
-        other._set(items=items)
-        return other
 
 
 def check_pair_weights(W: ArrayLike, repulsive: bool) -> FloatArray:

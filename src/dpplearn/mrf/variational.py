@@ -1,114 +1,104 @@
-"""The determinantal q with the greatest evidence lower bound E_q[score] + H(q) on log Z."""
+"""The DPP with the greatest evidence lower bound E_q[score] + H(q) on log Z."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
+from scipy import linalg
 
 from dpplearn._checks import FloatArray
-from dpplearn.determinantal import Determinantal
+from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import batches, draw, scores
+from dpplearn.mrf.chains import batches, draw, mean_field, scores
+from dpplearn.mrf.entropy import EXACT, Surrogate
 from dpplearn.mrf.enumeration import Rows
 from dpplearn.mrf.fit import minimize
-from dpplearn.mrf.messages import mean_field
-from dpplearn.mrf.parameters import LARGEST, Factors, Sine
-from dpplearn.mrf.starts import field_starts, inside, loosely
-from dpplearn.mrf.surrogate import Surrogate, expected_score
-from dpplearn.nonsymmetric import NonsymmetricDPP
-
-Process = Determinantal | NonsymmetricDPP
+from dpplearn.mrf.starts import EDGE, Sine, inside, shaken
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
-DRAWS = 400  # samples of a correction
+CORRECTIONS, DRAWS = 10, 400  # of the gradient, and samples for each
 SEEN = 0.02  # corrections start with the eigenvalues of K this far from 0 and 1: DRAWS samples see both choices
-HARD = 8.0  # stronger repulsions are reached in steps, from the best q of weaker ones
 SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
+HARD = 8.0  # stronger repulsions are reached in steps, from the best q of weaker ones
 PILOT, LEAST, MOST = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
 
 
-@dataclass(frozen=True)
-class Variational:
-    """A determinantal q by its parameters, and the surrogate in which they were sought."""
+class VariationalDPP(NamedTuple):
+    """A DPP q by its parameters, and the surrogate in which they are sought."""
 
-    kernels: Sine | Factors
     x: FloatArray
     surrogate: Surrogate
 
-    @property
-    def K(self) -> FloatArray:
-        return self.kernels.at(self.x).K
+    @classmethod
+    def of(cls, w: FloatArray, W: FloatArray, K: FloatArray) -> Self:
+        return cls(Sine(w.size, SURE).start(K), Surrogate.of(w, W, K))
 
     @property
-    def q(self) -> Process:
+    def kernels(self) -> Sine:
+        return Sine(self.surrogate.w.size, SURE)
+
+    @property
+    def K(self) -> FloatArray:
+        return self.kernels.at(self.x)[0]
+
+    @property
+    def q(self) -> DPP:
         return self.kernels.process(self.x)
 
     def climb(self, max_iter: int, tilt: FloatArray | None = None, hold: float = 0.0) -> Self:
-        """The maximum of surrogate + tilt . y - hold |y - x|^2 / 2 over parameters y, by L-BFGS from x."""
-        kernels, surrogate, start = self.kernels, self.surrogate, self.x
+        """The maximum of the surrogate + tilt . y - hold |y - x|^2 / 2 over parameters y, by L-BFGS from x."""
+        tilted = np.zeros_like(self.x) if tilt is None else tilt
 
-        def loss(x: FloatArray) -> tuple[float, FloatArray]:
-            point = kernels.at(x)
-            value, G = surrogate(point.K)
-            g = kernels.pull_back(point, G)
-            if tilt is not None:
-                value, g = value + tilt @ x - hold * ((x - start) ** 2).sum() / 2, g + tilt - hold * (x - start)
-            return -value, -g
+        def loss(y: FloatArray) -> tuple[float, FloatArray]:
+            K, spectrum = self.kernels.at(y)
+            value, G = self.surrogate(K)
+            slope = self.kernels.pull_back(spectrum, G) + tilted - hold * (y - self.x)
+            return -(value + tilted @ y - hold * ((y - self.x) ** 2).sum() / 2), -slope
 
-        bounds = [(-LARGEST, LARGEST)] * start.size if isinstance(kernels, Factors) else None
-        least_gain = 1e-12 if surrogate.exact else 1e-8
-        return replace(self, x=minimize(loss, start, bounds, 1e-6, max_iter, least_gain)[0])
+        least_gain = 1e-12 if self.surrogate.exact else 1e-8
+        return self._replace(x=minimize(loss, self.x, None, 1e-6, max_iter, least_gain)[0])
 
 
-def best_process(
-    w: FloatArray,
-    W: FloatArray,
-    kernels: Sine | Factors,
-    *,
-    neighbours: int,
-    corrections: int,
-    rng: np.random.Generator,
-) -> Variational:
-    """Maximize the surrogate by L-BFGS, then correct its gradient by exact samples.
+def best_dpp(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Generator) -> VariationalDPP:
+    """Maximize the surrogate from several starts; `pairs` are estimates of P(i and j in Y).
 
-    Blocks are chosen for the start's dependences, and once more for those found. A correction draws from q, estimates
-    the gradient of -E_q[log q - c] (see `surrogate`), averages it with those before, and maximizes the surrogate plus
-    that linear term, near where it was. Kept if the bound, on samples of its own, is the higher one.
-
-    The blocks can drive an eigenvalue of K to 0 or 1 where the bound does not: of 15 items that exclude one another, no
-    block sees that one must be in Y, and so the empty set is lost. Samples of such a q never show what is lost, so
-    corrections start from eigenvalues that are SEEN.
+    With more items than one block has, the surrogate is no bound, and its maximum may lose a set that no block sees: of
+    15 items that exclude one another, that there may be none. So all are compared by the bound.
     """
-
-    def climbed(W: FloatArray, K: FloatArray) -> tuple[float, Variational]:
-        surrogate = Surrogate.of(w, W, dependence(K), neighbours)
-        found = Variational(kernels, kernels.start(K), surrogate).climb(300 if surrogate.exact else 40)
-        return surrogate(found.K)[0], found
-
-    soft = np.maximum(W, -HARD)
-    value, best = max((climbed(soft, K) for K in field_starts(w, soft, rng)), key=lambda pair: pair[0])
+    starts, soft = field_starts(w, W, pairs, rng), np.maximum(W, -HARD)
+    steps = 300 if w.size <= EXACT else 60
+    best = max((VariationalDPP.of(w, soft, K).climb(steps) for K in starts), key=lambda one: one.surrogate(one.K)[0])
     while (soft > W).any():
         soft = np.where(soft > W, np.maximum(W, 4 * soft), W)
-        value, best = climbed(soft, best.K)
-    independent = mean_field(w, W)
-    if value < independent.log_z:  # independent items are a DPP too
-        again = climbed(W, loosely(independent.pairs.diagonal(), W))
-        best = max((value, best), again, key=lambda pair: pair[0])[1]
+        best = VariationalDPP.of(w, soft, best.K).climb(steps)
     if best.surrogate.exact:
         return best.climb(2000)
-    for _ in range(2):
-        best = replace(best, surrogate=Surrogate.of(w, W, dependence(best.K), neighbours)).climb(150)
-    other, tilt = replace(best, x=kernels.start(inside(best.K, SEEN))), np.zeros_like(best.x)
-    if corrections == 0 or max(Weighed.of(v, DRAWS, rng).left().std() for v in (best, other)) < SMALL:
-        return best
-    for t in range(corrections):
-        point, (Y, log_q) = kernels.at(other.x), draw(other.q, DRAWS, rng)
-        G = -score_covariance(point.K, Y, log_q - best.surrogate.log_surrogate(point.K, Y.astype(np.float64)))
-        tilt += (kernels.pull_back(point, G) - tilt) * max(1.0 / (t + 1), 0.25)
-        other = other.climb(15, tilt, hold=2.0)
-    return max(best, other, key=lambda v: float(lower_bound(v, np.inf, rng)[0]))
+    for _ in range(2):  # blocks once more, for the dependences that were found
+        best = VariationalDPP.of(w, W, best.K).climb(150)
+    found = [best, corrected(best, rng), *(VariationalDPP.of(w, W, K) for K in starts)]
+    return max(found, key=lambda one: float(lower_bound(one, np.inf, rng)[0]))
+
+
+def corrected(found: VariationalDPP, rng: np.random.Generator) -> VariationalDPP:
+    """Correct the gradient of the surrogate by exact samples.
+
+    A correction draws from q, estimates the gradient of -E_q[log q - c], averages it with those before, and maximizes
+    the surrogate plus that linear term, near where it was. Eigenvalues of K start far enough from 0 and 1 for the
+    samples to see both choices.
+    """
+    kernels, surrogate, tilt = found.kernels, found.surrogate, np.zeros_like(found.x)
+    found = found._replace(x=kernels.start(inside(found.K, SEEN)))
+    for t in range(CORRECTIONS):
+        K, spectrum = kernels.at(found.x)
+        Y, log_q = draw(found.q, DRAWS, rng)
+        rest = log_q - surrogate.log_surrogate(K, Y.astype(np.float64))
+        if t == 0 and rest.std() < SMALL:
+            break
+        G = -score_covariance(K, Y, rest)
+        tilt += (kernels.pull_back(spectrum, G) - tilt) * max(1.0 / (t + 1), 0.25)
+        found = found.climb(15, tilt, hold=2.0)
+    return found
 
 
 def score_covariance(K: FloatArray, Y: Rows, values: FloatArray) -> FloatArray:
@@ -122,71 +112,50 @@ def score_covariance(K: FloatArray, Y: Rows, values: FloatArray) -> FloatArray:
     return G
 
 
-@dataclass(frozen=True)
-class Weighed:
-    """Exact samples of q and their log weights score - log q; `values` with the same mean, and columns of mean 0."""
+def field_starts(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
+    """Marginal kernels: with the pairs of the field; with the factors of pairs; near mean field; for few items more.
 
-    log_weights: FloatArray
-    Y: Rows
-    values: FloatArray
-    known: FloatArray
+    K_ij^2 = P_i P_j - P_ij from the pairs; from factors, L_ii = exp(w_i) and L_ij^2 = L_ii L_jj (1 - exp(w_ij)). Items
+    that do not depend on one another at all would be a stationary point.
+    """
+    d = np.clip(pairs.diagonal(), EDGE, 1 - EDGE)
+    by_pairs = np.sqrt(np.maximum(np.outer(d, d) - pairs, 0.0))
+    np.fill_diagonal(by_pairs, d)
+    quality, S = np.exp(np.clip(w, -15.0, 15.0) / 2), np.sqrt(-np.expm1(np.minimum(W, 0.0)))
+    lam, V = linalg.eigh(quality[:, None] * (S + np.eye(w.size)) * quality)
+    lam = np.maximum(lam, EDGE)
+    p = mean_field(w, W)[1]
+    spread = np.sqrt(p * (1 - p))
+    near_independent = np.diag(p) + 0.1 * spread[:, None] * S * spread / w.size
+    known = [inside(by_pairs), inside((V * (lam / (1 + lam))) @ V.T), near_independent]
+    if w.size <= EXACT:
+        known += [shaken(K, rng) for K in known[:2]]
+    return known
 
-    @classmethod
-    def of(cls, found: Variational, size: int, rng: np.random.Generator) -> Self:
-        """The score and the surrogate's c have known means: less these, they are control variates.
 
-        What the pairs that repel beyond HARD add beyond it is replaced by its mean: rare samples have all of it.
-        """
-        q, K, surrogate = found.q, found.K, found.surrogate
-        w, W, soft = surrogate.w, surrogate.W, np.maximum(surrogate.W, -HARD)
-        mean, mean_soft, value = expected_score(w, W, K)[0], expected_score(w, soft, K)[0], surrogate(K)[0]
+def lower_bound(found: VariationalDPP, error: float, rng: np.random.Generator) -> tuple[Estimate, FloatArray, Rows]:
+    """E_q[score] + H(q) with a standard error of about `error` or less; samples with their log weights score - log q.
+
+    It is the surrogate less the mean of log q - c, whose spread is small. A pilot, which is not counted, gives the
+    number of samples: so the estimate is unbiased, and its expectation not above log Z.
+    """
+    surrogate, q, K = found.surrogate, found.q, found.K
+    value = surrogate(K)[0]
+
+    def sampled(size: int) -> tuple[FloatArray, FloatArray, Rows]:
         parts = []
         for part in batches(size, len(K)):
-            rows, log_q = draw(q, len(range(size)[part]), rng)
-            Y = rows.astype(np.float64)
-            score = scores(w, soft, Y)
-            known = np.column_stack([score - mean_soft, surrogate.log_surrogate(K, Y) - (mean - value)])
-            parts.append((scores(w, W, Y) - log_q, rows, score - log_q + (mean - mean_soft), known))
-        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            Y, log_q = draw(q, len(range(size)[part]), rng)
+            rest = log_q - surrogate.log_surrogate(K, Y.astype(np.float64))
+            parts.append((rest, scores(surrogate.w, surrogate.W, Y) - log_q, Y))
+        rest, log_weights, Y = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return rest, log_weights, Y
 
-    def slopes(self) -> FloatArray:
-        """Of the values on what is known: near 1 and -1, those of q itself, because rare sets count as much as a slope.
-
-        Samples that are all the same set leave them there, so that sets not seen enter by the known means.
-        """
-        from scipy import optimize
-
-        known, values, near = (
-            self.known - self.known.mean(axis=0),
-            self.values - self.values.mean(),
-            np.array([1.0, -1.0]),
-        )
-        return np.asarray(near + optimize.lsq_linear(known, values - known @ near, bounds=(-2.0 - near, 2.0 - near)).x)
-
-    def left(self, slopes: FloatArray | None = None) -> FloatArray:
-        """The values without what is known: the same mean, a smaller spread."""
-        return self.values - self.known @ (self.slopes() if slopes is None else slopes)
-
-
-def lower_bound(found: Variational, error: float, rng: np.random.Generator) -> tuple[Estimate, Weighed]:
-    """E_q[score] + H(q) with a standard error of about `error` or less, and the samples it is from.
-
-    A pilot, which is not counted, gives the slopes of the control variates and the number of samples: so the estimate
-    is unbiased, and its expectation not above log Z.
-    """
-    if found.surrogate.exact:
-        return Estimate(found.surrogate(found.K)[0], 0.0), Weighed.of(found, LEAST, rng)
-    pilot = Weighed.of(found, PILOT, rng)
-    slopes = pilot.slopes()
-    wanted = (1.1 * pilot.left(slopes).std() / error) ** 2
-    weighed = Weighed.of(found, int(min(max(wanted, LEAST), MOST)), rng)
-    left = weighed.left(slopes)
-    # what has less than a chance of one in N is in none of N samples: it may add some 1 / N of a nat
-    return Estimate(float(left.mean()), float(np.hypot(left.std(ddof=1) / np.sqrt(left.size), 1 / left.size))), weighed
-
-
-def dependence(K: FloatArray) -> FloatArray:
-    """Squared correlations of the items."""
-    d = np.clip(K.diagonal(), 1e-9, 1 - 1e-9)
-    spread = d * (1 - d)
-    return np.asarray((K * K.T) ** 2 / np.outer(spread, spread))
+    if surrogate.exact:
+        _, log_weights, Y = sampled(LEAST)
+        return Estimate(value, 0.0), log_weights, Y
+    wanted = (1.1 * sampled(PILOT)[0].std() / error) ** 2
+    rest, log_weights, Y = sampled(int(min(max(wanted, LEAST), MOST)))
+    # a set with a chance of less than one in N is in none of N samples: it may add some 1 / N of a nat
+    spread = float(np.hypot(rest.std(ddof=1) / np.sqrt(rest.size), 1 / rest.size))
+    return Estimate(value - float(rest.mean()), spread), log_weights, Y

@@ -4,13 +4,11 @@
 `score_corpus` a system with a corpus; `paired_bootstrap` compares two systems.
 """
 
-from dpplearn.rouge.bootstrap import Interval
-from dpplearn.rouge.combine import Score
-from dpplearn.rouge.corpus import Average, CorpusScore, score_corpus
+from dpplearn.rouge.corpus import Average, CorpusScore, Interval, score_corpus
+from dpplearn.rouge.metrics import Score
 from dpplearn.rouge.paired import PairedTest, paired_bootstrap
-from dpplearn.rouge.reading import EmptyTextWarning
+from dpplearn.rouge.reading import EmptyTextWarning, tokenize
 from dpplearn.rouge.scorer import Rouge, score
-from dpplearn.rouge.tokenizer import tokenize
 
 __all__ = [
     "Average",

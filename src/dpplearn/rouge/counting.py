@@ -1,18 +1,77 @@
-"""Counting n-grams and skip-bigrams of many texts at once, as integers in arrays.
+"""Hits of many texts at once: n-grams, skip-bigrams and common subsequences, as integers in arrays.
 
 A gram becomes one integer key. The prepared texts are stored as a table: the distinct keys in order and how
 often each text has each of them. Another text's grams are looked up in it; one that is absent is no hit.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import IntArray
-from dpplearn.rouge.combine import Sizes
-from dpplearn.rouge.metrics import NGrams, SkipBigrams
-from dpplearn.rouge.numbered import Numbered
+from dpplearn.rouge.metrics import NGrams, Sizes, SkipBigrams, Subsequence, plain_sum
+from dpplearn.rouge.reading import Reading
+
+
+class Lines(NamedTuple):
+    """A text as ROUGE-L sees it: its lines, which are aligned, and its tokens, which are counted."""
+
+    ids: IntArray  # tokens of the lines, one line after the other
+    ends: IntArray  # where each line ends
+    counts: IntArray  # how often the text has each token
+
+
+class Numbered(NamedTuple):
+    """Texts as numbers: 0 ... V-1 for the V tokens of the vocabulary, V for others, V + 1 for END.
+
+    The tokens of all texts lie in one array, each text followed by END marks, so that no gram with both ends among
+    the tokens crosses from one text to the next. Tokens outside the vocabulary are all the same, and match nothing.
+    """
+
+    ids: IntArray
+    places: IntArray  # the same with V for END: where a token is counted
+    lengths: list[int]  # tokens in each text
+    owner: IntArray  # the text that each position belongs to
+    size: int  # V
+    lines: list[Lines]  # of each text, where they are asked for
+
+
+class Vocabulary:
+    """The tokens that are told apart, those of some texts, by number.
+
+    Parameters
+    ----------
+    texts : iterable of Reading
+    pad : int
+        END marks after each text that is numbered: how far apart the first and the last token of a gram can be.
+    """
+
+    def __init__(self, texts: Iterable[Reading], pad: int) -> None:
+        distinct = dict.fromkeys(chain.from_iterable(chain(text.tokens, *(text.lines or ())) for text in texts))
+        self.number_of = {token: number for number, token in enumerate(distinct)}
+        self.pad = pad
+
+    def number(self, texts: Sequence[Reading]) -> Numbered:
+        """Number the tokens of the texts."""
+        V, get = len(self.number_of), self.number_of.get
+        ids: list[int] = []
+        lines = []
+        for text in texts:
+            start = len(ids)
+            ids += map(get, text.tokens, repeat(V))
+            if text.lines is not None:
+                aligned = [get(token, V) for token in chain.from_iterable(text.lines)]
+                ends = np.cumsum([len(line) for line in text.lines], dtype=np.int64)
+                lines.append(Lines(np.array(aligned, np.int64), ends, np.bincount(ids[start:], minlength=V + 1)))
+            ids += repeat(V + 1, self.pad)
+        lengths = [len(text.tokens) for text in texts]
+        owner = np.arange(len(texts)).repeat([length + self.pad for length in lengths])
+        numbers = np.array(ids, np.int64)
+        return Numbered(numbers, np.minimum(numbers, V), lengths, owner, V, lines)
+
 
 DIRECT = 1 << 17  # possible keys up to which a table has a cell for each, 1 MB in all
 
@@ -162,3 +221,49 @@ class SkipBigramCounter(GramCounter):
 
     def find(self, texts: Numbered) -> IntArray:
         return self.table.find(self.keys(texts))
+
+
+MOST_CELLS = 1 << 30  # of one pair of lines: 1 GB for the way back through the table
+
+
+class SubsequenceCounter:
+    """Hits of candidates against prepared references: single ones, or runs of k as k^weight."""
+
+    width = 0  # cells of arrays made for all candidates at once: there are none
+
+    def __init__(self, metric: Subsequence, texts: Numbered) -> None:
+        self.runs, self.references = metric.runs, texts.lines
+        lengths = [line_lengths(text) for text in texts.lines]
+        self.longest = max(map(max, lengths))
+        power = [float(k) ** metric.weight for k in range(self.longest + 1)]
+        self.power = np.array(power)
+        each = [plain_sum(power[length] for length in lines) for lines in lengths]
+        self.sizes = Sizes.of(each, metric.weight, lines=True)
+
+    def size(self, length: int) -> int:
+        """Return the size of a candidate of so many tokens: the tokens, whatever its lines."""
+        return length
+
+    def hits(self, texts: Numbered) -> list[list[float]]:
+        """Return the hits of each candidate against each reference."""
+        from dpplearn.rouge._loops import subsequence_hits  # here: numba takes a moment to import
+
+        check_size(self.longest, max(max(line_lengths(text)) for text in texts.lines))
+        found = []
+        for text in texts.lines:
+            pairs = [subsequence_hits(reference, text, self.power) for reference in self.references]
+            found.append([float(weighted if self.runs else hits) for hits, weighted in pairs])
+        return found
+
+
+def line_lengths(text: Lines) -> list[int]:
+    """Return the number of tokens on each line; where there is no line, as if it were one without tokens."""
+    return np.diff(text.ends, prepend=0).tolist() or [0]
+
+
+def check_size(m: int, n: int) -> None:
+    if m * n > MOST_CELLS:
+        raise ValueError(
+            f"ROUGE-L and ROUGE-W align line with line, but {m:,} by {n:,} tokens is too much. "
+            "Put one sentence on each line, or leave these metrics out."
+        )

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpplearn._checks import FloatArray, Seed
-from dpplearn.rouge.bootstrap import check_resampling
-from dpplearn.rouge.corpus import CorpusScore
+from dpplearn.rouge.corpus import CorpusScore, check_resampling
 
 BLOCK = 1 << 22  # draws made at once
 

@@ -1,4 +1,9 @@
-"""The form under which ROUGE counts a token: irregular forms from a table, the others by Porter's stemmer."""
+"""The form under which ROUGE counts a token: irregular forms from a table, the others by Porter's stemmer.
+
+In Porter's stemmer (1980), as ROUGE-1.5.5 runs it, a word is read as [C](VC)^m[V]: C and V are runs of consonants and
+of vowels, and m is its measure. Each step looks for the longest suffix in its table and applies that rule alone, if the
+rule's condition holds.
+"""
 
 import gzip
 from collections.abc import Callable
@@ -6,7 +11,113 @@ from functools import cache
 from importlib.resources import files
 from typing import TypeVar
 
-from dpplearn.rouge.porter import porter
+LETTERS = str.maketrans("aeioubcdfghjklmnpqrstvwxz0123456789", "v" * 5 + "c" * 30)  # all but y
+
+STEP_2 = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble",
+    "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate",
+    "ator": "ate", "alism": "al", "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al",
+    "iviti": "ive", "biliti": "ble", "logi": "log",
+}  # fmt: skip
+STEP_3 = {
+    "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
+}  # fmt: skip
+STEP_4 = dict.fromkeys((
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive",
+    "ize",
+), "")  # fmt: skip
+# Suffixes (longest first), their rules, and the least measure of what stands before. Step 4 runs in three passes,
+# unlike Porter's one (departmental: depart): its table, -ment, and then -ent or -ion.
+PASSES = [
+    (tuple(sorted(rules, key=len, reverse=True)), rules, least)
+    for rules, least in ((STEP_2, 1), (STEP_3, 1), (STEP_4, 2), ({"ment": ""}, 2))
+]
+
+
+def porter(word: str) -> str:
+    """Return the Porter stem of a word in lower case.
+
+    Examples
+    --------
+    >>> [porter(word) for word in ("relational", "hopping", "carry", "departmental", "basement")]
+    ['relat', 'hop', 'carri', 'depart', 'basem']
+    """
+    word = step_1(word)
+    for suffixes, rules, least in PASSES:
+        if word.endswith(suffixes):
+            suffix = next(suffix for suffix in suffixes if word.endswith(suffix))
+            stem = word[: -len(suffix)]
+            word = stem + rules[suffix] if measure(stem) >= least else word
+    if word.endswith(("ent", "sion", "tion")) and measure(word[:-3]) > 1:
+        word = word[:-3]
+    return step_5(word)
+
+
+def shape(word: str) -> str:
+    """Return one c (consonant) or v (vowel) per letter.
+
+    A y is a vowel after a consonant and a consonant elsewhere; digits are consonants.
+    """
+    form = word.translate(LETTERS)
+    if "y" not in form:
+        return form
+    letters: list[str] = []
+    for letter in form:
+        after_consonant = letters[-1:] == ["c"]
+        letters.append(letter if letter != "y" else "v" if after_consonant else "c")
+    return "".join(letters)
+
+
+def measure(stem: str) -> int:
+    """Return m, the number of times a vowel is followed by a consonant."""
+    return shape(stem).count("vc")
+
+
+def ends_short(word: str) -> bool:
+    """Whether the word ends consonant, vowel, consonant, and not in w, x or y: *o in Porter's paper."""
+    return shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
+
+
+def step_1(word: str) -> str:
+    """Plurals, -ed and -ing, and a final y."""
+    if word.endswith(("sses", "ies")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    if word.endswith("eed"):
+        if measure(word[:-3]) > 0:
+            word = word[:-1]
+    elif word.endswith("ed") and "v" in shape(word[:-2]):
+        word = repair(word[:-2])
+    elif word.endswith("ing") and "v" in shape(word[:-3]):
+        word = repair(word[:-3])
+    if word.endswith("y") and "v" in shape(word[:-1]):
+        word = word[:-1] + "i"
+    return word
+
+
+def repair(stem: str) -> str:
+    """Give back the e, or take the doubled letter, that -ed and -ing had hidden."""
+    if stem.endswith(("at", "bl", "iz")):
+        return stem + "e"
+    doubled = len(stem) > 1 and stem[-1] == stem[-2] and shape(stem)[-1] == "c"
+    if doubled and stem[-1] not in "lsz":
+        return stem[:-1]
+    if measure(stem) == 1 and ends_short(stem):
+        return stem + "e"
+    return stem
+
+
+def step_5(word: str) -> str:
+    """A final e, and one of a final ll."""
+    if word.endswith("e"):
+        m = measure(word[:-1])
+        if m > 1 or (m == 1 and not ends_short(word[:-1])):
+            word = word[:-1]
+    if word.endswith("ll") and measure(word) > 1:
+        word = word[:-1]
+    return word
+
 
 T = TypeVar("T")
 Stemmer = Callable[[str], str]

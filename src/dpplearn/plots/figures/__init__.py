@@ -17,11 +17,7 @@ FIGURES = {
     "realizable": "The factors that each of the two can have (Figure 4).",
     "cluster": "A cluster, a reference summary and an extract (Figure 5).",
     "weights": "The weights of the bundled model with 95 % intervals.",
-    "scaling": "Time per sample as the items grow, measured now.",
-    "decoders": "How near decoders come to the best set, and how fast, measured now.",
     "sizes": "How many items a DPP draws: exact, sampled, and if they were independent.",
-    "conjecture": "How far DPPs are from MRFs of 3 to 10 items.",
-    "dpp_like": "Errors of the best DPP and of other methods on fields of 10 to 200 items.",
 }
 
 # The paper's numbers.

@@ -10,7 +10,7 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Here, Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap
 from dpplearn.rouge.corpus import Topics, combined, score_topics
-from dpplearn.rouge.scoring import Scoring as RougeScoring
+from dpplearn.rouge.scorer import Scoring as RougeScoring
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries

@@ -9,9 +9,8 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.rouge.reading import as_bytes
+from dpplearn.rouge.reading import OFFICIAL, as_bytes
 from dpplearn.rouge.stems import STEMS
-from dpplearn.rouge.tokenizer import OFFICIAL
 from dpplearn.summarize.model.numbered import Numbered, ends_of
 from dpplearn.summarize.text.matching import ENGLISH, is_latin, match_words
 from dpplearn.summarize.text.words import words

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dpplearn.rouge.reading import as_bytes
-from dpplearn.rouge.tokenizer import Tokenizer
+from dpplearn.rouge.reading import Tokenizer, as_bytes
 from dpplearn.summarize.text.words import words
 
 ENGLISH = "english"

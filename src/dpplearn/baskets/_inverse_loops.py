@@ -1,0 +1,110 @@
+"""Sums over baskets of log det L_Y, and of its derivative, the inverse of L_Y put in its place in L."""
+
+import numpy as np
+
+from dpplearn._numba import jit
+from dpplearn._precision import SINGULAR
+
+LARGE = 32  # items from which LAPACK, which works in blocks, is faster than the loop
+
+
+@jit
+def invert(A, k):
+    """Inverse of A[:k, :k] into A[:k, k : 2 k], by Gauss-Jordan with pivots; returns log det.
+
+    It is -inf where the determinant is not positive, or is 0 but for rounding: where a pivot, relative to the
+    diagonal of its row and of its column, is no larger than what rounding leaves. Two more columns hold these.
+    """
+    if k >= LARGE:
+        block = A[:k, :k].copy()
+        sign, log_det = np.linalg.slogdet(block)
+        if sign <= 0.0 or not np.isfinite(log_det):
+            return -np.inf
+        inverse = np.linalg.inv(block)
+        for i in range(k):
+            # of a symmetric matrix one over the product is the last pivot, were the item the last one
+            if not abs(block[i, i] * inverse[i, i]) * k * SINGULAR < 1.0:
+                return -np.inf
+        A[:k, k : 2 * k] = inverse
+        return log_det
+    log_det, positive, row, column = 0.0, True, 2 * k, 2 * k + 1
+    for c in range(k):
+        for j in range(k):
+            A[c, k + j] = 1.0 if j == c else 0.0
+        A[c, row] = A[c, column] = np.sqrt(max(A[c, c], 0.0))
+    for c in range(k):
+        p = c
+        for i in range(c + 1, k):
+            if abs(A[i, c]) > abs(A[p, c]):
+                p = i
+        pivot = A[p, c]
+        if not abs(pivot) > k * SINGULAR * A[p, row] * A[c, column] or not np.isfinite(pivot):
+            return -np.inf
+        if p != c:
+            positive = not positive
+            for j in range(c, 2 * k + 1):
+                A[c, j], A[p, j] = A[p, j], A[c, j]
+        if pivot < 0.0:
+            positive = not positive
+        log_det += np.log(abs(pivot))
+        for j in range(c, 2 * k):
+            A[c, j] /= pivot
+        for i in range(k):
+            f = A[i, c]
+            if i != c and f != 0.0:
+                for j in range(c, 2 * k):
+                    A[i, j] -= f * A[c, j]
+    return log_det if positive else -np.inf
+
+
+@jit
+def workspace(indptr):
+    """For the largest basket's block, its inverse, and the scales of its rows and columns."""
+    largest = 0
+    for t in range(indptr.size - 1):
+        largest = max(largest, indptr[t + 1] - indptr[t])
+    return np.empty((largest, 2 * largest + 2))
+
+
+@jit
+def sum_of_entries(L, indptr, indices, weights, G):
+    """Sum of w log det L_Y; adds w L_Y^-T to G, the derivative in L."""
+    total, A = 0.0, workspace(indptr)
+    for t in range(weights.size):
+        a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
+        for i in range(k):
+            for j in range(k):
+                A[i, j] = L[indices[a + i], indices[a + j]]
+        total += w * invert(A, k)
+        if total == -np.inf:
+            return total
+        for i in range(k):
+            for j in range(k):
+                G[indices[a + i], indices[a + j]] += w * A[j, k + i]
+    return total
+
+
+@jit
+def sum_of_rows(left, right, indptr, indices, weights, G_left, G_right):
+    """As `sum_of_entries` for L = left right^T, which is never formed: adds G right and G^T left."""
+    total, A, d = 0.0, workspace(indptr), left.shape[1]
+    for t in range(weights.size):
+        a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
+        for i in range(k):
+            x = left[indices[a + i]]
+            for j in range(k):
+                y, entry = right[indices[a + j]], 0.0
+                for c in range(d):
+                    entry += x[c] * y[c]
+                A[i, j] = entry
+        total += w * invert(A, k)
+        if total == -np.inf:
+            return total
+        for i in range(k):
+            p = indices[a + i]
+            for j in range(k):
+                g, s = w * A[j, k + i], indices[a + j]
+                for c in range(d):
+                    G_left[p, c] += g * right[s, c]
+                    G_right[s, c] += g * left[p, c]
+    return total

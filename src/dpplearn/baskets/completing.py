@@ -1,0 +1,122 @@
+"""How good a model is on baskets it has not seen: ranks of held-out items, and real baskets against random sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray, Seed, check_choice, check_int, check_rng
+from dpplearn.baskets.baskets import Baskets
+from dpplearn.subsets import Subsets
+
+
+class Completes(Protocol):
+    """What `completion` needs of a model; one with `dpp_` also gets an AUC and a log-likelihood."""
+
+    items_: np.ndarray
+
+    def next_scores(self, basket: IntArray) -> FloatArray:
+        """For each item a number that is larger the sooner it comes next."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What `completion` found.
+
+    Attributes
+    ----------
+    mpr : float
+        Mean percentile rank: of the items that are not in the rest of the basket, the percentage that the held-out
+        item is scored at least as high as (itself included, other ties by half), averaged over baskets. 100: always
+        first; 50: by chance.
+    mpr_error : float
+        Its standard error.
+    recall, precision : dict
+        For each k: how often the held-out item is among the first k, and that divided by k, which is the share of
+        the k items that were right.
+    auc : float
+        For each basket that is not empty a random set of its size is drawn. The AUC is the probability that a basket
+        has a larger log-probability than a random set, pooled over all pairs of the two. Pairs may differ in size, so
+        it is far from 1 where sizes vary. nan for models without probabilities.
+    log_likelihood : float
+        Mean log-probability of all baskets, empty ones included, without the items that the model does not know. nan
+        for models without probabilities.
+    n_baskets, n_small, n_unseen : int
+        Baskets used; those left out because fewer than two of their items are known; items left out as unknown.
+    """
+
+    mpr: float
+    mpr_error: float
+    recall: dict[int, float]
+    precision: dict[int, float]
+    auc: float
+    log_likelihood: float
+    n_baskets: int
+    n_small: int
+    n_unseen: int
+
+
+def completion(
+    model: Completes, baskets: Any, hold: str = "random", *, k: Sequence[int] = (1, 5, 10), rng: Seed = 0
+) -> Completion:
+    """Hold one item of each basket out, and see where the model ranks it given the others.
+
+    Parameters
+    ----------
+    model : KernelDPP, or any object with `items_` and `next_scores`
+    baskets : as for `KernelDPP.fit`
+        Those of fewer than two items are left out.
+    hold : {"random", "last"}
+        Which item: any, or the last in the order given (of Subsets and sparse arrays, which have none, the one with the
+        largest number).
+    k : sequence of int
+        For precision and recall.
+    rng : seed
+        For the item held out and the random baskets.
+
+    Examples
+    --------
+    >>> from dpplearn import KernelDPP
+    >>> baskets = 30 * [["bib", "bottle"], ["cot", "pram"]]
+    >>> found = completion(KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets), baskets)
+    >>> found.mpr, found.recall[1], found.n_baskets
+    (100.0, 1.0, 60)
+    """
+    check_choice(hold, "hold", ("random", "last"))
+    sizes_k = [check_int(one, "k", low=1) for one in k]
+    generator = check_rng(rng)
+    found = Baskets.read(baskets, model.items_, unseen="drop")
+    large = np.flatnonzero(found.sizes >= 2)
+    if large.size == 0:
+        raise ValueError("No basket has two items that the model knows: there is none to hold out and none to go by.")
+    used = found.take(large)
+    position = used.sizes - 1 if hold == "last" else generator.integers(0, used.sizes)
+    ranks, places = np.empty(len(used)), np.empty(len(used))
+    for t, (a, b) in enumerate(zip(used.indptr[:-1], used.indptr[1:], strict=True)):
+        basket = used.indices[a:b]
+        item, rest = basket[position[t]], np.delete(basket, position[t])
+        scores = np.asarray(model.next_scores(rest))
+        others = np.delete(scores, basket)
+        above, ties = (others > scores[item]).sum(), (others == scores[item]).sum()
+        places[t] = 1 + above + ties / 2
+        ranks[t] = 100 * (1 - (above + ties / 2) / (others.size + 1))
+    error = float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else float("nan")
+    recall = {one: float((places <= one).mean()) for one in sizes_k}
+    precision = {one: recall[one] / one for one in sizes_k}
+    auc = log_likelihood = float("nan")
+    if hasattr(model, "dpp_"):
+        auc = pooled_auc(model.dpp_, found.take(np.flatnonzero(found.sizes)), generator)
+        log_likelihood = float(np.mean(model.dpp_.log_prob(found.subsets)))
+    kept = len(used), len(found) - len(used), found.n_unseen
+    return Completion(float(ranks.mean()), error, recall, precision, auc, log_likelihood, *kept)
+
+
+def pooled_auc(dpp: Any, baskets: Baskets, rng: np.random.Generator) -> float:
+    """P(log-probability of a basket > that of a random set), over all pairs of the two, ties by half."""
+    random = Subsets.from_lists([rng.choice(baskets.n, size, replace=False) for size in baskets.sizes], baskets.n)
+    real, made = np.asarray(dpp.log_prob(baskets.subsets)), np.sort(dpp.log_prob(random))
+    below, upto = np.searchsorted(made, real, "left"), np.searchsorted(made, real, "right")
+    return float((below + upto).mean() / 2 / made.size)

@@ -1,0 +1,339 @@
+"""KernelDPP: the whole kernel of a DPP from baskets over one catalogue, scikit-learn style."""
+
+from __future__ import annotations
+
+import copy
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from dpplearn._checks import check_array, check_int, check_jobs
+from dpplearn._notebook import card, in_notebook
+from dpplearn._run.progress import Progress, as_progress
+from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights, warn_repeated
+from dpplearn.baskets.factors import read_features, standardize
+from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
+from dpplearn.baskets.modelfile import load_factors, save_factors
+from dpplearn.baskets.questions import BasketQuestions
+from dpplearn.baskets.start import count_pairs
+from dpplearn.learning.summary import Summary, Table
+from dpplearn.process import SHOWN
+
+EPOCHS, ITERATIONS = 10, 1000
+FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets")
+SAVED_PAIRS = 200  # of each kind, whose counts a model file keeps
+
+
+class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The kernel of a DPP over a catalogue, by maximum likelihood from baskets.
+
+    A basket Y has probability det(L_Y) / det(L + I). A symmetric kernel can only say that items keep apart; with
+    `nonsymmetric=True`, L = diag(q) (S + A) diag(q) with A skew, which also says that they come together.
+
+    Parameters
+    ----------
+    rank : int, optional
+        Of the symmetric part, and of the skew one. By default the whole kernel, up to 1,500 items; beyond, 50, or the
+        size of the largest basket.
+    nonsymmetric : bool
+        Whether items may attract.
+    alpha : "cv" or float
+        Strength of the prior, which draws towards independent items: the prior's log-density is
+        -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies (for a
+        rank below the number of items, |U^T U|^2 / 2 in place of |U|^2). "cv" tries some on a fifth of the baskets.
+    solver : {"auto", "lbfgs", "stochastic"}
+        "lbfgs" uses all baskets in each iteration; "stochastic" uses batches, for large catalogues and many baskets,
+        and needs a few times the memory of the factors. "auto" chooses by size.
+    tol : float
+        Stop when an iteration raises the objective per basket by less, over ten of them.
+    max_iter : int, optional
+        Iterations; passes over the baskets for "stochastic". Default 1,000, and 10 passes.
+    batch_size : int, optional
+        Different baskets in a batch; by default as many as take as long as det(L + I).
+    random_state : int
+        For the start and the batches: the same seed gives the same kernel.
+    n_jobs : int
+        Threads for many different baskets; -1 for all cores. The kernel is the same, whatever their number.
+    progress : bool
+        Show on standard error how far the fit is.
+    work : path, optional
+        File that keeps the state of the fit, so that one that was interrupted goes on from it.
+
+    Attributes
+    ----------
+    dpp_ : DPP, LowRankDPP or NonsymmetricDPP
+    items_ : array
+        The name of each item of `dpp_`.
+    counts_ : array
+        In how many baskets each item was (the sum of their weights).
+    factors_ : KernelFactors
+        q, U and B, and how they come from features of items.
+    log_likelihood_ : float
+        Of the baskets it was fitted on, without the prior.
+    alpha_ : float
+    alphas_ : dict
+        Held-out log-likelihood per basket of each alpha that was tried.
+    history_ : tuple of Step
+        Objective and largest entry of the gradient per basket, of each iteration.
+    n_iter_ : int
+    converged_ : bool
+    n_empty_ : int
+        Baskets that were empty; they count.
+    n_baskets_ : float
+        All baskets (the sum of their weights).
+
+    Examples
+    --------
+    >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
+    >>> model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets)
+    >>> [item for item, _ in model.together("bib")], sorted(item for item, _ in model.alike("bib", 2))
+    (['bottle'], ['cot', 'pram'])
+    >>> model.recommend(["bib"], k=1)[0].item
+    'bottle'
+    """
+
+    def __init__(
+        self,
+        rank: int | None = None,
+        nonsymmetric: bool = False,
+        alpha: float | str = "cv",
+        solver: str = "auto",
+        *,
+        tol: float = 3e-5,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        random_state: int = 0,
+        n_jobs: int | None = 1,
+        progress: bool | Progress = False,
+        work: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.rank = rank
+        self.nonsymmetric = nonsymmetric
+        self.alpha = alpha
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.work = work
+
+    from_long = staticmethod(Baskets.from_long)
+
+    def fit(
+        self,
+        baskets: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        items: Sequence[Label] | None = None,
+        features: Mapping[Label, ArrayLike] | ArrayLike | None = None,
+    ) -> Self:
+        """Learn the kernel.
+
+        Parameters
+        ----------
+        baskets : list of lists of names or numbers, Baskets, Subsets, or scipy sparse array of 0 and 1
+            `KernelDPP.from_long(table, basket=..., item=...)` makes them of a long table.
+        sample_weight : array, optional
+            How often each basket counts.
+        items : sequence, optional
+            The catalogue; by default all items that occur. For Subsets and sparse arrays, names of their columns; by
+            default their numbers.
+        features : mapping of item to vector, or array with a row for each of `items`
+            Features of items: factors are then a linear function of them plus a free part, and `with_items` finds a
+            place for items that were in no basket.
+        """
+        found = Baskets.read(baskets, items)
+        warn_repeated(found)
+        weights = check_weights(sample_weight, len(found))
+        if len(found) == 0:
+            raise ValueError("There are no baskets: at least one is needed to learn from.")
+        cv = isinstance(self.alpha, str) and self.alpha == "cv"
+        alpha = None if cv else check_strength(self.alpha, 'alpha must be "cv" or')
+        if not isinstance(self.nonsymmetric, bool | np.bool_):
+            raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
+        counted = found.sizes[weights > 0]
+        shape = choose_shape(found.n, int(counted.max()), self.rank, bool(self.nonsymmetric))
+        solver = choose_solver(self.solver, shape, found.n, len(found))
+        phi, scale = read_features(features, found.items)
+        batch = self.batch_size
+        if batch is None:  # k^2 columns a basket, against n columns^2 for det(L + I)
+            batch = int(np.clip(found.n * shape.columns / max(float((counted**2.0).mean()), 1.0), 256, 16384))
+        default = EPOCHS if solver == "stochastic" else ITERATIONS
+        plan = FitPlan(
+            shape,
+            solver,
+            alpha,
+            check_strength(self.tol, "tol must be"),
+            default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
+            check_int(self.random_state, "random_state"),
+            phi,
+            check_int(batch, "batch_size", low=1),
+            check_jobs(self.n_jobs),
+            as_progress(self.progress),
+            None if self.work is None else Path(self.work),
+        )
+        record = fit_kernel(found, weights, plan)
+        self._forget()
+        self.factors_, self.items_, self.n_empty_ = record.factors, found.items, found.n_empty
+        self.alpha_, self.alphas_, self.log_likelihood_ = record.alpha, record.alphas, record.log_likelihood
+        self.n_iter_, self.converged_, self.history_ = record.n_iter, record.converged, record.history
+        self.feature_scale_ = scale
+        shard = found.distinct(weights)
+        self.counts_, self.n_baskets_ = shard.item_counts(found.n), float(weights.sum())
+        self.pair_counts_ = count_pairs(shard, found.n)
+        if not record.converged:
+            warnings.warn(
+                f"fit stopped after {record.n_iter} iterations, while they still raised the objective by more than "
+                f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how much was learned, and the items that are expected most."""
+        if not hasattr(self, "factors_"):
+            return card(repr(self), facts={"state": "not fitted"})
+        if len(self.items_) > SHOWN:
+            return card("KernelDPP", facts={"items": len(self.items_), "log-likelihood": float(self.log_likelihood_)})
+        return self.summary()._repr_html_()
+
+    _repr_mimebundle_ = in_notebook
+
+    def _forget(self) -> None:
+        """Drop what was kept of the last fit."""
+        for name in ("dpp_", "_kernel", "_diagonal"):
+            self.__dict__.pop(name, None)
+
+    def score(self, baskets: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Mean log-likelihood per basket."""
+        self._fitted  # noqa: B018  # says that there is nothing to ask
+        found = Baskets.read(baskets, self.items_)
+        weights = check_weights(sample_weight, len(found))
+        if len(found) == 0:
+            raise ValueError("There are no baskets to score.")
+        counted = np.flatnonzero(weights)  # a basket of probability 0 that does not count is no matter
+        return float(weights[counted] @ self.dpp_.log_prob(found.take(counted).subsets) / weights.sum())
+
+    def with_items(self, features: Mapping[Label, ArrayLike]) -> KernelDPP:
+        """The same model with more items, whose place in the kernel their features give; needs a fit with features.
+
+        Examples
+        --------
+        >>> soft = {"bib": [1.0], "towel": [1.0], "cot": [0.0], "pram": [0.0]}
+        >>> baskets = 20 * [["bib", "towel"], ["cot"], ["pram"]] + 5 * [["bib"], ["cot", "towel"]]
+        >>> model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(baskets, features=soft)
+        >>> model.with_items({"flannel": [1.0]}).items_.tolist()
+        ['bib', 'cot', 'pram', 'towel', 'flannel']
+        """
+        factors, scale = self._fitted, self.feature_scale_
+        if factors.phi is None or scale is None:
+            raise ValueError("This model knows no features of items: fit it with features={item: vector, ...}.")
+        known = set(self.items_.tolist())
+        taken = [name for name in features if name in known]
+        if taken or not features:
+            raise ValueError(f"features must name new items, found {taken[0] if taken else 'none'!r}.")
+        names = check_catalogue(list(features))
+        if names.dtype.kind != self.items_.dtype.kind:
+            raise TypeError(f"New items must be called as the others are, such as {self.items_[0].item()!r}.")
+        rows = check_array(list(features.values()), "features", 2)
+        if rows.shape[1] != scale.shape[1]:
+            raise ValueError(f"Each item must have {scale.shape[1]} features, found {rows.shape[1]}.")
+        new = copy.copy(self)
+        new._forget()
+        new.items_ = np.append(self.items_, names)
+        new.factors_ = factors.with_items(standardize(rows, scale))
+        new.counts_ = np.append(self.counts_, np.zeros(len(names)))
+        new.pair_counts_ = self.pair_counts_.copy()
+        new.pair_counts_.resize(new.items_.size, new.items_.size)
+        return new
+
+    def summary(self, most: int = 20) -> Summary:
+        """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
+
+        Examples
+        --------
+        >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
+        >>> print(KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets).summary(most=2))  # doctest: +ELLIPSIS
+        KernelDPP
+        baskets: 110, of 0.91 items on average (10 empty)
+        items: 4
+        kernel: nonsymmetric, 4 symmetric and 4 skew columns beside the identity
+        alpha: 1
+        log-likelihood: -217.538, -1.9776 per basket
+        iterations: ...
+        <BLANKLINE>
+        item (2 most frequent of 4)  baskets   share   model
+        ---------------------------  -------  ------  ------
+        bib                               40  0.3636  0.3636
+        bottle                            30  0.2727  0.2727
+        <BLANKLINE>
+        attract       correlation  baskets  lift
+        ------------  -----------  -------  ----
+        bib + bottle       +0.600       30  2.75
+        <BLANKLINE>
+        repel       correlation  baskets  lift
+        ----------  -----------  -------  ----
+        cot + pram       -0.168        0  0.00
+        """
+        factors, p, most = self._fitted, self.dpp_.marginals, check_int(most, "most", low=1)
+        n, N = factors.n, self.n_baskets_
+        kind = f"nonsymmetric, {factors.symmetric_rank} symmetric and {factors.skew_rank} skew columns"
+        facts = {
+            "baskets": f"{N:g}, of {self.counts_.sum() / N:.2f} items on average ({self.n_empty_} empty)",
+            "items": f"{n}",
+            "kernel": (kind if factors.skew_rank else f"symmetric, {factors.symmetric_rank} columns")
+            + (" beside the identity" if factors.identity else ""),
+            "alpha": f"{self.alpha_:g}" + (", chosen on held-out baskets" if self.alphas_ else ""),
+            "log-likelihood": f"{self.log_likelihood_:.6g}, {self.log_likelihood_ / N:.4f} per basket",
+            "iterations": f"{self.n_iter_}{'' if self.converged_ else ', and not converged'}",
+        }
+        best = np.argsort(-self.counts_, kind="stable")[:most].tolist()
+        rows = tuple(
+            (str(self.items_[i]), f"{self.counts_[i]:g}", f"{self.counts_[i] / N:.4f}", f"{p[i]:.4f}") for i in best
+        )
+        title = "item" if n <= most else f"item ({most} most frequent of {n})"
+        items = Table(title, ("baskets", "share", "model"), rows)
+        return Summary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON, with tables in base64; of the counts of pairs, those of the strongest pairs."""
+        factors, scale = self._fitted, self.feature_scale_
+        fitted = {name: getattr(self, f"{name}_") for name in FITTED}
+        pairs = self.together(k=SAVED_PAIRS)
+        rows = [[one.first, one.second, one.count] for one in (*pairs.attract, *pairs.repel)]
+        fitted |= {"counts": self.counts_.tolist(), "pairs": rows}
+        save_factors(path, factors, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
+        """Read a file that `save` wrote; nothing in it can run."""
+        factors, items, data = load_factors(path)
+        whole = factors.identity or factors.symmetric_rank >= factors.n
+        model = cls(None if whole else factors.symmetric_rank, factors.skew_rank > 0, data["alpha"])
+        model.factors_, model.items_ = factors, items
+        model.alpha_, model.log_likelihood_, model.n_iter_ = data["alpha"], data["log_likelihood"], data["n_iter"]
+        model.converged_, model.n_empty_ = data.get("converged") is True, int(data.get("n_empty") or 0)
+        model.counts_, model.pair_counts_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
+        model.alphas_, model.history_, model.feature_scale_ = {}, (), None
+        if factors.phi is not None:
+            model.feature_scale_ = check_array(data.get("scale"), f"scale in {path}", 2)
+            if model.feature_scale_.shape != (2, factors.phi.shape[1] - 1):
+                raise ValueError(f"scale in {path} does not go with {factors.phi.shape[1] - 1} features.")
+        return model
+
+
+def check_strength(x: Any, name: str) -> float:
+    """A number that is not negative."""
+    if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:
+        raise ValueError(f"{name} a number that is not negative, found {x!r:.40}.")
+    return float(x)

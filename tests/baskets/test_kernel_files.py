@@ -1,0 +1,114 @@
+"""Files of KernelDPP: what is written is read back to the bit, and what is wrong is refused with its reason."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpplearn import KernelDPP
+
+BASKETS = 20 * [["bib", "bottle"], ["cot"], ["pram", "bib", "towel"], []] + 5 * [["cot", "towel"], ["bottle"]]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return KernelDPP(nonsymmetric=True, alpha=0.5).fit(BASKETS)
+
+
+@pytest.mark.parametrize("options", [{}, {"nonsymmetric": True}, {"rank": 3, "nonsymmetric": True}, {"rank": 3}])
+def test_models_are_read_back_to_the_bit(options, tmp_path):
+    model = KernelDPP(alpha=0.5, **options).fit(BASKETS)
+    model.save(tmp_path / "model.json")
+    again = KernelDPP.load(tmp_path / "model.json")
+    assert np.array_equal(again.factors_.W, model.factors_.W)
+    assert again.items_.tolist() == model.items_.tolist()
+    assert type(again.dpp_) is type(model.dpp_)
+    assert again.score(BASKETS) == model.score(BASKETS)
+    assert again.recommend(["bib"], 2) == model.recommend(["bib"], 2)
+    assert str(again.together()) == str(model.together())
+    assert again.summary().tables == model.summary().tables
+    assert (again.alpha_, again.n_empty_, again.n_iter_) == (0.5, 20, model.n_iter_)
+    assert again.get_params()["rank"] == options.get("rank")
+    again.fit(BASKETS)
+    assert np.array_equal(again.factors_.W, model.factors_.W)
+
+
+def test_features_are_kept(tmp_path):
+    features = {"bib": [1.0, 2.0], "bottle": [0.5, 1.0], "cot": [0.0, 0.0], "pram": [0.0, 3.0], "towel": [1.0, 0.0]}
+    model = KernelDPP(nonsymmetric=True, alpha=0.5).fit(BASKETS, features=features)
+    model.save(tmp_path / "model.json")
+    more, again = (m.with_items({"mat": [0.3, 0.3]}) for m in (model, KernelDPP.load(tmp_path / "model.json")))
+    assert np.array_equal(more.dpp_.L, again.dpp_.L)
+
+
+def test_items_that_are_numbers_stay_numbers(tmp_path):
+    KernelDPP(alpha=1.0).fit([[3, 5], [7]]).save(tmp_path / "model.json")
+    assert {item for item, _ in KernelDPP.load(tmp_path / "model.json").recommend([3])} == {5, 7}
+
+
+def test_a_large_model_is_read_at_once(tmp_path):
+    from dpplearn.baskets.factors import KernelFactors
+    from dpplearn.baskets.modelfile import load_factors, save_factors
+
+    W = np.random.default_rng(0).normal(size=(20_000, 51))
+    save_factors(tmp_path / "model.json", KernelFactors(W, 50, 0, False), np.arange(20_000), FITTED)
+    assert (tmp_path / "model.json").stat().st_size < 1.5 * W.nbytes
+    assert np.array_equal(load_factors(tmp_path / "model.json")[0].W, W)
+
+
+FITTED = {"alpha": 1.0, "log_likelihood": -1.0, "n_iter": 3, "converged": True, "n_baskets": 9.0}
+FITTED |= {"counts": 20_000 * [1.0], "pairs": [[0, 7, 2.0]]}
+HOSTILE = {
+    "no table": ({"W": None}, "W in"),
+    "no base64": ({"W": {"shape": [5, 36], "float64": "%%%"}}, "not base64"),
+    "too short": ({"W": {"shape": [5, 36], "float64": "AAAA"}}, "must hold 180 numbers"),
+    "a shape of texts": ({"W": {"shape": ["5", 36], "float64": ""}}, "whole number"),
+    "a huge shape": ({"W": {"shape": [10**9, 10**9], "float64": ""}}, "as its shape says"),
+    "other columns": ({"skew_rank": 2}, "does not go with"),
+    "odd columns": ({"skew_rank": 5}, "does not go with"),
+    "no items": ({"items": []}, "items in"),
+    "items of two kinds": ({"items": ["a", 1, "b", "c", "d"]}, "items in"),
+    "items twice": ({"items": ["a", "a", "b", "c", "d"]}, "different"),
+    "items that are objects": ({"items": [{}, {}, {}, {}, {}]}, "items in"),
+    "numbers no array holds": ({"items": [10**30, 1, 2, 3, 4]}, "64 bits"),
+    "identity as a text": ({"identity": "yes"}, "does not go with"),
+    "a later version": ({"version": 99}, "reads up to 1"),
+    "another format": ({"format": "dpplearn.ConditionalDPP"}, "must be a JSON object with"),
+    "alpha as a text": ({"alpha": "a"}, "alpha in"),
+    "counts of other items": ({"counts": [1.0]}, "counts in"),
+    "pairs of other items": ({"pairs": [["a", "bib", 2.0]]}, "pairs in"),
+    "pairs that are none": ({"pairs": 7}, "pairs in"),
+    "negative iterations": ({"n_iter": -1}, "n_iter"),
+    "half of the features": ({"phi": {"shape": [5, 1], "float64": "AAAAAAAA8D8=" * 0}}, "phi in"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_files_that_are_wrong_are_refused(name, model, tmp_path):
+    path, (change, message) = tmp_path / "model.json", HOSTILE[name]
+    model.save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=message):
+        KernelDPP.load(path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_entries_that_are_no_kernel_are_refused(value, model, tmp_path):
+    from dpplearn.baskets.modelfile import pack
+
+    model.save(tmp_path / "model.json")
+    W = model.factors_.W.copy()
+    W[1, 0] = value
+    data = json.loads((tmp_path / "model.json").read_text()) | {"W": pack(W)}
+    (tmp_path / "model.json").write_text(json.dumps(data))
+    with pytest.raises(ValueError, match=r"finite|too large"):
+        KernelDPP.load(tmp_path / "model.json")
+
+
+def test_a_file_cut_short_is_told(model, tmp_path):
+    model.save(tmp_path / "model.json")
+    (tmp_path / "model.json").write_text((tmp_path / "model.json").read_text()[:200])
+    with pytest.raises(ValueError, match="cut short"):
+        KernelDPP.load(tmp_path / "model.json")
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        KernelDPP.load(tmp_path / "none.json")

@@ -1,0 +1,153 @@
+"""What a kernel from baskets is asked: new items, the next item, completions, and how those are scored."""
+
+import numpy as np
+import pytest
+
+from dpplearn import KernelDPP, Subsets
+from dpplearn.baskets import completion
+from made_up_baskets import NAMES, all_sets, called
+
+
+def test_features_give_new_items_a_place(draws):
+    features = {0: [1.0, 0.0], 1: [1.0, 0.1], 2: [0.0, 1.0], 3: [0.1, 1.0], 4: [-1.0, 0.0], 5: [-1.0, 0.2]}
+    model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(draws, features=features)
+    assert model.score(draws) > KernelDPP(alpha=0.1).fit(draws).score(draws)
+    more = model.with_items({6: [1.0, 0.05]})
+    assert more.dpp_.n == 7
+    assert model.dpp_.n == 6
+    A, phi = more.factors_.A, more.factors_.phi
+    assert more.factors_.W[6] == pytest.approx(phi[6] @ A)
+    assert 0.05 < more.dpp_.marginals[6] < 0.9
+    assert more.next_scores(np.array([0])).shape == (7,)
+    with pytest.raises(ValueError, match="knows no features"):
+        KernelDPP(alpha=1.0).fit(draws).with_items({6: [1.0]})
+    with pytest.raises(ValueError, match="new items"):
+        model.with_items({3: [1.0, 0.0]})
+    with pytest.raises(ValueError, match="must have 2 features"):
+        model.with_items({9: [1.0]})
+    with pytest.raises(ValueError, match="rows of equal length"):
+        model.with_items({8: [1.0, 2.0], 9: [1.0]})
+    with pytest.raises(TypeError, match="called as the others are, such as 0"):
+        model.with_items({"6": [1.0, 2.0]})
+    named = KernelDPP(alpha=1.0).fit(called(draws), features=dict(zip(NAMES, features.values(), strict=True)))
+    with pytest.raises(TypeError, match="such as 'bib'"):
+        named.with_items({3: [1.0, 2.0]})
+    with pytest.raises(ValueError, match="every item; 5 has none"):
+        KernelDPP(alpha=1.0).fit(draws, features={k: v for k, v in features.items() if k < 5})
+
+
+def test_a_new_item_goes_with_what_its_likes_go_with():
+    rng = np.random.default_rng(0)
+    kinds = {"a": ["a1", "a2", "a3"], "b": ["b1", "b2", "b3"], "c": ["c1", "c2"]}
+    baskets = []
+    for u, v in rng.random((1500, 2)):  # an a comes with a b, and a c alone
+        wanted = ["a", "b"] * bool(u < 0.4) + ["c"] * bool(v < 0.3)
+        baskets.append([str(rng.choice(kinds[kind])) for kind in wanted])
+    features = {name: [float(kind == other) for other in kinds] for kind in kinds for name in kinds[kind]}
+    model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(baskets, features=features).with_items({"a4": [1.0, 0.0, 0.0]})
+    assert {item for item, _ in model.together("a4", 3)} == {"b1", "b2", "b3"}
+    assert {item for item, _ in model.alike("a4", 3)} == {"a1", "a2", "a3"}
+    assert abs(model.correlations_with("c1")[-1]) < 0.02
+    assert model.dpp_.marginals[-1] == pytest.approx(model.dpp_.marginals[:3].mean(), abs=0.03)
+
+
+def test_next_items_have_their_conditional_probabilities(fitted):
+    L = fitted.dpp_.L
+    for basket in ([], [0], [4, 2]):
+        minors = {i: np.linalg.det(L[np.ix_([*basket, i], [*basket, i])]) for i in range(6) if i not in basket}
+        found = fitted.recommend(basket, k=6)
+        assert [item for item, _ in found] == sorted(minors, key=minors.get, reverse=True)
+        assert dict(found) == pytest.approx({i: m / sum(minors.values()) for i, m in minors.items()})
+    without = fitted.recommend([0], k=6, exclude=[1])
+    assert 1 not in dict(without)
+    assert sum(dict(without).values()) == pytest.approx(1.0)
+
+
+def test_sets_are_completed_to_the_most_probable(fitted):
+    for basket, k in (([0], 1), ([0, 4], 2), ([], 3)):
+        sets = [Y for Y in all_sets(6) if set(basket) <= set(Y) and len(Y) == len(basket) + k]
+        best = max(sets, key=fitted.dpp_.log_prob)
+        assert set(fitted.complete(basket, k)) == set(best) - set(basket)
+    assert 1 not in fitted.complete([0], 2, exclude=[1])
+
+
+@pytest.mark.parametrize("hold", ["random", "last"])
+def test_completion_is_what_its_definition_says(hold, fitted, draws):
+    baskets = [Y[::-1].tolist() for Y in draws[:300]]
+    found = completion(fitted, baskets, hold, k=(1, 2), rng=5)
+    rng, ranks, hits = np.random.default_rng(5), [], []
+    large = [Y for Y in baskets if len(Y) > 1]
+    held = rng.integers(0, [len(Y) for Y in large]) if hold == "random" else [len(Y) - 1 for Y in large]
+    for Y, at in zip(large, held, strict=True):
+        rest = Y[:at] + Y[at + 1 :]
+        scores = {i: fitted.dpp_.log_prob([*rest, i]) for i in range(6) if i not in rest}
+        ranks.append(100 * np.mean([scores[Y[at]] >= s for s in scores.values()]))
+        hits.append(sorted(scores, key=scores.get)[-1] == Y[at])
+    assert found.mpr == pytest.approx(np.mean(ranks))
+    assert found.recall[1] == pytest.approx(np.mean(hits))
+    assert found.precision[2] == found.recall[2] / 2
+    assert found.n_baskets + found.n_small == 300
+    assert found.mpr_error == pytest.approx(np.std(ranks, ddof=1) / np.sqrt(len(ranks)))
+    assert found.log_likelihood == pytest.approx(fitted.score(baskets))
+    filled = [Y for Y in baskets if Y]
+    real = fitted.dpp_.log_prob(Subsets.from_lists(filled, 6))
+    made = np.array([fitted.dpp_.log_prob(rng.choice(6, len(Y), replace=False)) for Y in filled])
+    larger, equal = real[:, None] > made + 1e-9, np.abs(real[:, None] - made) <= 1e-9
+    assert found.auc == pytest.approx((larger + equal / 2).mean(), abs=0.02)  # which are equal is rounding's to say
+
+
+def test_models_without_probabilities_can_be_compared(draws):
+    class Popular:
+        items_ = np.arange(6)
+
+        def next_scores(self, basket):
+            return np.ones(6) * (basket.size > 0)
+
+    found = completion(Popular(), draws)
+    assert np.isnan(found.auc)
+    assert np.isnan(found.log_likelihood)
+    assert 50 < found.mpr < 65
+
+
+def test_the_strongest_pairs_have_the_counts_of_the_baskets(fitted, draws):
+    """Every pair by hand: counts and lift from the baskets, correlations from all 64 probabilities."""
+    found = fitted.together(k=3)
+    assert [(one.first, one.second) for one in found.attract[:2]] == [(0, 1), (2, 3)]
+    assert (found.repel[0].first, found.repel[0].second) == (4, 5)
+    p = {Y: np.exp(fitted.dpp_.log_prob(Y)) for Y in all_sets(6)}
+    for one in (*found.attract, *found.repel):
+        i, j = one.first, one.second
+        both = sum(i in Y and j in Y for Y in draws)
+        assert one.count == both
+        assert one.lift == pytest.approx(both * len(draws) / sum(i in Y for Y in draws) / sum(j in Y for Y in draws))
+        p_i, p_j, p_ij = (sum(q for Y, q in p.items() if set(A) <= set(Y)) for A in ([i], [j], [i, j]))
+        correlation = (p_ij - p_i * p_j) / np.sqrt(p_i * (1 - p_i) * p_j * (1 - p_j))
+        assert one.correlation == pytest.approx(correlation, abs=1e-9)
+        assert abs(correlation) > 1 / np.sqrt(len(draws))
+    assert KernelDPP(alpha=1.0).fit(draws).together().attract == ()
+    assert "0 + 1" in str(found)
+    with pytest.raises(Exception, match="not fitted"):
+        KernelDPP().together()
+
+
+def test_pairs_of_many_items_are_those_of_the_most_frequent(fitted, monkeypatch):
+    monkeypatch.setattr("dpplearn.baskets.pairs.DENSE", 4)
+    often = set(np.argsort(-fitted.counts_, kind="stable")[:4].tolist())
+    found = fitted.together()
+    assert {item for one in (*found.attract, *found.repel) for item in one[:2]} <= often
+
+
+def test_nothing_follows_a_basket_that_cannot_be():
+    """Three items under a kernel of rank 2: their determinant is rounding, and ratios to it would be noise."""
+    model = KernelDPP(rank=2, alpha=1.0).fit(10 * [["a", "b"], ["c", "d"], ["b", "c"], ["a"], ["e"]])
+    scores = model.next_scores(model.numbers(["a", "b", "c"]))
+    assert scores[3:].tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="Nothing can follow 3 items"):
+        model.recommend(["a", "b", "c"])
+
+
+def test_odds_are_called_odds(fitted):
+    [one] = fitted.why(1, [0])
+    L = fitted.dpp_.L
+    assert one.factor == pytest.approx(np.linalg.det(L[:2, :2]) / (L[0, 0] * L[1, 1]))
+    assert one.words == f"0 multiplies its odds by {one.factor:.2g}"

@@ -1,0 +1,130 @@
+"""Baskets as people bring them: every form is the same, and what cannot be is told."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpplearn import KernelDPP
+from dpplearn.baskets import completion
+from made_up_baskets import NAMES, called
+
+
+def test_baskets_in_all_their_forms_are_the_same(draws, fitted):
+    X = draws.to_sparse()
+    rows = np.repeat(np.arange(len(draws)), draws.sizes)
+    filled = [Y.tolist() for Y in draws if Y.size]
+    long = KernelDPP.from_long({"order": rows, "what": draws.indices}, basket="order", item="what")
+    assert fitted.score(list(draws)) == fitted.score(X) == fitted.score(draws)
+    assert fitted.score(long) == pytest.approx(fitted.score(filled))
+    for form in (list(map(set, draws)), sparse.coo_matrix(X), [Y.tolist() for Y in draws]):
+        again = KernelDPP(nonsymmetric=True, alpha=0.1).fit(form)
+        assert np.array_equal(again.factors_.W, fitted.factors_.W)
+    assert fitted.n_empty_ == (draws.sizes == 0).sum() > 0
+    named = KernelDPP(nonsymmetric=True, alpha=0.1).fit(called(draws))
+    assert named.items_.tolist() == NAMES
+    assert named.score(called(draws)) == fitted.score(draws)
+
+
+def test_a_catalogue_names_the_columns_of_tables(draws, fitted):
+    named = KernelDPP(nonsymmetric=True, alpha=0.1).fit(draws.to_sparse(), items=NAMES)
+    assert named.items_.tolist() == NAMES
+    assert np.array_equal(named.factors_.W, fitted.factors_.W)
+    assert named.score(draws) == named.score(draws.to_sparse()) == named.score(called(draws))
+    with pytest.raises(ValueError, match="column for each of 5 items, found 6"):
+        KernelDPP(alpha=1.0).fit(draws, items=NAMES[:5])
+    with pytest.raises(ValueError, match="different, found 'bib'"):
+        KernelDPP(alpha=1.0).fit([["bib"]], items=["bib", "bib"])
+    for items in (["a", 1], [1.0, 2.0], []):
+        with pytest.raises(TypeError, match=r"texts"):
+            KernelDPP(alpha=1.0).fit([["a"]], items=items)
+
+
+def test_odd_baskets_are_counted_and_told():
+    with pytest.warns(UserWarning, match="2 baskets hold an item more than once"):
+        model = KernelDPP(alpha=1.0).fit([[1, 1, 2], [2, 2], [], [1]])
+    assert model.n_empty_ == 1
+    assert model.score([[1, 2]]) > -np.inf
+    for nonsymmetric in (False, True):
+        for baskets in ([["a", "b"]], 5 * [["a", "b"]], [["a"]], [["a", "b"], []]):
+            model = KernelDPP(nonsymmetric=nonsymmetric).fit(baskets)
+            assert np.isfinite(model.score(baskets))
+            assert model.alpha_ == 1.0
+            assert model.dpp_.n == len(model.items_)
+
+
+@pytest.mark.parametrize(
+    ("options", "baskets", "message"),
+    [
+        ({"rank": 2}, [[0, 1, 2], [3]], "rank=3"),
+        ({}, [], "No basket"),
+        ({}, [[], []], "No basket holds"),
+        ({"alpha": -1.0}, [[0]], "not negative"),
+        ({"alpha": "best"}, [[0]], '"cv" or a number'),
+        ({"solver": "adam"}, [[0]], "'lbfgs'"),
+        ({"rank": 0}, [[0]], "at least 1"),
+        ({}, sparse.csr_array([[2, 0], [1, 1]]), "0 and 1"),
+        ({"tol": -1.0}, [["a", "b"], ["c"]], "tol must be"),
+        ({"tol": "small"}, [[0]], "tol must be"),
+    ],
+)
+def test_what_cannot_be_is_told(options, baskets, message):
+    with pytest.raises(ValueError, match=message):
+        KernelDPP(**options).fit(baskets)
+
+
+@pytest.mark.parametrize(
+    "baskets", ["file.csv", ["a b"], [1, 2], [["a", 1]], [[1.5]], [[None]], [[True]], 7, np.eye(3, dtype=np.int64)]
+)
+def test_what_are_no_baskets_is_told(baskets):
+    with pytest.raises(TypeError, match=r"basket|Basket|Items"):
+        KernelDPP().fit(baskets)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"nonsymmetric": "no"}, "True or False"),
+        ({"nonsymmetric": 1}, "True or False"),
+        ({"random_state": None}, "whole"),
+    ],
+)
+def test_settings_of_another_kind_are_told(options, word):
+    with pytest.raises(TypeError, match=word):
+        KernelDPP(alpha=1.0, **options).fit([["a"], ["b"]])
+
+
+@pytest.mark.parametrize("large", [2**63, 2**70, -(2**64)])
+def test_numbers_that_no_array_holds_are_told(large):
+    with pytest.raises(ValueError, match=f"64 bits, found {large}"):
+        KernelDPP(alpha=1.0).fit([[1, large], [1]])
+
+
+def test_an_impossible_basket_of_weight_0_is_no_matter():
+    model = KernelDPP(rank=2, alpha=1.0).fit([["a", "b"], ["c"], ["b", "c"]])
+    assert model.score([["a", "b", "c"]]) == -np.inf
+    assert model.score([["a", "b", "c"], ["a"]], [0.0, 2.0]) == model.score([["a"]])
+
+
+def test_a_table_is_told_from_baskets():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="from_long"):
+        KernelDPP().fit(pandas.DataFrame({"order": [1, 1], "item": ["a", "b"]}))
+
+
+def test_items_never_seen_are_named_with_the_nearest(draws):
+    model = KernelDPP(alpha=1.0).fit(called(draws))
+    with pytest.raises(ValueError, match=r"no item 'botle'.*'bottle'"):
+        model.recommend(["botle"])
+    with pytest.raises(ValueError, match="no item"):
+        model.score([["bib", "sink"]])
+    with pytest.raises(TypeError, match="found the text 'bib'"):
+        model.recommend("bib")
+    found = completion(model, [["bib", "sink", "cot"], ["sink", "bib"]])
+    assert (found.n_unseen, found.n_baskets, found.n_small) == (2, 1, 1)
+    with pytest.raises(AttributeError, match="call fit first"):
+        KernelDPP().recommend(["bib"])
+    with pytest.raises(AttributeError, match="call fit first"):
+        KernelDPP().save("model.json")
+    low = KernelDPP(rank=3, alpha=0.1).fit([["a", "b", "c"], ["c", "d"], ["d"], ["e", "a"]])
+    with pytest.raises(ValueError, match="larger rank"):
+        low.recommend(["a", "b", "c"])
