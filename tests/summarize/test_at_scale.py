@@ -24,6 +24,7 @@ from dpplearn.summarize.model import line
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.quantiles import edges_of
 from dpplearn.summarize.model.training import example_of, flat, named_settings
+from waiting import die
 
 EXAMPLE = Cluster.example()
 
@@ -306,13 +307,9 @@ def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
     assert "most went to dpp-consensus" in CliRunner().invoke(main, ask).stderr
 
 
-def deadly(_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_workers_that_always_die_are_reported():
-    with open_workers("processes", 1) as workers, pytest.raises(ChildProcessError, match="ended early"):
-        list(workers.each(deadly, [1]))
+    with open_workers(None, 2) as workers, pytest.raises(ChildProcessError, match="ended early"):
+        list(workers.each(die, [1]))
 
 
 class Future:

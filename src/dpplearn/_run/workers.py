@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import pickle  # between processes of our own: no file of another's is read by it
 import tempfile
-from abc import ABC, abstractmethod
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
-from typing import Any, TypeVar
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
-from dpplearn._checks import check_choice, check_jobs
-from dpplearn._run.blas import blas_threads
-from dpplearn._run.cluster import cluster_client, import_distributed
+from dpplearn._checks import check_jobs
+from dpplearn._run.blas import one_thread
+from dpplearn._run.cluster import check_backend, cluster_client, gone, import_distributed
 from dpplearn._run.notice import notice
-from dpplearn._run.signals import LOSSES, deaf_children, end_with_parent, lost_worker
+from dpplearn._run.processes import LOSSES, Executor, is_lost, lost_worker
 
-BACKENDS = ("serial", "processes", "dask")
 HEARD = 0.5  # seconds within which workers are heard to compile
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 
-class Workers(ABC):
+class Workers(Protocol):
     """Who does the work. Functions and tasks must pickle, and may be run twice where a worker is lost."""
 
-    @abstractmethod
     def each(
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
     ) -> Iterator[tuple[Task, Answer]]:
@@ -40,142 +36,101 @@ class Workers(ABC):
         """
 
 
-class Here(Workers):
+class Here:
     """This process, one task after the other."""
 
     def each(
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
     ) -> Iterator[tuple[Task, Answer]]:
         for task in tasks:
-            yield task, alone(work, task, given)
+            yield task, do(work, task, given)
 
 
-def alone(work: Callable[..., Answer], task: Task, given: Any = None) -> Answer:
-    """With one BLAS thread: the workers are the parallelism."""
-    with blas_threads(0, one=True):
+def do(work: Callable[..., Answer], task: Task, given: Any = None) -> Answer:
+    """On one thread: the workers are the parallelism."""
+    with one_thread():
         return work(task) if given is None else work(task, given)
 
 
-def alone_with(work: Callable[..., Answer], task: Task, path: str) -> Answer:
-    """In a process: with what is in a file, read once."""
-    return alone(work, task, from_file(path))
-
-
-@lru_cache(maxsize=1)
-def from_file(path: str) -> Any:
-    """What the process that started this one wrote there."""
-    with open(path, "rb") as file:
-        return pickle.load(file)
-
-
-def begin(compiling: Any) -> None:
-    """In a worker: end with the parent, and leave it to the parent to say that loops are compiled."""
-    end_with_parent()
-    notice.tell = partial(setattr, compiling, "value", 1)
-
-
-class Processes(Workers):
+class Processes:
     """Processes of this machine; where one is lost, what they were at is begun again by others."""
 
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
-        self.pool: ProcessPoolExecutor | None = None
-        # set by a worker that compiles; without a lock, which a worker that is killed would keep
-        self.compiling: Any = multiprocessing.get_context("spawn").RawValue("b", 0)
+    def __init__(self, n_jobs: int) -> None:
+        self.n_jobs = n_jobs
+        self.folder = tempfile.TemporaryDirectory(prefix="dpplearn-")  # for what workers and this process share
+        self.compiling = Path(self.folder.name, "compiling")
+        self.executor = self._start()
+
+    def _start(self) -> Executor:
+        return Executor(self.n_jobs, _tell_by_file, (self.compiling,))
 
     def each(
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
     ) -> Iterator[tuple[Task, Answer]]:
-        left, again, losses = iter(tasks), deque[Task](), Counter[int]()
-        waiting: dict[Future[Answer], Task] = {}
-        path = self._keep(given)
-        call = partial(alone, work) if path is None else partial(alone_with, work, path=path)
+        left, again = ((task, 0) for task in tasks), deque[tuple[Task, int]]()  # with the workers that each has lost
+        waiting: dict[Future[Answer], tuple[Task, int]] = {}
+        path = None
         try:
+            if given is not None:
+                path = Path(self.folder.name, "given")
+                path.write_bytes(pickle.dumps(given))
             while True:
-                broken = not self._fill(call, waiting, left, again)
-                if not waiting and not again:
+                while len(waiting) < 2 * self.n_jobs and (one := again.popleft() if again else next(left, None)):
+                    waiting[self._submit(do_with, work, one[0], path)] = one
+                if not waiting:
                     return
-                patience = None if notice.said else HEARD
-                done = wait(waiting, patience, FIRST_COMPLETED).done if waiting else set()
-                if self.compiling.value:
-                    notice.announce()
-                for future in done:
-                    task = waiting.pop(future)
+                for future in wait(waiting, None if notice.said else HEARD, FIRST_COMPLETED).done:
+                    task, losses = waiting.pop(future)
                     try:
                         answer = future.result()
-                    except BrokenProcessPool:
-                        again.append(task)
-                        broken = True
-                        continue
-                    losses.pop(id(task), None)
-                    yield task, answer
-                if broken:
-                    again.extend(waiting.values())
-                    waiting.clear()
-                    self.close()
-                    losses.update(map(id, again))
-                    if max(losses.values(), default=0) > LOSSES:  # one of them may be what no worker survives
-                        raise lost_worker(
-                            "Fewer jobs need less. In a script, processes can only be started under "
-                            "`if __name__ == '__main__':`."
-                        )
+                    except BrokenProcessPool as error:
+                        if not is_lost(error):
+                            raise
+                        if losses == LOSSES:  # it may be what no worker survives
+                            raise lost_worker("Fewer jobs need less.") from None
+                        again.append((task, losses + 1))
+                    else:
+                        yield task, answer
+                if self.compiling.exists():
+                    notice.announce()
         except BaseException:  # Ctrl-C or an error: what the workers are at is of no use any more
-            self.close()
+            self.executor.close()
             raise
         finally:
             if path is not None:
-                os.unlink(path)
+                path.unlink(missing_ok=True)
 
-    def _keep(self, given: Any) -> str | None:
-        """A file with what all tasks have in common."""
-        if given is None:
-            return None
-        handle, path = tempfile.mkstemp(prefix="dpplearn-")
+    def _submit(self, *call: Any) -> Future[Any]:
         try:
-            with os.fdopen(handle, "wb") as file:
-                pickle.dump(given, file)
-        except BaseException:  # a full disk, or what cannot be pickled
-            os.unlink(path)
-            raise
-        return path
-
-    def _fill(
-        self,
-        work: Callable[..., Answer],
-        waiting: dict[Future[Answer], Task],
-        left: Iterator[Task],
-        again: deque[Task],
-    ) -> bool:
-        """Give every process a task and one to come; False if a process is gone."""
-        if self.pool is None:
-            context = multiprocessing.get_context("spawn")
-            self.pool = ProcessPoolExecutor(
-                self.jobs, mp_context=context, initializer=begin, initargs=(self.compiling,)
-            )
-        while len(waiting) < 2 * self.jobs:
-            if not again:
-                found = next(left, self)  # `self` is no task
-                if found is self:
-                    return True
-                again.append(found)  # type: ignore[arg-type]  # a task: not `self`
-            try:
-                with deaf_children():
-                    waiting[self.pool.submit(work, again[0])] = again[0]
-            except BrokenProcessPool:
-                return False
-            again.popleft()
-        return True
+            future: Future[Any] = self.executor.submit(*call)
+        except RuntimeError:  # a process was lost, or the executor was closed
+            self.executor = self._start()
+            future = self.executor.submit(*call)
+        return future
 
     def close(self) -> None:
         """End the processes, whatever they do."""
-        if self.pool is not None:
-            for process in list((self.pool._processes or {}).values()):
-                process.terminate()
-            self.pool.shutdown(cancel_futures=True)
-            self.pool = None
+        self.executor.close()
+        self.folder.cleanup()
 
 
-class Cluster(Workers):
+def _tell_by_file(path: Path) -> None:
+    """In a worker: leave it to the parent to say that loops are compiled."""
+    notice.tell = path.touch
+
+
+def do_with(work: Callable[..., Answer], task: Task, path: Path | None) -> Answer:
+    """In a worker: with what is in a file, read once."""
+    return do(work, task, None if path is None else from_file(path, path.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=1)
+def from_file(path: Path, _: int) -> Any:
+    """What the process that started this one wrote there."""
+    return pickle.loads(path.read_bytes())
+
+
+class Cluster:
     """The workers of a Dask cluster, which runs again what a lost one was at."""
 
     def __init__(self, client: Any) -> None:
@@ -197,11 +152,11 @@ class Cluster(Workers):
                 room = 2 * max(sum(self.client.nthreads().values()), 1)
                 while len(waiting) < room:
                     task = again.popleft() if again else next(left, self)
-                    if task is self:
+                    if task is self:  # no task is left
                         break
                     if shared is not None and shared.cancelled():  # a task of one that is forgotten may never end
                         shared = self._share(given)
-                    future = self.client.submit(alone, work, task, shared, pure=False)
+                    future = self.client.submit(do, work, task, shared, pure=False)
                     waiting[future.key] = future, task  # type: ignore[assignment]  # as above
                     done.add(future)
                 if not waiting:
@@ -241,17 +196,9 @@ def same(given: Any) -> Any:
     return given
 
 
-def gone(client: Any) -> ConnectionError:
-    """What to raise where a scheduler is lost."""
-    address = getattr(client.scheduler, "address", "") if client.scheduler is not None else ""
-    return ConnectionError(
-        f"The Dask scheduler {address} cannot be reached any more, or has no worker. Start it again."
-    )
-
-
 @contextmanager
 def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Workers]:
-    """The workers that a name, a distributed.Client or `n_jobs` asks for; they end with the block.
+    """The workers that `n_jobs`, or "dask" or a distributed.Client, ask for; they end with the block.
 
     Examples
     --------
@@ -260,18 +207,14 @@ def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Worker
     [(-2, 2), (1, 1)]
     """
     jobs = check_jobs(n_jobs)
-    if backend is None:
-        backend = "serial" if jobs == 1 else "processes"
-    if isinstance(backend, str):
-        check_choice(backend, "backend", BACKENDS)
-    if backend == "serial":
+    if check_backend(backend) is not None:
+        with cluster_client(None if backend == "dask" else backend, n_jobs) as client:
+            yield Cluster(client)
+    elif jobs == 1:
         yield Here()
-    elif backend == "processes":
+    else:
         pool = Processes(jobs)
         try:
             yield pool
         finally:
             pool.close()
-    else:
-        with cluster_client(None if backend == "dask" else backend, n_jobs) as client:
-            yield Cluster(client)

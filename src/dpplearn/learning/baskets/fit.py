@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, check_choice, check_int
+from dpplearn._run.memory import memory_limit
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import make_backend
 from dpplearn.learning.baskets.counted import Baskets, cut
@@ -121,17 +121,14 @@ def check_memory(n: int, shape: Shape, solver: str) -> None:
     """Raise where the parameters, and what the solver keeps beside them, do not fit; say what would."""
     copies = 12 if solver == "stochastic" else 54
     each = 8 * n * copies
-    try:
-        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not told here
-        return
-    if each * shape.columns > available:
+    available = memory_limit()
+    if available is not None and each * shape.columns > available:
         per_rank = max((shape.columns - 1) / max(shape.repelling, 1), 1.0)
         fits = int((available / each - 1) / per_rank)
         advice = f"Pass rank={fits} or less." if fits >= 1 else "Take a smaller catalogue."
         raise ValueError(
             f"rank={shape.repelling} for {n:,} items takes about {each * shape.columns / 1e9:.0f} GB with "
-            f"solver={solver!r}, and this machine has {available / 1e9:.0f} GB. {advice}"
+            f"solver={solver!r}, and there are {available / 1e9:.0f} GB here. {advice}"
         )
 
 
