@@ -175,7 +175,8 @@ class _Watch:
 
     def __init__(self, child: subprocess.Popen[bytes], seconds: float) -> None:
         self.child, self.deadline = child, monotonic() + seconds
-        self.late, self.stopped = False, None
+        self.late = False
+        self.stopped: BaseException | None = None
         self._done = Event()
         self._thread = Thread(target=copy_context().run, args=(self._look,), daemon=True)
         self._thread.start()
@@ -185,7 +186,7 @@ class _Watch:
             try:
                 check_stop()
             except BaseException as error:
-                self.stopped: BaseException | None = error
+                self.stopped = error
             self.late = monotonic() >= self.deadline
             if self.late or self.stopped is not None:
                 self.child.kill()

@@ -121,7 +121,7 @@ class Readers:
             log.error("%s", answer)
         if isinstance(answer, Exception):
             raise answer
-        return answer  # type: ignore[no-any-return]
+        return answer
 
     def close(self) -> None:
         """End the processes that wait for work."""

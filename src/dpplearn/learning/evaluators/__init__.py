@@ -54,7 +54,7 @@ class Survey(NamedTuple):
     def short(self) -> Survey:
         """What is needed to prepare the shard again: which instances count, and of which parts similarities are."""
         nothing = np.empty(0)
-        return Survey(self.n_instances, self.n_features, None, self.impossible, *3 * [nothing], 0.0, parts=self.parts)
+        return self._replace(low=nothing, high=nothing, products=nothing, moment=None, raw=None)
 
 
 def merge_surveys(surveys: Sequence[Survey]) -> Survey:

@@ -32,11 +32,16 @@ class Apart:
 
     def __call__(self, file: DocumentFile) -> list[Document]:
         place, limits = str(file.place), file.limits
-        options = {"function": self.function, "name": file.name, "place": place, "encoding": file.encoding}
-        budget = {"seconds": limits.seconds, "memory": limits.memory}
+        options: dict[str, Any] = {
+            "function": self.function,
+            "name": file.name,
+            "place": place,
+            "encoding": file.encoding,
+        }
+        options["limits"] = asdict(limits)
         try:
             found = json.loads(
-                run_sandboxed(f"{__name__}:parse", file.data, {**options, "limits": asdict(limits)}, **budget)
+                run_sandboxed(f"{__name__}:parse", file.data, options, seconds=limits.seconds, memory=limits.memory)
             )
         except SandboxLostError:
             raise ValueError(
