@@ -23,7 +23,7 @@ from brute_learning import random_items, training_set
 from dpplearn._run.blas import LARGE, blas_threads, one_thread
 from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, KernelDPP, evaluators, load_shard, posterior, save_shard
-from dpplearn.learning.backends import cut, make_backend, spread
+from dpplearn.learning.backends import cut, make_backend
 from dpplearn.learning.evaluators import Part, make_evaluator
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
@@ -180,8 +180,6 @@ def test_lists_are_cut_in_order_by_cost(data):
     pieces = cut(Shard(twins, [y[0]] * 15, np.ones(15)), 32)
     assert [len(piece) for piece in pieces] == [5, 5, 5]
     assert len(cut(Shard([X[0]] * 64, [y[0]] * 64, np.ones(64)), 32)) == 4  # very many do not wait for one worker
-    assert sorted(k for share in spread([5.0, 1.0, 1.0, 3.0, 2.0], 2) for k in share) == [0, 1, 2, 3, 4]
-    assert spread([5.0, 1.0, 1.0, 3.0], 2) == [[0], [3, 1, 2]]
 
 
 def test_a_worker_that_dies_is_replaced(data, shards):

@@ -139,14 +139,16 @@ def test_a_process_that_cannot_start_is_no_fault_of_the_file(monkeypatch):
 
 def test_one_that_answered_at_its_deadline_is_not_asked_again(monkeypatch):
     """It may have been killed, which the next call would take for a fault of its file."""
-    box, end = Sandbox(), sandbox._Watch.end
+    box, receive = Sandbox(), sandbox.receive
 
-    def late(watch):
-        end(watch)
-        watch.late = True
+    def slowly(file):
+        found = receive(file)
+        time.sleep(1.5 if found else 0.0)  # until after the deadline
+        return found
 
-    monkeypatch.setattr(sandbox._Watch, "end", late)
-    assert box.run(BACKWARDS, b"abc", {}, 60, 2**32) == b"cba"
+    box.run(BACKWARDS, b"abc", {}, 60, 2**32)
+    monkeypatch.setattr(sandbox, "receive", slowly)
+    assert box.run(BACKWARDS, b"abc", {}, 1.0, 2**32) == b"cba"
     assert not box.usable
     assert box.child.poll() is not None
 

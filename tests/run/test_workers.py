@@ -1,10 +1,8 @@
 """Work on many pieces: what a lost worker was at is done again, and what workers compile is said."""
 
 import os
-import pickle
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -38,13 +36,6 @@ def test_what_workers_compile_is_said_once_and_by_who_started_them():
     with say_when_compiling(lambda: said.append("here")), open_workers(None, 2) as workers:
         assert sorted(answer for _, answer in workers.each(compiles, range(3))) == [0, 1, 2]
     assert said == ["here"]
-
-
-def test_what_cannot_be_shared_leaves_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with open_workers(None, 2) as workers, pytest.raises((AttributeError, pickle.PicklingError)):
-        list(workers.each(abs, [1], given=lambda: 0))
-    assert not list(tmp_path.iterdir())
 
 
 def test_what_a_killed_worker_was_at_is_done_again(tmp_path):

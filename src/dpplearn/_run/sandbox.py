@@ -60,18 +60,17 @@ class Sandboxes:
     keep : int
         Processes that wait for the next work, at most.
     preload : str
-        A module that they import before they are asked anything. They are then replaced ahead of need.
+        A module that they import before they are asked anything.
     """
 
     def __init__(self, keep: int = 64, preload: str = __name__) -> None:
         self.keep, self.preload, self.lost, self.idle = keep, preload, 0, list[Sandbox]()
-        self._lock, self._busy = Lock(), 0
+        self._lock = Lock()
 
     def fill(self) -> None:
         """Start as many processes as are kept."""
         with self._lock:
-            while len(self.idle) + self._busy < self.keep:
-                self.idle.append(Sandbox(self.preload))
+            self.idle += [Sandbox(self.preload) for _ in range(self.keep - len(self.idle))]
 
     def run(self, function: str, data: bytes, options: dict[str, Any], *, seconds: float, memory: int) -> bytes:
         """As `run_sandboxed`."""
@@ -79,19 +78,15 @@ class Sandboxes:
             while self.idle and self.idle[-1].child.poll() is not None:  # somebody killed it
                 self.idle.pop().close()
             box = self.idle.pop() if self.idle else Sandbox(self.preload)
-            self._busy += 1
         try:
             return box.run(function, data, options, seconds, memory)
         finally:
             with self._lock:
-                self._busy -= 1
                 self.lost += not box.usable
                 if box.usable and not box.grown and len(self.idle) < self.keep:
                     self.idle.append(box)
                 else:
                     box.close()
-            if not box.usable and self.preload != __name__:
-                self.fill()
 
     def close(self) -> None:
         """End the processes that wait for work."""
@@ -122,7 +117,24 @@ class Sandbox:
         assert self.child.stdin is not None
         assert self.child.stdout is not None
         head = {"function": function, "options": options, "seconds": seconds, "memory": memory}
-        watch = _Watch(self.child, seconds)
+        deadline = monotonic() + seconds
+        done, late, stopped = Event(), False, list[BaseException]()
+
+        def watch() -> None:
+            """Kill it at its deadline, or when the work is to be stopped."""
+            nonlocal late
+            while not done.wait(min(STEP, max(deadline - monotonic(), 0.0))):
+                try:
+                    check_stop()
+                except BaseException as error:
+                    stopped.append(error)
+                late = monotonic() >= deadline
+                if late or stopped:
+                    self.child.kill()
+                    return
+
+        watching = Thread(target=copy_context().run, args=(watch,), daemon=True)
+        watching.start()
         try:
             send(self.child.stdin, json.dumps(head).encode())
             send(self.child.stdin, data)
@@ -132,9 +144,9 @@ class Sandbox:
             answer = receive(self.child.stdout)
         except (EOFError, OSError):
             code = self.close()
-            if watch.stopped is not None:
-                raise watch.stopped from None
-            if code > 0 and not self.started and not watch.late:
+            if stopped:
+                raise stopped[0] from None
+            if code > 0 and not self.started and not late:
                 raise RuntimeError(
                     f"{sys.executable} must be able to import dpplearn and run beside this process, but ended with "
                     f"status {code}. Try: {sys.executable} -c 'import dpplearn._run.sandbox'"
@@ -144,8 +156,9 @@ class Sandbox:
             self.close()
             raise
         finally:
-            watch.end()
-        if watch.late or watch.stopped is not None:  # killed just after it answered
+            done.set()
+            watching.join()
+        if late or stopped:  # killed just after it answered
             self.close()
         kind, self.grown, found = answer[0], bool(answer[1]), answer[2:]
         if kind == REFUSED:
@@ -168,33 +181,6 @@ class Sandbox:
                 if pipe is not None:
                     pipe.close()
         return self.child.wait()
-
-
-class _Watch:
-    """Kills a process at its deadline, or when the work is to be stopped."""
-
-    def __init__(self, child: subprocess.Popen[bytes], seconds: float) -> None:
-        self.child, self.deadline = child, monotonic() + seconds
-        self.late = False
-        self.stopped: BaseException | None = None
-        self._done = Event()
-        self._thread = Thread(target=copy_context().run, args=(self._look,), daemon=True)
-        self._thread.start()
-
-    def _look(self) -> None:
-        while not self._done.wait(min(STEP, max(self.deadline - monotonic(), 0.0))):
-            try:
-                check_stop()
-            except BaseException as error:
-                self.stopped = error
-            self.late = monotonic() >= self.deadline
-            if self.late or self.stopped is not None:
-                self.child.kill()
-                return
-
-    def end(self) -> None:
-        self._done.set()
-        self._thread.join()
 
 
 _pools: dict[int, Sandboxes] = {}

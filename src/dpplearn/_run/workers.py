@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pickle  # between processes of our own: no file of another's is read by it
+import asyncio
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from dpplearn._checks import check_jobs
 from dpplearn._run.blas import one_thread
@@ -24,24 +22,13 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 
-class Workers(Protocol):
-    """Who does the work. Functions and tasks must pickle, and may be run twice where a worker is lost."""
-
-    def each(
-        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
-    ) -> Iterator[tuple[Task, Answer]]:
-        """The tasks with their answers, as they are done; tasks are made as they are needed.
-
-        An answer is work(task), or work(task, given) with something that all have in common and that travels once.
-        """
-
-
 class Here:
     """This process, one task after the other."""
 
     def each(
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
     ) -> Iterator[tuple[Task, Answer]]:
+        """As `hand_out`."""
         for task in tasks:
             yield task, do(work, task, given)
 
@@ -52,148 +39,148 @@ def do(work: Callable[..., Answer], task: Task, given: Any = None) -> Answer:
         return work(task) if given is None else work(task, given)
 
 
+def hand_out(
+    pool: Any, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
+) -> Iterator[tuple[Task, Answer]]:
+    """The tasks with their answers, as they are done, from a pool that is given a few tasks ahead.
+
+    An answer is work(task), or work(task, given) with something that all have in common and that travels once.
+    Functions and tasks must pickle; what a lost worker was at is begun again.
+    """
+    left, again = ((task, 0) for task in tasks), deque[tuple[Task, int]]()  # with the workers that each has lost
+    waiting: dict[Any, tuple[Task, int]] = {}
+    pool.share(given)
+    try:
+        while True:
+            while len(waiting) < 2 * pool.size and (one := again.popleft() if again else next(left, None)):
+                waiting[pool.submit(work, one[0])] = one
+            if not waiting:
+                return
+            for future in pool.done(waiting):
+                task, losses = waiting.pop(future)
+                try:
+                    answer = future.result()
+                except (Exception, asyncio.CancelledError) as error:
+                    if not pool.is_lost(error):
+                        raise
+                    if losses == LOSSES:  # it may be what no worker survives
+                        raise lost_worker("Fewer jobs need less.") from None
+                    again.append((task, losses + 1))
+                else:
+                    yield task, answer
+    except BaseException:  # Ctrl-C or an error: what the workers are at is of no use any more
+        pool.stop(waiting)
+        raise
+
+
 class Processes:
-    """Processes of this machine; where one is lost, what they were at is begun again by others."""
+    """Processes of this machine."""
+
+    each = hand_out
 
     def __init__(self, n_jobs: int) -> None:
-        self.n_jobs = n_jobs
-        self.folder = tempfile.TemporaryDirectory(prefix="dpplearn-")  # for what workers and this process share
-        self.compiling = Path(self.folder.name, "compiling")
+        self.size, self.given = n_jobs, None
+        self.folder = tempfile.TemporaryDirectory(prefix="dpplearn-")
+        self.compiling = Path(self.folder.name, "compiling")  # made by a worker that compiles
         self.executor = self._start()
 
     def _start(self) -> Executor:
-        return Executor(self.n_jobs, _tell_by_file, (self.compiling,))
+        return Executor(self.size, begin, (self.compiling, self.given))
 
-    def each(
-        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
-    ) -> Iterator[tuple[Task, Answer]]:
-        left, again = ((task, 0) for task in tasks), deque[tuple[Task, int]]()  # with the workers that each has lost
-        waiting: dict[Future[Answer], tuple[Task, int]] = {}
-        path = None
-        try:
-            if given is not None:
-                path = Path(self.folder.name, "given")
-                path.write_bytes(pickle.dumps(given))
-            while True:
-                while len(waiting) < 2 * self.n_jobs and (one := again.popleft() if again else next(left, None)):
-                    waiting[self._submit(do_with, work, one[0], path)] = one
-                if not waiting:
-                    return
-                for future in wait(waiting, None if notice.said else HEARD, FIRST_COMPLETED).done:
-                    task, losses = waiting.pop(future)
-                    try:
-                        answer = future.result()
-                    except BrokenProcessPool as error:
-                        if not is_lost(error):
-                            raise
-                        if losses == LOSSES:  # it may be what no worker survives
-                            raise lost_worker("Fewer jobs need less.") from None
-                        again.append((task, losses + 1))
-                    else:
-                        yield task, answer
-                if self.compiling.exists():
-                    notice.announce()
-        except BaseException:  # Ctrl-C or an error: what the workers are at is of no use any more
+    def share(self, given: Any) -> None:
+        if given is not self.given:
             self.executor.close()
-            raise
-        finally:
-            if path is not None:
-                path.unlink(missing_ok=True)
+            self.given = given
+            self.executor = self._start()
 
-    def _submit(self, *call: Any) -> Future[Any]:
+    def submit(self, work: Callable[..., Answer], task: Any) -> Any:
         try:
-            future: Future[Any] = self.executor.submit(*call)
+            return self.executor.submit(do_given, work, task)
         except RuntimeError:  # a process was lost, or the executor was closed
             self.executor = self._start()
-            future = self.executor.submit(*call)
-        return future
+            return self.executor.submit(do_given, work, task)
+
+    def done(self, waiting: Iterable[Any]) -> Iterable[Any]:
+        found = wait(waiting, None if notice.said else HEARD, FIRST_COMPLETED).done
+        if self.compiling.exists():
+            notice.announce()
+        return found
+
+    def is_lost(self, error: BaseException) -> bool:
+        return is_lost(error)
+
+    def stop(self, _: Iterable[Any]) -> None:
+        self.executor.close()
 
     def close(self) -> None:
-        """End the processes, whatever they do."""
+        """End the processes."""
         self.executor.close()
         self.folder.cleanup()
 
 
-def _tell_by_file(path: Path) -> None:
-    """In a worker: leave it to the parent to say that loops are compiled."""
-    notice.tell = path.touch
+def begin(compiling: Path, given: Any) -> None:
+    """In a worker: keep what tasks have in common, and leave it to the parent to say that loops are compiled."""
+    global _given
+    _given, notice.tell = given, compiling.touch
 
 
-def do_with(work: Callable[..., Answer], task: Task, path: Path | None) -> Answer:
-    """In a worker: with what is in a file, read once."""
-    return do(work, task, None if path is None else from_file(path, path.stat().st_mtime_ns))
+_given: Any = None
 
 
-@lru_cache(maxsize=1)
-def from_file(path: Path, _: int) -> Any:
-    """What the process that started this one wrote there."""
-    return pickle.loads(path.read_bytes())
+def do_given(work: Callable[..., Answer], task: Task) -> Answer:
+    """In a worker: with what it was given when it began."""
+    return do(work, task, _given)
 
 
 class Cluster:
-    """The workers of a Dask cluster, which runs again what a lost one was at."""
+    """The workers of a Dask cluster, which itself does again what a lost worker was at."""
+
+    each = hand_out
 
     def __init__(self, client: Any) -> None:
-        self.client = client
+        self.client, self.dask = client, import_distributed()
 
-    def each(
-        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
-    ) -> Iterator[tuple[Task, Answer]]:
-        import asyncio
-        from concurrent.futures import CancelledError
+    @property
+    def size(self) -> int:
+        return max(sum(self.client.nthreads().values()), 1)
 
-        dd = import_distributed()
-        left, again, lost = iter(tasks), deque[Task](), 0
-        waiting: dict[str, tuple[Any, Task]] = {}
-        done: Any = dd.as_completed()
-        shared = self._share(given)
-        try:
-            while True:
-                room = 2 * max(sum(self.client.nthreads().values()), 1)
-                while len(waiting) < room:
-                    task = again.popleft() if again else next(left, self)
-                    if task is self:  # no task is left
-                        break
-                    if shared is not None and shared.cancelled():  # a task of one that is forgotten may never end
-                        shared = self._share(given)
-                    future = self.client.submit(do, work, task, shared, pure=False)
-                    waiting[future.key] = future, task  # type: ignore[assignment]  # as above
-                    done.add(future)
-                if not waiting:
-                    return
-                future = next(done)
-                _, task = waiting.pop(future.key)
-                try:
-                    answer = future.result()
-                except dd.KilledWorker:
-                    raise lost_worker("Every worker that was given this piece was lost.") from None
-                except (CancelledError, asyncio.CancelledError):  # the scheduler was restarted, and forgot it
-                    lost += 1
-                    if lost > LOSSES * room or not self._back():
-                        raise gone(self.client) from None
-                    again.append(task)
-                    continue
-                lost = 0
-                yield task, answer
-        finally:
-            with suppress(Exception):  # the scheduler may be gone
-                self.client.cancel([future for future, _ in waiting.values()])
+    def share(self, given: Any) -> None:
+        self.given, self.completed = given, self.dask.as_completed()
+        self.shared: Any = None
 
-    def _share(self, given: Any) -> Any:
-        """The answer of a task, never scattered: what a lost worker held is made again elsewhere."""
-        return None if given is None else self.client.submit(same, given, pure=False)
+    def submit(self, work: Callable[..., Answer], task: Any) -> Any:
+        """What tasks share is the answer of a task, never scattered: it is made again where a worker is lost."""
+        if self.given is not None and (self.shared is None or self.shared.cancelled()):
+            self.shared = self.client.submit(same, self.given, pure=False)
+        future = self.client.submit(do, work, task, self.shared, pure=False)
+        self.completed.add(future)
+        return future
 
-    def _back(self) -> bool:
-        """Whether the scheduler can be reached, and has a worker, within a minute."""
+    def done(self, _: Iterable[Any]) -> Iterable[Any]:
+        return [next(self.completed)]
+
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether the scheduler was restarted, and forgot the task; where it is gone, that is an error."""
+        if isinstance(error, self.dask.KilledWorker):
+            raise lost_worker("Every worker that was given this piece was lost.") from None
+        if not isinstance(error, CancelledError | asyncio.CancelledError):
+            return False
         try:
             self.client.wait_for_workers(1, timeout=60)
         except Exception:  # whatever a link that is closed says
-            return False
+            raise gone(self.client) from None
         return True
+
+    def stop(self, waiting: Iterable[Any]) -> None:
+        with suppress(Exception):  # the scheduler may be gone
+            self.client.cancel(list(waiting))
 
 
 def same(given: Any) -> Any:
     return given
+
+
+Workers: TypeAlias = Here | Processes | Cluster
 
 
 @contextmanager

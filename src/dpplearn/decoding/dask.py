@@ -22,7 +22,7 @@ from scipy import sparse
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn._holders import as_array
-from dpplearn._io.sealed import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
+from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import one_thread
 from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress

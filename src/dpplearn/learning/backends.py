@@ -87,27 +87,35 @@ class Shards:
 
     def answer(self, k: int, request: Request[Any] | None) -> Any:
         """What a shard says to a request, or its survey."""
-        if request is None and k in self.surveys:
-            return self.surveys[k]
-        with compiled_always():  # so that the digits are the same in whatever process, and whatever is on disk
-            ready, source = self.ready.get(k), self.sources[k]
-            if ready is None and isinstance(source, str):
-                ready = self.prepare(load_shard(source), survey=self.surveys.get(k))
-                self.surveys.setdefault(k, ready.survey)
-            elif ready is None:
-                ready = self.ready[k] = self.prepare(source)
-            return ready.survey if request is None else ready.evaluate(request)
+        part, source = self.ready.get(k), self.sources[k]
+        if part is None:
+            part = make_ready(source, self.prepare, self.surveys.get(k))
+            if isinstance(source, str):
+                self.surveys.setdefault(k, part.survey)
+            else:
+                self.ready[k] = part
+        return ask(part, request)
+
+
+def make_ready(source: Source, prepare: Prepare, survey: Survey | None = None) -> Any:
+    """A shard that can be asked, read if it is in a file; not surveyed again where its survey is known."""
+    with compiled_always():  # so that the digits are the same in whatever process, and whatever is on disk
+        return prepare(load_shard(source), survey=survey) if isinstance(source, str) else prepare(source)
+
+
+def ask(part: Any, request: Request[Any] | None) -> Any:
+    """What a shard that is ready says to a request, or its survey."""
+    with compiled_always():
+        return part.survey if request is None else part.evaluate(request)
 
 
 class Processes(Backend):
     """Shards spread over processes, each with its own, sent once; a process that is lost is replaced."""
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, n_jobs: int) -> None:
-        self.n_shards = len(sources)
-        self.shares = [
-            {k: sources[k] for k in share} for share in spread([cost_of(source) for source in sources], n_jobs)
-        ]
-        self.prepare = prepare
+        self.n_shards, self.prepare = len(sources), prepare
+        jobs = min(n_jobs, self.n_shards)
+        self.shares = [{k: sources[k] for k in range(w, self.n_shards, jobs)} for w in range(jobs)]
         self.executors = [self._start(share) for share in self.shares]
 
     def _start(self, share: Mapping[int, Source]) -> Executor:
@@ -182,7 +190,9 @@ class Dask(Backend):
     def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
         answers: list[Any] = []
         with quiet():
-            futures = self.client.map(ask, self.parts, self.surveys, request=request, prepare=self.prepare, pure=False)
+            futures = self.client.map(
+                answer, self.parts, self.surveys, request=request, prepare=self.prepare, pure=False
+            )
         for future in futures:
             answers.append(future.result())
             tick(len(answers), self.n_shards)
@@ -197,15 +207,14 @@ class Dask(Backend):
 
 def load(source: Source, prepare: Prepare) -> Any:
     """In a Dask worker: a shard made ready."""
-    with one_thread(), compiled_always():
-        return prepare(load_shard(source) if isinstance(source, str) else source)
+    with one_thread():
+        return make_ready(source, prepare)
 
 
-def ask(part: Any, survey: Survey | None, request: Request[Any] | None, prepare: Prepare) -> Any:
+def answer(part: Any, survey: Survey | None, request: Request[Any] | None, prepare: Prepare) -> Any:
     """In a Dask worker: what a shard says; a path is read, used and forgotten."""
-    with one_thread(), compiled_always():
-        ready = prepare(load_shard(part), survey=survey) if isinstance(part, str) else part
-        return ready.survey if request is None else ready.evaluate(request)
+    with one_thread():
+        return ask(make_ready(part, prepare, survey) if isinstance(part, str) else part, request)
 
 
 @contextmanager
@@ -235,19 +244,3 @@ def cut(shard: Shard, n_shards: int) -> list[Source]:
     piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
     ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard)]
     return [Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b]) for a, b in pairwise(ends)]
-
-
-def cost_of(source: Source) -> float:
-    """Operations for a shard in memory, bytes for one in a file."""
-    return float(os.path.getsize(source) if isinstance(source, str) else source.cost)
-
-
-def spread(costs: Sequence[float], n_jobs: int) -> list[list[int]]:
-    """Which shards go to which of n_jobs workers: the costliest first, each to the one with least to do."""
-    shares: list[list[int]] = [[] for _ in range(min(n_jobs, len(costs)))]
-    load = np.zeros(len(shares))
-    for k in sorted(range(len(costs)), key=lambda k: -costs[k]):
-        w = int(load.argmin())
-        shares[w].append(k)
-        load[w] += costs[k]
-    return shares

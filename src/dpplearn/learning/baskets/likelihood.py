@@ -75,10 +75,6 @@ class BasketShard:
     indices: IntArray
     weights: FloatArray
 
-    @property
-    def cost(self) -> float:
-        return float((np.diff(self.indptr).astype(np.float64) ** 3).sum())
-
     def evaluate(self, question: Question) -> Slopes:
         """Sum of w log det L_Y, and its derivatives in what the question brought."""
         from dpplearn.learning.baskets._inverse_loops import sum_of_entries, sum_of_rows
