@@ -112,7 +112,7 @@ def two_processes(n: int, folder: Path, repeats: int) -> list[float]:
         for piece in corpus.pieces(corpus.notes()):
             yield Summaries(piece, folder / f"{run}-{piece.number}.jsonl", None, None, {}, False)
 
-    with open_workers("processes", 1) as one, open_workers("processes", 2) as two:
+    with open_workers(None, 1) as one, open_workers(None, 2) as two:
         for workers in (one, two):
             list(workers.each(summarize_piece, islice(tasks(0), 8)))
         for run in range(1, repeats + 1):

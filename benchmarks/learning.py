@@ -171,7 +171,7 @@ def two_processes(repeats: int, T: int) -> dict:
     X, y = problem(T)
     data, request = Shard(X, y, np.ones(T)), Request(LogLinear(np.zeros(39)), Fixed())
     prepare = partial(OneByOne().prepare, similarity=Fixed())
-    with make_backend("processes", 2, data, prepare) as two, make_backend("serial", 1, data, prepare) as one:
+    with make_backend(None, 2, data, prepare) as two, make_backend(None, 1, data, prepare) as one:
         values = [backend.evaluate(request, lambda *_: None) for backend in (two, one)]
         assert abs(values[0].value - values[1].value) < 1e-9
         times = alternate(

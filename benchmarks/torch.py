@@ -129,7 +129,7 @@ def against_numpy(device, quick: bool) -> dict:
     data, request = Shard(X, y, np.ones(T)), Request(LogLinear(np.full(M, 0.1)), Fixed())
     ready = make_evaluator("torch", device).prepare(data, Fixed())
     prepare = partial(Part.of, evaluator=make_evaluator("numpy"), similarity=Fixed())
-    with make_backend("processes", -1, data, prepare) as cores:
+    with make_backend(None, -1, data, prepare) as cores:
         theirs = cores.evaluate(request, lambda *_: None)
         np.testing.assert_allclose(ready.evaluate(request).gradient, theirs.gradient, rtol=1e-9, atol=1e-8)
         pairs = [

@@ -100,7 +100,7 @@ class Command:
         for entry in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # it may have ended meanwhile
                 parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                if parent == self.pid and b"spawn_main" in (entry / "cmdline").read_bytes():
+                if parent == self.pid and b"popen_loky" in (entry / "cmdline").read_bytes():
                     found.append(int(entry.name))
         return found
 

@@ -18,8 +18,3 @@ def gone(_):
 
 def process_id(_):
     return os.getpid()
-
-
-def take(size, _):
-    """Memory, all of it written to; how much."""
-    return len(bytearray(b"x") * size)

@@ -1,8 +1,12 @@
 """Waiting for what is sure to come, however busy the machine is."""
 
+import os
+import signal
+import threading
 import time
 
 from dpplearn._run.notice import notice
+from dpplearn._run.threads import map_threads
 
 
 def until(condition, seconds=60):
@@ -18,3 +22,24 @@ def compiles(task):
     """A task in a worker that has to wait for a compiler."""
     notice.announce()
     return task
+
+
+# What workers are given to do: they find it in a module of its own, not in one that pytest imports
+
+
+def die(_):
+    """As the system ends a process for want of memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_once(task, folder):
+    """The first worker that is given a task does not survive it."""
+    if not (folder / f"{task}").exists():
+        (folder / f"{task}").touch()
+        die(task)
+    return task
+
+
+def own_threads():
+    """How many threads do the work of a task."""
+    return len({*map_threads(lambda _: (time.sleep(0.001), threading.get_ident())[1], 20, 4)})

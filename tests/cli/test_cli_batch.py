@@ -113,9 +113,6 @@ def test_what_is_wrong_is_told_before_any_work(corpus, tmp_path):
     assert "does not exist" in run("batch", tmp_path / "no.jsonl", "--out", tmp_path / "o.jsonl").stderr
     assert "There is no file" in run("batch", corpus, "--out", tmp_path / "o.jsonl", "--model", "no.json").stderr
     assert "no folder" in run("batch", corpus, "--out", tmp_path / "no" / "o.jsonl").stderr
-    both = ["--scheduler", "tcp://127.0.0.1:1", "--backend", "serial"]
-    told = run("batch", corpus, "--out", tmp_path / "o.jsonl", *both)
-    assert "--scheduler is for --backend dask" in told.stderr
 
 
 def test_halves_of_surrogate_pairs_are_escaped(tmp_path):

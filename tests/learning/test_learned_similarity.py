@@ -2,7 +2,6 @@
 
 import itertools
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,16 +10,12 @@ from scipy.special import logsumexp
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
-from dpplearn.learning import ConditionalDPPCV, load_shard, posterior, save_shard
-from dpplearn.learning.backends import Serial, make_backend
+from dpplearn.learning import ConditionalDPPCV, load_shard, save_shard
 from dpplearn.learning.diagnosis import warn_about_starts
-from dpplearn.learning.evaluators import Part, make_evaluator
-from dpplearn.learning.likelihood import Request, log_likelihood
+from dpplearn.learning.likelihood import log_likelihood
 from dpplearn.learning.normalizer import Complement
 from dpplearn.learning.outcome import Outcome
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Mixture, Projected, Scaled
-from dpplearn.learning.training_set import Shard
+from dpplearn.learning.similarity import Mixture, Projected, Scaled
 
 THETA = np.array([-1.0, 0.8, -0.5])
 TRUE = np.array([0.1, 0.2, 0.5, 0.2])  # of I, of 11^T, of a and of b
@@ -127,40 +122,6 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
     assert asked == [7]
     for j in range(z.size):
         assert slope(lambda v: terms(v).value, z, j, 1e-4) == pytest.approx(found[j], abs=2e-3)  # I - K cancels
-
-
-@quiet
-def test_starts_that_some_of_the_data_compared_lead_to_the_same_maximum(monkeypatch):
-    X, y = made_up(40, 7, 8)
-    asked = []
-    evaluate = Serial.evaluate
-
-    def counted(self, request, tick, some=None):
-        asked.append(some)
-        return evaluate(self, request, tick, some)
-
-    monkeypatch.setattr(Serial, "evaluate", counted)
-    model = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
-    assert any(some is not None and len(some) == 8 for some in asked)
-    asked.clear()
-    monkeypatch.setattr(posterior, "ENOUGH_SHARDS", 10**9)
-    whole = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
-    assert all(some is None for some in asked)
-    assert model.starts_.max() == pytest.approx(whole.starts_.max(), abs=1e-5)
-    np.testing.assert_allclose(model.theta_, whole.theta_, atol=2e-3)
-    np.testing.assert_allclose(model.similarity_.w, whole.similarity_.w, atol=2e-3)
-
-
-def test_some_shards_give_an_estimate_of_the_sum():
-    X, y = made_up(5, 5, 9)
-    prepare = partial(Part.of, evaluator=make_evaluator("numpy"), similarity=Fixed(0.3))
-    request = Request(LogLinear(THETA), Fixed(0.3))
-    each = [log_likelihood(THETA, a, b, rho=0.3).value for a, b in zip(X, y, strict=True)]
-    for backend in ("serial", "processes"):
-        with make_backend(backend, 2, Shard(X, y, np.ones(5)), prepare) as engine:
-            assert engine.n_shards == 5
-            found = [engine.evaluate(request, lambda *_: None, some).value for some in (None, [1, 4], [0])]
-        assert found == pytest.approx([sum(each), 2.5 * (each[1] + each[4]), 5 * each[0]])
 
 
 @pytest.mark.parametrize("kind", ["mixture", "scaled", "projected"])
@@ -300,7 +261,7 @@ def test_fit_is_a_maximum_and_its_file_gives_it_back(kind, tmp_path):
 
 
 @quiet
-@pytest.mark.parametrize("backend", ["processes", "dask", "shards", "checkpoint"])
+@pytest.mark.parametrize("backend", [None, "dask", "shards", "checkpoint"])
 def test_wherever_it_is_computed_it_is_the_same(backend, tmp_path):
     X, y = made_up(16, 6, 4)
     expected = ConditionalDPP(similarity="mixture", n_starts=2).fit(X, y)

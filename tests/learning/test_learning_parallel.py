@@ -20,11 +20,10 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from brute_learning import random_items, training_set
-from dpplearn._run.blas import LARGE, blas_threads
+from dpplearn._run.blas import LARGE, blas_threads, one_thread
 from dpplearn._run.progress import Progress
-from dpplearn.learning import ConditionalDPP, ItemSet, load_shard, posterior, save_shard
+from dpplearn.learning import ConditionalDPP, ItemSet, evaluators, load_shard, posterior, save_shard
 from dpplearn.learning.backends import cut, make_backend
-from dpplearn.learning.backends.processes import spread
 from dpplearn.learning.evaluators import Part, make_evaluator
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
@@ -129,7 +128,7 @@ def test_features_may_come_later(data, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads up to 3"),
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 1"),
         ({"format": np.array("other")}, "not a shard of item sets"),
         ({"features": None}, "damaged or truncated"),
         ({"features": np.full((1, 3), "x")}, "damaged"),
@@ -181,23 +180,22 @@ def test_lists_are_cut_in_order_by_cost(data):
     pieces = cut(Shard(twins, [y[0]] * 15, np.ones(15)), 32)
     assert [len(piece) for piece in pieces] == [5, 5, 5]
     assert len(cut(Shard([X[0]] * 64, [y[0]] * 64, np.ones(64)), 32)) == 4  # very many do not wait for one worker
-    assert sorted(k for share in spread([5.0, 1.0, 1.0, 3.0, 2.0], 2) for k in share) == [0, 1, 2, 3, 4]
-    assert spread([5.0, 1.0, 1.0, 3.0], 2) == [[0], [3, 1, 2]]
 
 
 def test_a_worker_that_dies_is_replaced(data, shards):
     X, y = data
     request, whole = Request(LogLinear(np.zeros(3)), Fixed()), Shard(X, y, np.ones(len(X)))
     for given in (whole, [*map(str, shards)]):
-        truth = make_backend("serial", 1, given, prepare()).evaluate(request, lambda *_: None)
-        with make_backend("processes", 2, given, prepare()) as backend:
+        truth = make_backend(None, 1, given, prepare()).evaluate(request, lambda *_: None)
+        with make_backend(None, 2, given, prepare()) as backend:
             backend.survey()
-            os.kill(backend.workers[0][1].pid, signal.SIGKILL)
+            victim, left = (executor.submit(os.getpid).result() for executor in backend.executors)
+            os.kill(victim, signal.SIGKILL)
             found = backend.evaluate(request, lambda *_: None)
             assert found.value == truth.value
             assert np.array_equal(found.hessian, truth.hessian)
-            left = [process for _, process in backend.workers]
-        assert not any(process.is_alive() for process in left)
+        with pytest.raises(ProcessLookupError):
+            os.kill(left, 0)
 
 
 class Deadly:
@@ -208,11 +206,11 @@ class Deadly:
 
 
 def test_workers_that_always_die_are_reported(data, monkeypatch):
-    monkeypatch.setattr("dpplearn.learning.backends.processes.LOSSES", 1)
+    monkeypatch.setattr("dpplearn.learning.backends.LOSSES", 1)
     X, y = data
     deadly = partial(Part.of, evaluator=Deadly(), similarity=Fixed(0.3))
     with (
-        make_backend("processes", 1, Shard(X[:2], y[:2], np.ones(2)), deadly) as backend,
+        make_backend(None, 2, Shard(X[:2], y[:2], np.ones(2)), deadly) as backend,
         pytest.raises(ChildProcessError, match="A worker process ended early"),
     ):
         backend.survey()
@@ -221,8 +219,49 @@ def test_workers_that_always_die_are_reported(data, monkeypatch):
 def test_lists_are_cut_in_the_same_places_for_any_number_of_jobs(data):
     X, y = data
     whole = Shard(X * 3, y * 3, np.ones(3 * len(X)))
-    pieces = [make_backend("serial", jobs, whole, prepare()).parts for jobs in (1, 2, 50)]
-    assert len({tuple(part.survey.n_instances for part in parts) for parts in pieces}) == 1
+    sizes = []
+    for jobs in (1, 2):
+        with make_backend(None, jobs, whole, prepare()) as backend:
+            sizes.append([survey.n_instances for survey in backend.run(None, lambda *_: None)])
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.filterwarnings("ignore:The learned similarity")
+@pytest.mark.parametrize("similarity", ["fixed", "mixture"])
+def test_how_instances_lie_in_files_changes_nothing(similarity, tmp_path):
+    """With two files or with thirty: starts were compared on a quarter of the data where there were many."""
+    rng, X, y = np.random.default_rng(3), [], []
+    for _ in range(60):
+        F, a, b = (rng.standard_normal((9, d)) for d in (2, 3, 4))
+        X.append(ItemSet(F, phi={"a": a, "b": b}))
+        y.append(np.sort(rng.choice(9, int(rng.integers(1, 5)), replace=False)))
+    truth = ConditionalDPP(similarity=similarity).fit(X, y)
+    for count in (2, 30):
+        paths = [tmp_path / f"{count}-{k}.npz" for k in range(count)]
+        for path, some in zip(paths, np.array_split(np.arange(60), count), strict=True):
+            save_shard(path, [X[t] for t in some], [y[t] for t in some])
+        model = ConditionalDPP(similarity=similarity).fit(paths)
+        assert model.log_likelihood_ == pytest.approx(truth.log_likelihood_, rel=1e-9)
+        np.testing.assert_allclose(model.theta_, truth.theta_, rtol=1e-9)
+        np.testing.assert_allclose(model.similarity_.parameters, truth.similarity_.parameters, rtol=1e-9)
+
+
+def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
+    """Though it is read again for every step."""
+    survey_of, load, seen = evaluators.survey_of, load_shard, {"surveyed": 0, "read": 0}
+
+    def counted(function, what):
+        def call(*args):
+            seen[what] += 1
+            return function(*args)
+
+        return call
+
+    monkeypatch.setattr("dpplearn.learning.evaluators.survey_of", counted(survey_of, "surveyed"))
+    monkeypatch.setattr("dpplearn.learning.backends.load_shard", counted(load, "read"))
+    model = ConditionalDPP(rho=0.3).fit(shards)
+    assert seen["surveyed"] == len(shards)
+    assert seen["read"] >= len(shards) * (1 + model.n_iter_)
 
 
 def test_errors_in_a_worker_reach_the_caller(shards):
@@ -258,7 +297,7 @@ def test_dask_gives_the_serial_result(data, serial, shards, cluster, monkeypatch
     assert_same(
         ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial
     )  # the current client
-    monkeypatch.setattr("dpplearn.learning.backends.dask.KEPT", 0)  # too large to be kept
+    monkeypatch.setattr("dpplearn.learning.backends.KEPT", 0)  # too large to be kept
     assert_same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)
 
 
@@ -390,7 +429,7 @@ def test_small_instances_get_one_blas_thread():
             assert set(counts()) == {1}
         with blas_threads(LARGE + 1):
             assert counts() == before
-        with blas_threads(LARGE + 1, one=True):
+        with one_thread():
             assert set(counts()) == {1}
         assert counts() == before
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from brute_learning import THETA, training_set
 from dpplearn import DPP, KDPP, ConditionalDPP
+from dpplearn._run.processes import block_sigint
 from dpplearn._run.progress import Progress
-from dpplearn._run.signals import deaf_children
 from dpplearn.cli import main
 from dpplearn.decoding import sampled_map
 from dpplearn.summarize import Cluster
@@ -137,7 +137,7 @@ def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signal masks")
 def test_workers_are_deaf_from_the_start():
     code = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
-    with deaf_children():
+    with block_sigint():
         child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (child.stdout, child.stderr) == ("alive\n", "")
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -1,15 +1,20 @@
-"""Work on many pieces: what a cluster forgot is given to it again, and what workers compile is said."""
+"""Work on many pieces: what a lost worker was at is done again, and what workers compile is said."""
 
-import pickle
-import tempfile
+import os
+import subprocess
+import sys
+import threading
+import time
 import warnings
 from operator import add
 
 import pytest
 
 from dpplearn._run.notice import say_when_compiling
-from dpplearn._run.workers import Cluster, Processes, open_workers
-from waiting import compiles
+from dpplearn._run.stop import check_stop, stops_when
+from dpplearn._run.threads import map_in_order, map_threads
+from dpplearn._run.workers import Cluster, open_workers
+from waiting import compiles, die_once, own_threads
 
 
 def test_a_scheduler_that_is_restarted_is_told_again_what_tasks_share():
@@ -28,13 +33,70 @@ def test_a_scheduler_that_is_restarted_is_told_again_what_tasks_share():
 
 def test_what_workers_compile_is_said_once_and_by_who_started_them():
     said = []
-    with say_when_compiling(lambda: said.append("here")), open_workers("processes", 2) as workers:
+    with say_when_compiling(lambda: said.append("here")), open_workers(None, 2) as workers:
         assert sorted(answer for _, answer in workers.each(compiles, range(3))) == [0, 1, 2]
     assert said == ["here"]
 
 
-def test_what_cannot_be_shared_leaves_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises((AttributeError, pickle.PicklingError)):
-        list(Processes(1).each(abs, [1], given=lambda: 0))
-    assert not list(tmp_path.iterdir())
+def test_what_a_killed_worker_was_at_is_done_again(tmp_path):
+    with open_workers(None, 2) as workers:
+        assert sorted(workers.each(die_once, range(2), tmp_path)) == [(0, 0), (1, 1)]
+
+
+def test_a_worker_starts_no_thread_of_its_own():
+    seen = []
+
+    def name(_):
+        seen.append(threading.get_ident())
+        time.sleep(0.001)
+
+    with open_workers() as workers:
+        list(workers.each(lambda _: map_threads(name, 20, 4), [1]))
+    assert set(seen) == {threading.get_ident()}
+    map_threads(name, 20, 4)
+    assert len(set(seen)) > 1
+
+
+def test_a_task_of_dask_starts_no_thread_of_its_own(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with distributed.Client(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50) as client:
+            assert client.submit(own_threads, pure=False).result() == 1
+
+
+def test_every_number_is_handed_out_once():
+    """To threads that are interrupted after every few instructions."""
+    before, seen = sys.getswitchinterval(), []
+    sys.setswitchinterval(1e-6)
+    try:
+        found = map_threads(lambda b: seen.append(b) or b, 20_000, 8)
+    finally:
+        sys.setswitchinterval(before)
+    assert sorted(seen) == found == list(range(20_000))
+
+
+def test_threads_are_told_to_stop_as_their_caller_is():
+    def stop():
+        raise TimeoutError
+
+    with stops_when(stop), pytest.raises(TimeoutError):
+        list(map_in_order(lambda _: check_stop(), range(3), 2))
+
+
+SCRIPT = """
+import sys
+sys.path[:0] = {path!r}
+from dpplearn._run.workers import open_workers
+def twice(x):
+    return 2 * x
+with open_workers(None, 2) as workers:
+    print(sorted(workers.each(twice, [1, 2, 3])))
+"""
+
+
+def test_a_script_without_a_guard_can_start_workers(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT.format(path=sys.path))
+    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[(1, 2), (2, 4), (3, 6)]\n", "")

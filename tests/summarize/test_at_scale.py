@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 
 from dpplearn._run.progress import Progress
-from dpplearn._run.workers import Cluster as DaskWorkers
 from dpplearn._run.workers import open_workers
 from dpplearn.cli import main
 from dpplearn.cli.bars import Lines
@@ -22,6 +21,7 @@ from dpplearn.learning.storage.shards import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
 from dpplearn.summarize.model import pipeline
 from dpplearn.summarize.model.training import example_of, flat, named_settings
+from waiting import die
 
 EXAMPLE = Cluster.example()
 
@@ -294,63 +294,9 @@ def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
     assert "most went to dpp-consensus" in CliRunner().invoke(main, ask).stderr
 
 
-def deadly(_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_workers_that_always_die_are_reported():
-    with open_workers("processes", 1) as workers, pytest.raises(ChildProcessError, match="ended early"):
-        list(workers.each(deadly, [1]))
-
-
-class Future:
-    def __init__(self, key, answer):
-        self.key, self.answer = key, answer
-
-    def result(self):
-        from concurrent.futures import CancelledError
-
-        if self.answer is None:
-            raise CancelledError
-        return self.answer
-
-
-@pytest.mark.parametrize("back", [True, False])
-def test_a_scheduler_that_was_restarted_forgets_tasks(monkeypatch, back):
-    """They are given to it again; where it cannot be reached, that is an error of the connection."""
-    distributed = pytest.importorskip("distributed")
-    made = []
-
-    class Client:
-        scheduler = None
-
-        def nthreads(self):
-            return {"a": 1}
-
-        def submit(self, call, work, task, given, **_):
-            made.append(Future(str(len(made)), call(work, task, given) if len(made) > 1 else None))
-            return made[-1]
-
-        def cancel(self, futures):
-            pass
-
-        def wait_for_workers(self, *_, **__):
-            if not back:
-                raise TimeoutError
-
-    class Done(list):
-        add = list.append
-
-        def __next__(self):
-            return self.pop(0)
-
-    monkeypatch.setattr(distributed, "as_completed", Done)
-    found = DaskWorkers(Client()).each(abs, [-1, -2, -3])
-    if back:
-        assert sorted(found) == [(-3, 3), (-2, 2), (-1, 1)]
-    else:
-        with pytest.raises(ConnectionError, match="Start it again"):
-            list(found)
+    with open_workers(None, 2) as workers, pytest.raises(ChildProcessError, match="ended early"):
+        list(workers.each(die, [1]))
 
 
 def test_functions_are_told_apart_by_what_they_do(corpus, tmp_path):

@@ -1,4 +1,4 @@
-"""Bytes to text, with limits, and without guessing."""
+"""What is in folders and files: bytes to text, with limits, and without guessing."""
 
 from __future__ import annotations
 
@@ -134,6 +134,21 @@ def peek(path: Path, size: int = 2000) -> bytes:
             return opened.read(size)
     except (OSError, ValueError):
         return b""
+
+
+def entries(folder: Path) -> list[Path]:
+    """Return what is in a folder, by name, hidden files left out."""
+    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """Every file under a folder, hidden ones and links to folders left out."""
+    for entry in entries(folder):
+        if entry.is_dir():
+            if not entry.is_symlink() and entry.name != "__MACOSX":
+                yield from walk(entry)
+        elif entry.is_file():
+            yield entry
 
 
 class Line(NamedTuple):

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.atomic import replace_file
+from dpplearn._io.atomic import DamagedError, closing, read_sealed, replace_file, write_sealed
 from dpplearn._io.encoding import decode, read_bytes
 from dpplearn._io.jsonlines import parse_json
-from dpplearn._io.sealed import DamagedError, closing, read_sealed, write_sealed
 
 MAX_MODEL = 256_000_000  # bytes
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
@@ -28,7 +27,7 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
 
 
 def write_state(path: Path, data: dict[str, Any]) -> None:
-    """Write how far a fit has come, with a seal (`dpplearn._io.sealed`)."""
+    """Write how far a fit has come, with a seal (`dpplearn._io.atomic`)."""
     text = json.dumps(plain(data), indent=1, ensure_ascii=False, allow_nan=False)
     write_sealed(path, text.removesuffix("\n}").encode(), closing)
 

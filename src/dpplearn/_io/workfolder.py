@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from dpplearn._io.atomic import FLEETING
+from dpplearn._io.atomic import FLEETING, DamagedError, is_whole, read_sealed, write_sealed
 from dpplearn._io.encoding import NotWholeError
 from dpplearn._io.jsonfile import plain
-from dpplearn._io.sealed import DamagedError, is_whole, read_sealed, write_sealed
 
 HEAD, LOCK = "work.json", ".lock"
 ENDINGS = (".json", ".jsonl", ".npz")  # of the files that are made on the way, each with its seal
 
 
 class WorkFolder:
-    """Files by stage and number, each written as a whole, with a seal (`dpplearn._io.sealed`).
+    """Files by stage and number, each written as a whole, with a seal (`dpplearn._io.atomic`).
 
     Files that are damaged when the work goes on are removed, and so made again: the result is that of all others.
 

@@ -9,18 +9,44 @@ from logging import CRITICAL
 from typing import Any
 
 from dpplearn._checks import check_jobs
-from dpplearn._run.signals import deaf_children
+from dpplearn._run.processes import block_sigint
+
+
+def check_backend(backend: Any) -> Any:
+    """None for this machine, or "dask", or a distributed.Client."""
+    if backend is None or (isinstance(backend, str) and backend == "dask"):
+        return backend
+    if hasattr(backend, "map") and hasattr(backend, "scheduler_info"):
+        return backend
+    raise TypeError(
+        f'backend must be None, "dask" or a distributed.Client, found {backend!r:.60}. On this machine n_jobs says how '
+        "many processes work."
+    )
 
 
 @contextmanager
 def cluster_client(client: Any = None, n_jobs: int | None = None) -> Iterator[Any]:
     """The client given, or the current one, or that of a local cluster, which ends with the block."""
-    own: list[Any] = []
+    if client is not None:
+        yield client
+        return
+    dd = import_distributed()
     try:
-        yield client if client is not None else find_client(own, n_jobs)
+        current = dd.get_client()
+    except ValueError:
+        current = None
+    if current is not None:
+        yield current
+        return
+    with block_sigint():  # stopped half-way, distributed would print its own tracebacks
+        jobs = check_jobs(None if n_jobs == 1 else n_jobs)
+        cluster = dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
+        own = dd.Client(cluster)
+    try:
+        yield own
     finally:
-        for started in own:
-            started.close()
+        own.close()
+        cluster.close()
 
 
 @contextmanager
@@ -29,8 +55,6 @@ def scheduler_client(address: str | None, backend: Any = None) -> Iterator[Any]:
     if address is None:
         yield backend
         return
-    if backend not in (None, "dask"):
-        raise ValueError(f"--scheduler is for --backend dask, found {backend}. Leave one of them out.")
     dd = import_distributed()
     try:
         client = dd.Client(address, timeout=20)
@@ -50,16 +74,9 @@ def import_distributed() -> Any:
         raise ImportError('backend="dask" needs the package distributed: pip install "dpplearn[dask]".') from None
 
 
-def find_client(own: list[Any], n_jobs: int | None = None) -> Any:
-    """The current client, or that of a local cluster, both noted in `own` as what is to be closed."""
-    dd = import_distributed()
-    try:
-        return dd.get_client()
-    except ValueError:
-        with deaf_children():  # stopped half-way, distributed would print its own tracebacks
-            jobs = check_jobs(None if n_jobs == 1 else n_jobs)
-            own.append(
-                dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
-            )
-            own.insert(0, dd.Client(own[0]))
-        return own[0]
+def gone(client: Any) -> ConnectionError:
+    """What to raise where a scheduler is lost."""
+    address = getattr(client.scheduler, "address", "") if client.scheduler is not None else ""
+    return ConnectionError(
+        f"The Dask scheduler {address} cannot be reached any more, or has no worker. Start it again."
+    )

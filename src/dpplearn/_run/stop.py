@@ -1,4 +1,4 @@
-"""A way to end long work early: whoever starts it says how to ask, and what takes long asks between its steps."""
+"""A way to end long work early: its caller sets a question, and whatever takes long asks it between its steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 
 def go_on() -> None:
-    """What is asked where nobody said how: never stops."""
+    """The default: never stops."""
 
 
 _asked: ContextVar[Callable[[], None]] = ContextVar("dpplearn_stop", default=go_on)
@@ -40,8 +40,3 @@ def stops_when(ask: Callable[[], None]) -> Iterator[None]:
 def check_stop() -> None:
     """Ask whether to go on."""
     _asked.get()()
-
-
-def asker() -> Callable[[], None]:
-    """What `check_stop` calls here, for other threads: each of them has a context of its own."""
-    return _asked.get()

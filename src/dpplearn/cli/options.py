@@ -113,7 +113,7 @@ SKIP_BAD = click.option(
 
 
 CORPUS = click.Path(path_type=Path)  # a file, a folder or a pattern, which `open_corpus` looks for
-BACKEND = click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
+BACKEND = click.option("--backend", type=click.Choice(["dask"]), help="Work on a Dask cluster.")
 SCHEDULER = click.option(
     "--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786."
 )

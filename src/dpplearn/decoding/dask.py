@@ -22,8 +22,8 @@ from scipy import sparse
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn._holders import as_array
-from dpplearn._io.sealed import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
-from dpplearn._run.blas import blas_threads
+from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
+from dpplearn._run.blas import one_thread
 from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.candidates import Embedded, Given
@@ -83,7 +83,7 @@ def read_array(path: str, start: int, stop: int) -> Any:
 
 def pick(rows: Any, task: PartTask) -> Picked:
     """The first round: candidates of one part."""
-    with blas_threads(0, one=True):  # workers share the machine's cores
+    with one_thread():  # workers share the machine's cores
         rows, lengths = read_features(rows, "embeddings", task.start)
         if len(lengths) != task.q.size:
             raise ValueError(

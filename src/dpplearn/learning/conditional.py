@@ -120,7 +120,7 @@ class ConditionalDPP(ConditionalEstimator):
         Where "torch" works: "cuda", "cuda:1", "cpu"; by default a GPU where there is one.
     on_impossible : {"error", "drop"}
         What to do with targets that have probability 0 whatever theta is, such as two duplicates.
-    backend : {None, "serial", "processes", "dask"} or distributed.Client
+    backend : {None, "dask"} or distributed.Client
         Where instances are evaluated; None goes by `n_jobs`. The result is the same to 1e-9.
     verbose : bool
         Print a line for each iteration on standard error, with the log-likelihood and the largest entry of

@@ -42,7 +42,6 @@ from dpplearn.learning.starts import Interrupted, climb_learned
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
 
-SHARE, ENOUGH_SHARDS = 4, 24  # starts are compared on one shard in four, where there are so many
 FAR = 50.0  # a start with log-qualities beyond this is compared with 0
 SOLVERS = {"newton": newton, "lbfgs": lbfgs}
 
@@ -220,15 +219,7 @@ def maximize_posterior(
             scale,
             direction_of_constant(survey, quality),
         )
-        rough = None
-        if engine.n_shards >= ENOUGH_SHARDS:
-            some = np.linspace(0, engine.n_shards - 1, engine.n_shards // SHARE).round().astype(np.int64).tolist()
-            rough = replace(  # the prior counts as much more: of few data a weight is not to be 0
-                problem,
-                evaluate=lambda request: engine.evaluate(request, progress.tick, some),
-                strength=problem.strength * engine.n_shards / len(some),
-            )
-        found = climb_learned(problem, rough, first, interrupted, done, known, settings, state, progress)
+        found = climb_learned(problem, first, interrupted, done, known, settings, state, progress)
         progress.clear()
         warn_about_starts(found)
         check_size(found.optimum.theta, found.similarity)

@@ -1,4 +1,4 @@
-"""Several starts: climbed about to the top on some of the data, and from where they led on all.
+"""Several starts, each climbed to its maximum.
 
 Of two that lead to the same, by a straight way on which the posterior rises all along, only one is climbed.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._run.progress import Progress
-from dpplearn.learning.joint import Ascent, Point, Problem, Start, climb, descend
+from dpplearn.learning.joint import Ascent, Point, Problem, Start, climb
 from dpplearn.learning.outcome import Outcome, outcome
 from dpplearn.learning.profile import Known
 from dpplearn.learning.profile import Point as Done
@@ -33,7 +33,6 @@ class Interrupted(NamedTuple):
 
 def climb_learned(
     problem: Problem,
-    rough: Problem | None,
     theta: FloatArray,
     interrupted: Interrupted | None,
     n_iter: int,
@@ -42,7 +41,7 @@ def climb_learned(
     state: Checkpoint,
     progress: Progress,
 ) -> Outcome:
-    """From all starts on some of the data, as far as these can tell, and from where they led on all data.
+    """The maxima that all starts lead to.
 
     What a checkpoint has is kept: maxima that are known, and where a climb was interrupted.
     """
@@ -50,15 +49,12 @@ def climb_learned(
     vectors = S.starts()
     rng = np.random.default_rng(1)
     vectors += [vectors[0] + rng.standard_normal(vectors[0].size) for _ in range(settings.n_starts - len(vectors))]
-    first = problem if rough is None or settings.warm else rough
     starts: list[Start] = []
     for vector in vectors[: 1 if settings.warm else settings.n_starts]:  # with a theta that is about right for it
-        x = np.concatenate([starts[-1].x[:m], vector]) if starts else first.join(theta, vector)
-        starts.append(first.along_theta(x, 0.1, 1 + 2 * (not starts)))
+        x = np.concatenate([starts[-1].x[:m], vector]) if starts else problem.join(theta, vector)
+        starts.append(problem.along_theta(x, 0.1, 1 + 2 * (not starts)))
     starts.sort(key=lambda start: -(start.value or 0.0))  # the best first
     ends = list(range(len(starts)))  # which of the starts that follow each of them is
-    if first is not problem:
-        starts, ends = compare(first, starts, tol, settings.max_iter)
 
     def report(n_iter: int, x: FloatArray, point: Point) -> None:
         progress.finish(n_iter, point.terms.value, largest(point.gradient))
@@ -87,29 +83,6 @@ def climb_learned(
         ends = [k + more for k in ends]
     reached = climb_all(problem, starts, climb_here, maxima)
     return outcome(problem, [reached[k] for k in ends], maxima)
-
-
-def compare(problem: Problem, starts: Sequence[Start], tol: float, max_iter: int) -> tuple[list[Start], list[int]]:
-    """About where starts lead, without those that lead to one another, the best first; and which each has led to.
-
-    Two are climbed in any case: a straight way may rise to a maximum from a start that would lead to another.
-    """
-    found, reached, H = list[Ascent](), list[Ascent](), None
-    if problem.similarity.bends:
-        H = problem.at(starts[0].x, 2).hessian
-    for k, start in enumerate(starts):
-        led = leads_to(problem, start.x, found, start.value) if k > 1 else None
-        if led is None:
-            led = descend(problem, start._replace(H=H), tol, max_iter)
-            to = leads_to(problem, led.x, found, led.point.value)
-            if to is None:
-                found.append(led)
-            led = to or led
-        reached.append(led)
-    found.sort(key=lambda led: -led.point.value)
-    if H is not None:
-        H = problem.at(found[0].x, 2).hessian  # about that of the others, too
-    return [Start(led.x, H) for led in found], [found.index(led) for led in reached]
 
 
 def climb_all(

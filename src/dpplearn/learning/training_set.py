@@ -28,11 +28,6 @@ class Shard:
     def __len__(self) -> int:
         return len(self.item_sets)
 
-    @property
-    def cost(self) -> float:
-        """Operations, about: n^3 for each instance."""
-        return float(sum(items.n**3 for items in self.item_sets))
-
 
 def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | list[str]:
     """Instances in memory, or the paths of shards that hold them."""

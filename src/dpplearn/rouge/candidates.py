@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import check_encoding, decode, read_bytes
-from dpplearn._io.folders import entries
+from dpplearn._io.encoding import check_encoding, decode, entries, read_bytes
 from dpplearn._io.jsonlines import json_lines
 from dpplearn.rouge.reading import Text
 

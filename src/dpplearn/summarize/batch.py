@@ -12,8 +12,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
-from dpplearn._io.atomic import replace_file
-from dpplearn._io.sealed import read_sealed, write_sealed
+from dpplearn._io.atomic import read_sealed, replace_file, write_sealed
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers

@@ -115,15 +115,6 @@ def readers():
     made.close()
 
 
-def test_processes_of_early_requests_count_among_those_of_workers(monkeypatch):
-    made, started = Readers(Settings(workers=3)), []
-    monkeypatch.setattr(made, "_started", lambda *_: started.append(SimpleNamespace(last=False)) or started[-1])
-    made._idle.append(object())
-    made._busy = 1
-    made.warm(Deadline(60))
-    assert (len(started), len(made._idle), made._busy) == (1, 2, 1)
-
-
 def test_a_process_that_does_not_end_is_killed(readers):
     first = readers.run(stuck.process_id, Deadline(60))
     assert readers.run(stuck.process_id, Deadline(60)) == first  # one process, as long as it serves
@@ -158,7 +149,7 @@ def test_a_mistake_in_a_process_says_where_and_not_what(readers, caplog):
 
 
 def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, is_problem, monkeypatch):
-    with serving(Settings(workers=2, queue=2, max_seconds=5.0)) as client:  # enough for a new process
+    with serving(Settings(workers=2, queue=2, max_seconds=15.0)) as client:  # enough for a new process
         path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
         monkeypatch.setattr("dpplearn.web.service.Body", lambda *_: stuck.forever)
         answers = []
@@ -203,22 +194,32 @@ def test_a_server_with_hung_work_ends_and_leaves_no_process(number):
                 )
                 hung.sendall(b"Content-Length: 2\r\n\r\n{}")
                 until(lambda: httpx.get(base + HEALTH).json()["running"])
+                started = children(process.pid)
+                assert started
                 process.send_signal(number)
                 assert process.wait(20) == (0 if number == signal.SIGTERM else -number)
         finally:
             process.kill()
-    until(lambda: not alive(process.pid))
+    until(lambda: not any(is_alive(one) for one in started))
 
 
-def alive(session):
-    """Processes of a session that have not ended."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            state, _, _, its_session = stat.read_text().rpartition(")")[2].split()[:4]
-            if int(its_session) == session and state != "Z":
-                found.append(stat.parent.name)
-    return found
+def children(parent):
+    """Processes that one has started."""
+    return [
+        one for one in map(int, (p.name for p in Path("/proc").glob("[0-9]*"))) if state_of(one)[1:2] == [str(parent)]
+    ]
+
+
+def is_alive(process):
+    return state_of(process)[:1] not in ([], ["Z"], ["X"])
+
+
+def state_of(process):
+    """Its state, its parent, ...; nothing where it has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 # Answers that nobody reads, connections that say nothing

@@ -6,15 +6,11 @@ import subprocess
 import sys
 import tracemalloc
 from contextlib import closing, contextmanager
-from functools import partial
 from http.client import HTTPConnection
 
 import pytest
 
-import stuck
 from dpplearn.web import Settings
-from dpplearn.web.pool import Deadline
-from dpplearn.web.readers import GROWTH, Readers
 from waiting import until
 
 LARGE = 8_000_000
@@ -55,21 +51,6 @@ def test_an_upload_that_is_refused_is_forgotten_at_once(serving, room, problem):
             before = memory()
             assert refused(client) == problem
             until(lambda: memory() - before < SMALL)  # the server may be about to close the connection
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the system does not say how much a process took")
-def test_a_reader_that_has_grown_is_replaced():
-    readers, deadline = Readers(Settings(workers=1)), Deadline(60.0)
-    try:
-        assert readers.run(partial(stuck.take, 1_000), deadline) == 1_000
-        (first,) = readers._idle
-        assert readers.run(partial(stuck.take, 2 * GROWTH), deadline) == 2 * GROWTH
-        assert not readers._idle
-        assert first.last
-        assert readers.run(partial(stuck.take, 1_000), deadline) == 1_000
-        assert readers.killed == 0
-    finally:
-        readers.close()
 
 
 KEPT = """

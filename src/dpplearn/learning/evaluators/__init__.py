@@ -51,6 +51,46 @@ class Survey(NamedTuple):
         """Largest |f_ij| of each feature."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
+    def short(self) -> Survey:
+        """What is needed to prepare the shard again: which instances count, and of which parts similarities are."""
+        nothing = np.empty(0)
+        return self._replace(low=nothing, high=nothing, products=nothing, moment=None, raw=None)
+
+
+def merge_surveys(surveys: Sequence[Survey]) -> Survey:
+    """One survey of all shards, with instances numbered through."""
+    start, impossible, names = 0, [], None
+    m = surveys[0].n_features
+    for k, s in enumerate(surveys):
+        if s.n_features != m or (names and s.names and s.names != names):
+            raise ValueError(
+                f"Shard {k} has {s.n_features} features ({', '.join(s.names or ['no names'])}), "
+                f"and shard 0 has {m}: all must have the same features, in the same order."
+            )
+        names = names or s.names
+        impossible += [(start + t, why) for t, why in s.impossible]
+        start += s.n_instances
+    raw = [s.raw for s in surveys if s.raw is not None]
+    moments = [s.moment for s in surveys if s.moment is not None]
+    return Survey(
+        n_instances=start,
+        n_features=m,
+        names=names,
+        impossible=impossible,
+        low=np.min([s.low for s in surveys], axis=0),
+        high=np.max([s.high for s in surveys], axis=0),
+        products=np.sum([s.products for s in surveys], axis=0),
+        weight=sum(s.weight for s in surveys),
+        n_chosen=sum(s.n_chosen for s in surveys),
+        n_items=sum(s.n_items for s in surveys),
+        parts=shared_shapes([s.parts for s in surveys], "Shard {}"),
+        moment=np.sum(moments, axis=0) if moments else None,
+        encoding=next((s.encoding for s in surveys if s.encoding is not None), None),
+        raw=np.concatenate(raw) if raw else None,
+        sizes=np.concatenate([s.sizes for s in surveys]),
+        twins=frozenset.intersection(*(s.twins for s in surveys)),
+    )
+
 
 class Evaluated(Protocol):
     """Instances made ready for many evaluations."""
@@ -74,9 +114,16 @@ class Part:
     ready: Evaluated | None
 
     @classmethod
-    def of(cls, shard: Shard, evaluator: Evaluator, similarity: Similarity, with_columns: bool = False) -> Part:
-        """Survey a shard and leave out what does not count, the same for all evaluators."""
-        survey = survey_of(shard, similarity)
+    def of(
+        cls,
+        shard: Shard,
+        evaluator: Evaluator,
+        similarity: Similarity,
+        with_columns: bool = False,
+        survey: Survey | None = None,
+    ) -> Part:
+        """Survey a shard, unless that was done before, and leave out what does not count."""
+        survey = survey or survey_of(shard, similarity)
         if isinstance(similarity, Learned):
             similarity = similarity.bound(survey.parts)
         skip = {t for t, _ in survey.impossible}

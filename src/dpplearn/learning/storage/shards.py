@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
-from dpplearn._io.atomic import replace_file
-from dpplearn._io.sealed import pack_arrays, read_sealed, unpack_arrays, write_sealed
+from dpplearn._io.atomic import pack_arrays, read_sealed, replace_file, unpack_arrays, write_sealed
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.parts import Part, cosines, shared_columns, shared_shapes
 from dpplearn.learning.training_set import Shard, check_examples
 
 FORMAT = "dpplearn.shard"
-VERSION = 3  # with item sets that several targets share; of version 2 with named parts of the similarity, else of 1
+VERSION = 1
 SIMILARITY, DENSE, SPARSE = 0, 1, 2  # how an instance's similarities are stored
 
 
@@ -54,15 +53,13 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
     owner = np.cumsum([0, *(a is not b for a, b in pairwise(X))])  # equal item sets in a row are written once
     X = [items for t, items in enumerate(X) if t == 0 or owner[t] > owner[t - 1]]
     alike = all(items.phi is not None and items.similarity is not None for items in X)
-    order = [part.name for part in X[0].parts]
+    order = {part.name: j for j, part in enumerate(X[0].parts)}
     shared_shapes([tuple(part.shape for part in items.parts) for items in X] if len(order) > 1 else [()])
-    plain = all(len(items.parts) == 1 and items.parts[0].name in ("phi", "similarity") for items in X)
-    parts = [
-        items.parts[0] if plain else part_of(items, name) for items in X for name in (order[:1] if plain else order)
-    ]
+    parts = [part for items in X for part in sorted(items.parts, key=lambda part: order.get(part.name, 0))]
     arrays: dict[str, Any] = {
         "format": np.array(FORMAT),
-        "version": np.array(VERSION if alike or len(X) < len(owner) else 1 if plain else 2),
+        "version": np.array(VERSION),
+        "owner": owner,  # the item set of each target
         "item_ptr": pointers(items.n for items in X),
         "features": np.concatenate([items.features for items in X]),
         "target_ptr": pointers(Y.size for Y in subsets),
@@ -70,15 +67,11 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
         "weights": weights,
         "kind": np.array([kind_of(part) for part in parts], np.int64),
         "width": np.array([part.n if part.width is None else part.width for part in parts], np.int64),
+        "parts": np.array([part.name for part in parts], dtype=np.str_),  # as many of each item set
+        "sizes": np.array([-1 if items.k is None else items.k for items in X], np.int64),
     }
-    if len(X) < len(owner):
-        arrays["owner"] = owner
     if alike:  # they are made of phi again: n^2 numbers for each
         arrays["cosines"] = np.array(True)
-    if not plain:
-        arrays["parts"] = np.array(order, dtype=np.str_)
-    if any(items.k is not None for items in X):
-        arrays["sizes"] = np.array([-1 if items.k is None else items.k for items in X], np.int64)
     columns = [name for part in X[0].parts for name in part.columns or ()]
     if columns and all(part.columns for part in X[0].parts):
         arrays["part_columns"] = np.array(columns, dtype=np.str_)
@@ -120,10 +113,10 @@ def load_shard(path: str | os.PathLike[str]) -> Shard:
     version = arrays.get("version")
     if version is None or version.shape != () or version.dtype.kind != "i":
         raise damaged(path, "it has no version")
-    if version > VERSION:
+    if version != VERSION:
         raise ValueError(
-            f"{path} has shard version {version}, and this dpplearn reads up to {VERSION}. "
-            "Update dpplearn, or write the shard again with this version."
+            f"{path} has shard version {version}, and this dpplearn reads {VERSION}. Write the shard again, or use the "
+            "dpplearn that wrote it."
         )
     try:
         return Shard(*unpack(arrays))
@@ -150,16 +143,15 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
             raise TypeError("raw is not a float64 array with the columns of its encoding")
         read_only(raw)
     dense, item_sets, at, row = check_floats(arrays, "dense", 1), [], 0, 0
-    order = [str(name) for name in arrays["parts"].tolist()] if "parts" in arrays else [None]
-    sizes = arrays["sizes"].tolist() if "sizes" in arrays else [-1] * (ends.size - 1)
-    if kinds.size != len(sizes) * len(order) or widths.size != kinds.size:
+    sizes = arrays["sizes"].tolist()
+    n_parts, rest = divmod(kinds.size, max(len(sizes), 1))
+    if rest or n_parts == 0 or not kinds.size == widths.size == arrays["parts"].size:
         raise IndexError("its instances and their parts are not as many")
     labels = [str(name) for name in arrays["part_columns"].tolist()] if "part_columns" in arrays else []
-    each = iter(zip(kinds.tolist(), widths.tolist(), strict=True))
+    each = iter(zip(arrays["parts"].tolist(), kinds.tolist(), widths.tolist(), strict=True))
     for (a, b), size in zip(spans(ends, len(F_all)), sizes, strict=True):
         n, parts, label = b - a, [], 0
-        for name in order:
-            kind, d = next(each)
+        for name, kind, d in islice(each, n_parts):
             if kind == SPARSE:
                 lines = arrays["row_ptr"][row : row + n + 1]
                 inside = slice(int(lines[0]), int(lines[-1]))
@@ -175,9 +167,9 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
             columns = tuple(labels[label : label + d]) if labels else None
             label += d
             if kind == SIMILARITY:
-                parts.append(Part(name or "similarity", matrix=phi))
+                parts.append(Part(str(name), matrix=phi))
             else:
-                parts.append(Part(name or "phi", phi=phi, columns=columns))
+                parts.append(Part(str(name), phi=phi, columns=columns))
         c = None if cost is None or np.isnan(cost[a]) else cost[a:b]
         if table:
             table["raw"] = raw[a:b]
@@ -187,10 +179,9 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
             given |= {"phi": parts[0].phi, "similarity": np.minimum(part_matrix(parts[0]), 1.0)}
             read_only(given["similarity"])
         item_sets.append(ItemSet._of(features=F_all[a:b], parts=tuple(parts), cost=c, **given))
-    if "owner" in arrays:
-        if arrays["owner"].dtype.kind != "i" or arrays["owner"].min(initial=0) < 0:
-            raise IndexError("the item sets of its targets are not numbered from 0")
-        item_sets = [item_sets[t] for t in arrays["owner"].tolist()]
+    if arrays["owner"].dtype.kind != "i" or arrays["owner"].min(initial=0) < 0:
+        raise IndexError("the item sets of its targets are not numbered from 0")
+    item_sets = [item_sets[t] for t in arrays["owner"].tolist()]
     targets = arrays["targets"]
     subsets = [targets[a:b] for a, b in spans(arrays["target_ptr"], targets.size)]
     subsets, weights = check_examples(item_sets, subsets, check_vector(arrays["weights"], "weights", len(item_sets)))
@@ -236,7 +227,3 @@ def kind_of(part: Part) -> int:
     if part.phi is None:
         return SIMILARITY
     return SPARSE if sparse.issparse(part.phi) else DENSE
-
-
-def part_of(items: ItemSet, name: str) -> Part:
-    return next(part for part in items.parts if part.name == name)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from dpplearn._io.encoding import read_bytes
-from dpplearn._io.folders import entries
+from dpplearn._io.encoding import entries, read_bytes
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import (
     HTML,

@@ -11,8 +11,16 @@ from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
-from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, peek, read_bytes, to_text, unpacked_name
-from dpplearn._io.folders import entries
+from dpplearn._io.encoding import (
+    MAX_BYTES,
+    check_charset,
+    check_encoding,
+    entries,
+    peek,
+    read_bytes,
+    to_text,
+    unpacked_name,
+)
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import Apart

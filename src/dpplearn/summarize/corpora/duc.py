@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dpplearn._io.encoding import peek, read_bytes, to_text
-from dpplearn._io.folders import walk
+from dpplearn._io.encoding import peek, read_bytes, to_text, walk
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import read_document
 from dpplearn.summarize.corpora.sgml import is_sgml, resolve

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import count_of
-from dpplearn._io.encoding import unpacked_name
-from dpplearn._io.folders import entries, walk
+from dpplearn._io.encoding import entries, unpacked_name, walk
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import cut_folders

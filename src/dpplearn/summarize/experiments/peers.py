@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection
 from pathlib import Path
 
-from dpplearn._io.folders import entries
+from dpplearn._io.encoding import entries
 from dpplearn.rouge.candidates import add, read_candidates, read_text
 from dpplearn.rouge.reading import Text
 

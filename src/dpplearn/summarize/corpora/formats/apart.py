@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import warnings
 import zlib
@@ -10,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
-from dpplearn._run.apart import LostError, Refused, call
+from dpplearn._run.sandbox import SandboxLostError, run_sandboxed
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.limits import Limits
 from dpplearn.summarize.corpora.source import heard, say_of_file
@@ -39,10 +40,10 @@ class Apart:
         }
         options["limits"] = asdict(limits)
         try:
-            found = call(f"{__name__}:parse", file.data, options, limits.seconds, limits.memory)
-        except Refused as error:
-            raise ValueError(str(error)) from None
-        except (LostError, MemoryError):  # the latter where what it found is too long to be sent
+            found = json.loads(
+                run_sandboxed(f"{__name__}:parse", file.data, options, seconds=limits.seconds, memory=limits.memory)
+            )
+        except SandboxLostError:
             raise ValueError(
                 f"{place} must be readable in {limits.seconds:g} s and {limits.memory / 1e9:.1f} GB of memory, but was "
                 "not: it is damaged, or made to be slow. Save it anew, or as text."
@@ -57,7 +58,7 @@ def as_document(name: str, text: str, title: str | None, date: str | None, block
     return Document(name, text, title, date, blocks=None if blocks is None else tuple(Block(*one) for one in blocks))
 
 
-def parse(data: bytes, function: str, name: str, place: str, encoding: str | None, limits: dict[str, Any]) -> Any:
+def parse(data: bytes, function: str, name: str, place: str, encoding: str | None, limits: dict[str, Any]) -> bytes:
     """In the other process: the documents of a file, as lists, and what was said of them."""
     from dpplearn.summarize.corpora.documents import DocumentFile
 
@@ -77,4 +78,4 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
     lists = [[one.id, one.text, one.title, one.date, one.blocks] for one in documents]
-    return {"documents": lists, "skipped": said}
+    return json.dumps({"documents": lists, "skipped": said}).encode()

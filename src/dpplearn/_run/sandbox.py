@@ -1,0 +1,268 @@
+"""Untrusted work in a process of its own, within limits of time and memory: no deadline stops Python or C code here.
+
+The process is a plain `python -c`, not one of multiprocessing, which would import the user's script again. It is kept
+for the next piece of work. It ends when its parent is gone, and itself shortly after a deadline, in case nobody is left
+to kill it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import traceback
+from contextlib import suppress
+from contextvars import copy_context
+from importlib import import_module
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import IO, Any
+
+from dpplearn._run.stop import check_stop
+
+STEP = 0.05  # seconds between two looks at whether the work is to be stopped
+GRACE = 1.0  # seconds past its deadline after which a process ends itself
+GROWTH = 128 * 2**20  # bytes: a process that has come to take so much more memory is replaced
+_START = "import sys; sys.path[:] = {path!r}; from dpplearn._run.sandbox import serve; serve({preload!r})"
+_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+VALUE, REFUSED, FAILED, LOST = b"vrfl"  # how an answer begins
+
+
+class SandboxLostError(Exception):
+    """The process ended before it answered: its time or memory was used up, or what it read made it crash."""
+
+
+def run_sandboxed(function: str, data: bytes, options: dict[str, Any], *, seconds: float, memory: int) -> bytes:
+    """What `module:function` makes of some bytes and options, within seconds and bytes of memory.
+
+    Options travel as JSON. The function returns bytes; its ValueError or OSError is raised here as a ValueError, any
+    other error, which is a fault of ours, as a RuntimeError with its traceback. Where `stops_when` asks to stop, the
+    process is killed.
+
+    Examples
+    --------
+    >>> run_sandboxed("dpplearn._run.sandbox:backwards", b"abc", {}, seconds=60, memory=2**32)
+    b'cba'
+    """
+    pool = _pools.setdefault(os.getpid(), Sandboxes())  # a forked process has none of its parent's
+    return pool.run(function, data, options, seconds=seconds, memory=memory)
+
+
+class Sandboxes:
+    """As many processes as threads ask for at once; one that is lost or killed is replaced when it is needed.
+
+    Parameters
+    ----------
+    keep : int
+        Processes that wait for the next work, at most.
+    preload : str
+        A module that they import before they are asked anything.
+    """
+
+    def __init__(self, keep: int = 64, preload: str = __name__) -> None:
+        self.keep, self.preload, self.lost, self.idle = keep, preload, 0, list[Sandbox]()
+        self._lock = Lock()
+
+    def fill(self) -> None:
+        """Start as many processes as are kept."""
+        with self._lock:
+            self.idle += [Sandbox(self.preload) for _ in range(self.keep - len(self.idle))]
+
+    def run(self, function: str, data: bytes, options: dict[str, Any], *, seconds: float, memory: int) -> bytes:
+        """As `run_sandboxed`."""
+        with self._lock:
+            while self.idle and self.idle[-1].child.poll() is not None:  # somebody killed it
+                self.idle.pop().close()
+            box = self.idle.pop() if self.idle else Sandbox(self.preload)
+        try:
+            return box.run(function, data, options, seconds, memory)
+        finally:
+            with self._lock:
+                self.lost += not box.usable
+                if box.usable and not box.grown and len(self.idle) < self.keep:
+                    self.idle.append(box)
+                else:
+                    box.close()
+
+    def close(self) -> None:
+        """End the processes that wait for work."""
+        with self._lock:
+            while self.idle:
+                self.idle.pop().close()
+
+
+class Sandbox:
+    """One process, for one piece of work after another."""
+
+    def __init__(self, preload: str = __name__) -> None:
+        self.started = False  # whether it was heard from
+        self.usable = True  # False once it is lost or killed
+        self.grown = False  # whether it has come to take much memory
+        path = [one for one in sys.path if isinstance(one, str)]
+        self.child = subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=path, preload=preload)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **_THREADS},
+            start_new_session=True,  # Ctrl-C in a terminal is for the command, which ends this one
+        )
+
+    def run(self, function: str, data: bytes, options: dict[str, Any], seconds: float, memory: int) -> bytes:
+        """As `run_sandboxed`."""
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        head = {"function": function, "options": options, "seconds": seconds, "memory": memory}
+        deadline = monotonic() + seconds
+        done, late, stopped = Event(), False, list[BaseException]()
+
+        def watch() -> None:
+            """Kill it at its deadline, or when the work is to be stopped."""
+            nonlocal late
+            while not done.wait(min(STEP, max(deadline - monotonic(), 0.0))):
+                try:
+                    check_stop()
+                except BaseException as error:
+                    stopped.append(error)
+                late = monotonic() >= deadline
+                if late or stopped:
+                    self.child.kill()
+                    return
+
+        watching = Thread(target=copy_context().run, args=(watch,), daemon=True)
+        watching.start()
+        try:
+            send(self.child.stdin, json.dumps(head).encode())
+            send(self.child.stdin, data)
+            if not self.started:
+                receive(self.child.stdout)
+                self.started = True
+            answer = receive(self.child.stdout)
+        except (EOFError, OSError):
+            code = self.close()
+            if stopped:
+                raise stopped[0] from None
+            if code > 0 and not self.started and not late:
+                raise RuntimeError(
+                    f"{sys.executable} must be able to import dpplearn and run beside this process, but ended with "
+                    f"status {code}. Try: {sys.executable} -c 'import dpplearn._run.sandbox'"
+                ) from None
+            raise SandboxLostError from None
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            done.set()
+            watching.join()
+        if late or stopped:  # killed just after it answered
+            self.close()
+        kind, self.grown, found = answer[0], bool(answer[1]), answer[2:]
+        if kind == REFUSED:
+            raise ValueError(found.decode())
+        if kind == FAILED:
+            error, _, trace = found.decode().partition("\n")
+            fault = RuntimeError(error)
+            fault.add_note(f"In the process that did the work:\n{trace}")
+            raise fault
+        if kind == LOST:
+            raise SandboxLostError
+        return found
+
+    def close(self) -> int:
+        """End it, whatever it does; its exit status, or minus the signal that ended it."""
+        self.usable = False
+        self.child.kill()
+        for pipe in (self.child.stdin, self.child.stdout):
+            with suppress(OSError):  # what is not sent yet cannot be
+                if pipe is not None:
+                    pipe.close()
+        return self.child.wait()
+
+
+_pools: dict[int, Sandboxes] = {}
+
+
+@atexit.register
+def _close() -> None:
+    if os.getpid() in _pools:
+        _pools[os.getpid()].close()
+
+
+def backwards(data: bytes) -> bytes:
+    """The bytes in reverse: the least that can be asked."""
+    return data[::-1]
+
+
+def send(file: IO[bytes], data: bytes) -> None:
+    """Write bytes with their number before them."""
+    file.write(struct.pack("<Q", len(data)))
+    file.write(data)
+    file.flush()
+
+
+def receive(file: IO[bytes]) -> bytes:
+    """What the other end sent."""
+    head = file.read(8)
+    length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
+    data = file.read(length)
+    if len(head) < 8 or len(data) < length:
+        raise EOFError
+    return data
+
+
+def serve(preload: str) -> None:
+    """In the process: do what is asked until nobody asks."""
+    import_module(preload)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    send(answers, b"")
+    alarm = getattr(signal, "setitimer", None)  # by default its signal ends the process
+    enough = 0
+    with suppress(EOFError, OSError, MemoryError):  # the last: what is sent is larger than the memory allowed
+        while True:
+            head = json.loads(receive(sys.stdin.buffer))
+            if alarm is not None:
+                alarm(signal.ITIMER_REAL, head["seconds"] + GRACE)
+            data = receive(sys.stdin.buffer)
+            _limit_memory(head["memory"])
+            with suppress(Exception):  # a fault of ours, which comes again below
+                import_module(head["function"].partition(":")[0])
+            enough = enough or _most_memory() + GROWTH  # what is imported does not count
+            kind, found = _answer(head, data)
+            if alarm is not None:
+                alarm(signal.ITIMER_REAL, 0)
+            send(answers, bytes([kind, _most_memory() > enough]) + found)
+
+
+def _answer(head: dict[str, Any], data: bytes) -> tuple[int, bytes]:
+    try:
+        module, _, name = head["function"].partition(":")
+        found: bytes = getattr(import_module(module), name)(data, **head["options"])
+        return VALUE, found
+    except (ValueError, OSError) as error:
+        return REFUSED, str(error).encode("utf-8", "backslashreplace")
+    except MemoryError:
+        return LOST, b""
+    except Exception as error:  # our own fault: it is told as it happened
+        said = f"{type(error).__name__}: {error}".replace("\n", " ")
+        return FAILED, f"{said}\n{traceback.format_exc()}".encode("utf-8", "backslashreplace")
+
+
+def _limit_memory(size: int) -> None:
+    with suppress(ImportError, ValueError, OSError):  # not on Windows; no more than the user's own limit
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def _most_memory() -> int:
+    """The most bytes of memory that this process ever took; 0 where the system does not say."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as status:
+            return next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return 0

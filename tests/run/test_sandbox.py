@@ -1,0 +1,218 @@
+"""Untrusted work in a process of its own: a fault of ours comes back as one, damage of a file as a line about it."""
+
+import os
+import signal
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from dpplearn._run import sandbox
+from dpplearn._run.sandbox import Sandbox, Sandboxes, SandboxLostError, run_sandboxed
+from dpplearn._run.stop import stops_when
+from dpplearn.summarize.corpora.documents import DocumentFile
+from dpplearn.summarize.corpora.formats.apart import Apart
+
+BACKWARDS = "dpplearn._run.sandbox:backwards"
+LIMITS = {"seconds": 60, "memory": 2**32}
+
+
+def refuse(data):
+    raise ValueError(f"{len(data)} bytes are too few")
+
+
+def stumble(data, **_options):
+    return data.no_such_name
+
+
+def crash(_data):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def leave(_data):
+    os._exit(3)
+
+
+def hang(_data):
+    while True:
+        pass
+
+
+def process_id(_data):
+    return str(os.getpid()).encode()
+
+
+def fill(data):
+    return bytes(max(len(data), 900_000_000))
+
+
+def grow(_data):
+    return str(len(bytearray(b"x") * (2 * sandbox.GROWTH))).encode()
+
+
+@pytest.fixture
+def boxes(monkeypatch, request):
+    monkeypatch.syspath_prepend(str(request.path.parent))  # the other process has this one's path
+    made = Sandboxes()
+    monkeypatch.setattr(sandbox, "_pools", {os.getpid(): made})  # those that were started before have another
+    yield made
+    made.close()
+
+
+def ask(name, **limits):
+    return run_sandboxed(f"test_sandbox:{name}", b"abc", {}, **{**LIMITS, **limits})
+
+
+def test_one_process_does_one_piece_of_work_after_another(boxes):
+    first = ask("process_id")
+    assert ask("process_id") == first
+    assert len(boxes.idle) == 1
+    with ThreadPoolExecutor(2) as pool:  # and two threads have two
+        assert len({*pool.map(lambda _: ask("slow_process_id"), range(2))}) == 2
+    assert len(boxes.idle) == 2
+
+
+def slow_process_id(data):
+    time.sleep(1)
+    return process_id(data)
+
+
+def test_what_the_work_refuses_is_told(boxes):
+    with pytest.raises(ValueError, match="3 bytes are too few"):
+        ask("refuse")
+    assert boxes.idle
+
+
+@pytest.mark.usefixtures("boxes")
+def test_a_fault_of_ours_comes_back_with_its_place():
+    with pytest.raises(RuntimeError, match=r"AttributeError: .*no_such_name") as caught:
+        ask("stumble")
+    assert "in stumble" in "".join(caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("work", "limits"), [("crash", {}), ("leave", {}), ("hang", {"seconds": 1.5}), ("fill", {"memory": 10**9})]
+)
+def test_work_that_crashes_or_passes_a_limit_is_lost(boxes, work, limits):
+    with pytest.raises(SandboxLostError):
+        ask(work, **limits)
+    assert ask("process_id")
+    assert boxes.lost == (work != "fill")
+
+
+@pytest.mark.usefixtures("boxes")
+def test_work_that_nobody_waits_for_is_killed():
+    process = int(ask("process_id"))
+
+    def stop():
+        raise TimeoutError("the client has left")
+
+    with stops_when(stop), pytest.raises(TimeoutError, match="has left"):
+        ask("hang")
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_a_process_that_was_killed_while_it_waited_is_replaced(boxes):
+    os.kill(int(ask("process_id")), signal.SIGKILL)
+    boxes.idle[0].child.wait()
+    assert ask("process_id")
+    assert boxes.lost == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not say how much a process took")
+def test_a_process_that_has_grown_is_replaced(boxes):
+    ask("process_id")
+    assert int(ask("grow")) > sandbox.GROWTH
+    assert not boxes.idle
+    assert boxes.lost == 0
+
+
+@pytest.mark.usefixtures("boxes")
+def test_a_process_that_cannot_start_is_no_fault_of_the_file(monkeypatch):
+    monkeypatch.setattr(sandbox, "_START", "import sys; sys.exit(1) # {path} {preload}")
+    with pytest.raises(RuntimeError, match="must be able to import dpplearn"):
+        ask("refuse")
+
+
+def test_one_that_answered_at_its_deadline_is_not_asked_again(monkeypatch):
+    """It may have been killed, which the next call would take for a fault of its file."""
+    box, receive = Sandbox(), sandbox.receive
+
+    def slowly(file):
+        found = receive(file)
+        time.sleep(1.5 if found else 0.0)  # until after the deadline
+        return found
+
+    box.run(BACKWARDS, b"abc", {}, 60, 2**32)
+    monkeypatch.setattr(sandbox, "receive", slowly)
+    assert box.run(BACKWARDS, b"abc", {}, 1.0, 2**32) == b"cba"
+    assert not box.usable
+    assert box.child.poll() is not None
+
+
+@pytest.mark.usefixtures("boxes")
+def test_what_is_no_string_in_the_path_is_left_out(monkeypatch):
+    """Python ignores it, too; its repr would be no Python in the process."""
+    monkeypatch.setattr(sys, "path", [*sys.path, Path("folder")])
+    assert run_sandboxed(BACKWARDS, b"abc", {}, **LIMITS) == b"cba"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork beside threads: that is the point
+def test_a_fork_while_another_thread_asks_can_ask(boxes):
+    """The lock is held, and nobody in the fork will release it."""
+    assert run_sandboxed(BACKWARDS, b"abc", {}, **LIMITS) == b"cba"
+    with boxes._lock:
+        child = os.fork()
+        if not child:
+            signal.alarm(60)
+            os._exit(0 if run_sandboxed(BACKWARDS, b"abc", {}, **LIMITS) == b"cba" else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert run_sandboxed(BACKWARDS, b"abc", {}, **LIMITS) == b"cba"
+
+
+PARENT = """
+import sys, threading
+sys.path.insert(0, {tests!r})
+from dpplearn._run.sandbox import Sandbox
+box = Sandbox()
+print(box.child.pid, flush=True)
+threading.Thread(target=box.run, args=("test_sandbox:hang", b"", {{}}, {seconds}, 2**32), daemon=True).start()
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_process_does_not_outlive_its_parent_for_long(busy):
+    import subprocess
+
+    from waiting import until
+
+    script = PARENT.format(tests=str(Path(__file__).parent), seconds=2.0)
+    if not busy:
+        script = script.replace("test_sandbox:hang", BACKWARDS)
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    stat = Path(f"/proc/{child}/stat")
+    until(lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX")
+
+
+def read_with_a_fault(file):
+    return file.no_such_name
+
+
+def read_damaged(file):
+    return {}[file.name]
+
+
+@pytest.mark.usefixtures("boxes")
+def test_a_reader_s_own_fault_is_not_the_file_s_damage():
+    file = DocumentFile(b"abc", "a.pdf", "there/a.pdf")
+    with pytest.raises(RuntimeError, match="no_such_name"):
+        Apart("test_sandbox:read_with_a_fault")(file)
+    with pytest.raises(ValueError, match=r"there/a\.pdf cannot be read: it is damaged \(KeyError\)"):
+        Apart("test_sandbox:read_damaged")(file)
