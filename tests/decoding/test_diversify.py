@@ -13,7 +13,7 @@ import dpplearn
 from brute import subsets
 from dpplearn import DPP, diversify
 from dpplearn.decoding import greedy_map
-from dpplearn.decoding.embeddings import standardize
+from dpplearn.decoding.diversify import standardize
 
 
 def problem(rng, n=40, d=8):

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from brute_decoding import algorithm_2, feasible, kernel, log_minor, random_problem
 from dpplearn import DPP, LowRankDPP
-from dpplearn.decoding import Selection, engine, gains, greedy_map
+from dpplearn.decoding import Selection, engine, greedy_map
 from dpplearn.decoding.candidates import read_model
 
 FORMS = {
@@ -57,9 +57,10 @@ def test_gains_add_up(form):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 16 items from pools of 128, and passes over 64 rows: few items see what many would."""
-    monkeypatch.setattr(gains.ArrayOps, "start", 16)
+    monkeypatch.setattr(engine.ArrayOps, "start", 16)
+    monkeypatch.setattr(engine, "WHOLE", 0)
     monkeypatch.setattr(engine, "POOL", 128)
-    monkeypatch.setattr(gains, "PASS", 64)
+    monkeypatch.setattr(engine, "PASS", 64)
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.05, 0.3])

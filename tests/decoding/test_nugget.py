@@ -8,7 +8,7 @@ from scipy import sparse
 
 from brute_decoding import nugget_kernel
 from dpplearn import DPP, LowRankDPP, NonsymmetricDPP, diversify
-from dpplearn.decoding import engine, gains, greedy_map
+from dpplearn.decoding import engine, greedy_map
 
 
 def problem(rng, n=80, d=6, spread=0.4):
@@ -71,9 +71,10 @@ def test_blocks_and_passes_change_nothing(k, dtype, rng, monkeypatch):
     phi = phi.astype(dtype)
     expected = greedy_map(DPP(nugget_kernel(q, phi, 1e-3)), k=k)
     for start, pool, rows in ((8, 32, 16), (1, 4, 7), (8, 2**16, 2**16), (256, 2**16, 2**16)):
-        monkeypatch.setattr(gains.ArrayOps, "start", start)
+        monkeypatch.setattr(engine.ArrayOps, "start", start)
+        monkeypatch.setattr(engine, "WHOLE", 0)
         monkeypatch.setattr(engine, "POOL", pool)
-        monkeypatch.setattr(gains, "PASS", rows)
+        monkeypatch.setattr(engine, "PASS", rows)
         found = greedy_map((q, phi), k=k, nugget=1e-3)
         np.testing.assert_array_equal(found.subset, expected.subset)
         np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-8, atol=1e-8)

@@ -15,7 +15,7 @@ from scipy import sparse
 from brute import subsets
 from brute_decoding import algorithm_2, log_minor
 from dpplearn import DPP, LowRankDPP, diversify
-from dpplearn.decoding import engine, exact_map, gains, greedy_map, local_search, near
+from dpplearn.decoding import engine, exact_map, greedy_map, local_search, near
 from dpplearn.decoding.candidates import read_model
 from holders import ARROW, DENSE, SPARSE
 
@@ -98,9 +98,10 @@ def hold(name, X, tmp_path):
 
 def small_blocks(monkeypatch):
     """Blocks of 8 items from pools of 32, and passes over 16 rows: few items see what many would."""
-    monkeypatch.setattr(gains.ArrayOps, "start", 8)
+    monkeypatch.setattr(engine.ArrayOps, "start", 8)
+    monkeypatch.setattr(engine, "WHOLE", 0)
     monkeypatch.setattr(engine, "POOL", 32)
-    monkeypatch.setattr(gains, "PASS", 16)
+    monkeypatch.setattr(engine, "PASS", 16)
 
 
 @pytest.mark.parametrize("call", [*CALLS, *(PAST if NEAR else ())])
@@ -143,9 +144,10 @@ def test_blocks_change_nothing_for_many_items(make, monkeypatch):
     want = [diversify(X, s, **call) for call in calls]
     held = make(X) if make is sparse.csr_array else X.astype(make)
     for start, pool, part in ((8, 32, 16), (1, 2, 5), (64, 256, 100), (4000, 2**16, 2**16)):
-        monkeypatch.setattr(gains.ArrayOps, "start", start)
+        monkeypatch.setattr(engine.ArrayOps, "start", start)
+        monkeypatch.setattr(engine, "WHOLE", 0)
         monkeypatch.setattr(engine, "POOL", pool)
-        monkeypatch.setattr(gains, "PASS", part)
+        monkeypatch.setattr(engine, "PASS", part)
         for call, one in zip(calls, want, strict=True):
             assert diversify(held, s, **call).subset.tolist() == one.subset.tolist(), (start, call)
 

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from brute import random_kernel
 from dpplearn import DPP, diversify
-from dpplearn.decoding import engine, gains, greedy_map
+from dpplearn.decoding import engine, greedy_map
 from dpplearn.torch import selecting
 
 KINDS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
@@ -32,8 +32,9 @@ def device(request, monkeypatch):
     monkeypatch.setattr(selecting, "ON_HOST", ())
     if "small" in request.param:
         monkeypatch.setattr(selecting.TensorOps, "start", 16)
+        monkeypatch.setattr(engine, "WHOLE", 0)
         monkeypatch.setattr(engine, "POOL", 64)
-        monkeypatch.setattr(gains, "PASS", 64)
+        monkeypatch.setattr(engine, "PASS", 64)
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 

@@ -10,17 +10,6 @@ Array = np.ndarray[Any, Any]
 LEAST = 1e-11  # what a bound must exceed the best value by for a branch to be worth a look
 
 
-@jit
-def row_squares(rows, out):
-    """|rows_i|^2 in float64."""
-    for i in range(rows.shape[0]):
-        x = 0.0
-        for c in range(rows.shape[1]):
-            y = np.float64(rows[i, c])
-            x += y * y
-        out[i] = x
-
-
 class Nodes(NamedTuple):
     """The branch that a search is on: one slice per depth, so that it can stop and go on."""
 

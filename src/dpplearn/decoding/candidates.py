@@ -1,4 +1,4 @@
-"""The items that a decoder chooses from, as it reads them from a model: a dense kernel, or features.
+"""The items that a decoder chooses from, as it reads them: a model's kernel, or features where they lie.
 
 One knob goes from quality alone to similarity alone, the same for every decoder. For diversity d in [0, 1] it works on
 
@@ -11,31 +11,99 @@ budget or a size limit, decoders that ask for the most probable set fill it: see
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
+from scipy import linalg, sparse
 
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import Features, FloatArray, IntArray, check_vector
+from dpplearn._checks import (
+    LONGEST,
+    SHORTEST,
+    Features,
+    FloatArray,
+    IntArray,
+    balanced,
+    check_jobs,
+    check_quality,
+    check_subset,
+    square_sums,
+)
+from dpplearn._holders import as_array, as_csr, as_numbers
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
-from dpplearn.decoding.embeddings import read_features, square_lengths
-from dpplearn.decoding.gains import Gains, KernelGains, RowGains
+from dpplearn._precision import EPS
+from dpplearn._run.threads import map_threads
+from dpplearn.decoding.engine import Gains, KernelGains, RowGains
+from dpplearn.decoding.limits import NO_ITEMS
 from dpplearn.decoding.near import NearGains
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 from dpplearn.operand import ROWS, Dense, Operand, Rows, TwoSided
 
+COPIED = 2**20  # bytes of features up to which a copy in float64 is made; larger ones are read in place
+BLOCK = 4_000_000  # entries of rows that a thread reads at once
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 SMALLEST = 1e-8  # nugget
 NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
 WIDEST = 20_000  # columns for which a square matrix is made
+
+
+def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features, FloatArray]:
+    """Rows and their lengths. Small dense ones are copied as float64, large ones keep their type and place.
+
+    An error calls the first one row `start`.
+    """
+    rows: Any = as_csr(phi, name) if sparse.issparse(phi) else as_numbers(phi, name, 2)
+    if 0 in rows.shape:
+        raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
+    if sparse.issparse(phi):
+        rows = rows.copy() if rows.data.nbytes <= COPIED else rows
+    else:
+        rows = np.array(rows, np.float64, order="C") if rows.nbytes <= COPIED else np.ascontiguousarray(rows)
+    squares = square_lengths(rows)
+    least, most = squares[squares.argmin()], squares[squares.argmax()]  # quicker than min and max; also find nan
+    if not (least >= SHORTEST**2 and most <= LONGEST**2):
+        rows = balanced(rows, squares)
+        squares = square_lengths(rows)
+        bad = start + np.flatnonzero(~np.isfinite(squares))
+        if bad.size:
+            which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
+            raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")
+    return rows, np.sqrt(squares)
+
+
+def square_lengths(rows: Features) -> FloatArray:
+    """|rows_i|^2 in float64; for many rows on all cores."""
+    if sparse.issparse(rows):
+        return square_sums(rows.astype(np.float64, copy=False))
+    if rows.size <= BLOCK:
+        rows = rows.astype(np.float64, copy=False)
+        return np.einsum("ij,ij->i", rows, rows)
+    out = np.empty(rows.shape[0])
+    step = BLOCK // 16 // rows.shape[1] + 1  # so few that they stay in the cache
+
+    def some_rows(b: int) -> None:
+        part = slice(b * step, (b + 1) * step)
+        out[part] = square_lengths(rows[part])
+
+    map_threads(some_rows, -(-rows.shape[0] // step), check_jobs(None))
+    return out
+
+
+def some(rows: IntArray, most: int = 8) -> str:
+    """The first numbers of a list, and how many there are if not all are shown."""
+    shown = ", ".join(map(str, rows[:most].tolist()))
+    return shown if rows.size <= most else f"{shown}, ... ({rows.size} in all)"
+
+
+def single(rows: Any) -> Any:
+    """float16 as float32, which products know."""
+    return rows.astype(np.float32) if rows.dtype.char == "e" else rows
 
 
 class Embedded(NamedTuple):
@@ -50,62 +118,17 @@ class Embedded(NamedTuple):
 
     def operand(self, diversity: float = 0.5, tilt: float = 0.0, nugget: float = 0.0) -> Rows:
         """e^s L(d), of which similarities count for 1 - nugget of what they are."""
-        a, b = exponents(diversity)
+        a, b = (1.0, 1.0) if diversity == 0.5 else exponents(diversity)
         b *= 1.0 - nugget
-        power, there = quality_power(self.q, a), self.lengths > 0.0
-        diag = power * power
+        power = self.q if a == 1.0 else quality_power(self.q, a)
         if tilt:
-            diag, power = np.exp(tilt) * diag, np.exp(tilt / 2) * power
-        own, scale = (1.0 - b) * diag, b**0.5 * power
-        if bool(there.all()):
+            power = np.exp(tilt / 2) * power
+        diag = power * power
+        own, scale = (1.0 - b) * diag, power if b == 1.0 else b**0.5 * power
+        if self.lengths[self.lengths.argmin()] > 0.0:
             return Rows(self.rows, scale / self.lengths, diag, own)
+        there = self.lengths > 0.0
         return Rows(self.rows, scale * there / (self.lengths + ~there), diag, own + (diag - own) * ~there)
-
-
-class Borrowed:
-    """Large embeddings that are the caller's, by a weak reference: what was chosen of them does not keep them alive."""
-
-    def __init__(self, owner: Any, embedded: Embedded) -> None:
-        self.owner, self.lengths, self.q = weakref.ref(owner), embedded.lengths, embedded.q
-
-    @property
-    def alive(self) -> bool:
-        return self.owner() is not None
-
-    def read(self) -> Embedded:
-        """The embeddings, read again where they lie."""
-        owner = self.owner()
-        if owner is None:
-            raise RuntimeError(
-                "the embeddings are gone, and what is asked of the selection needs them. Keep them as long as you ask "
-                "for nearest, kept, skipped or log_prob, or ask before: answers are kept."
-            )
-        return Embedded(read_features(owner, "embeddings")[0], self.lengths, self.q)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """In another process they are gone."""
-        return gone, (self.lengths, self.q)
-
-
-def gone(lengths: FloatArray, q: FloatArray) -> Borrowed:
-    """Embeddings of which these are left."""
-    return Borrowed(set(), Embedded(np.empty((0, 1)), lengths, q))
-
-
-@dataclass(frozen=True)
-class BorrowedLogProb:
-    """The log-probability under candidates whose embeddings are borrowed."""
-
-    candidates: Candidates  # without them
-    borrowed: Borrowed
-
-    @classmethod
-    def of(cls, candidates: Candidates, borrowed: Borrowed) -> BorrowedLogProb:
-        nothing = Embedded(np.empty((0, 1)), borrowed.lengths, borrowed.q)
-        return cls(replace(candidates, model=nothing, given=None), borrowed)
-
-    def __call__(self, subset: IntArray) -> float:
-        return replace(self.candidates, model=self.borrowed.read()).log_prob(subset)
 
 
 class Given(NamedTuple):
@@ -114,21 +137,42 @@ class Given(NamedTuple):
     rows: Any
     lengths: FloatArray
 
-    def left(self, share: float) -> FloatArray:
-        """P = (I + c U^T U)^-1 with unit rows U and c = share / (1 - share): what they leave of each direction."""
+    def directions(self, share: float) -> tuple[FloatArray, FloatArray]:
+        """Orthonormal rows V, and what the items given explain of each: P = I - V^T diag(w) V is what they leave.
+
+        With unit rows G, P = (I + c G^T G)^-1 where c = share / (1 - share).
+        """
         d = self.rows.shape[1]
         if d > WIDEST:
             raise ValueError(
                 f"given needs a {d} x {d} matrix, which is offered up to {WIDEST} columns. Reduce the embeddings, "
                 "such as by TruncatedSVD."
             )
-        A = np.eye(d)
+        A = np.zeros((d, d))
         for low in range(0, self.lengths.size, ROWS):
             part = slice(low, low + ROWS)
             lengths = np.where(self.lengths[part] > 0.0, self.lengths[part], 1.0)
             U = to_dense(self.rows[part]).astype(np.float64) / lengths[:, None]
-            A += share / (1.0 - share) * (U.T @ U)
-        return np.asarray(linalg.inv(A, check_finite=False, overwrite_a=True))
+            A += U.T @ U
+        lam, V = linalg.eigh(A, check_finite=False, overwrite_a=True)
+        there = lam > d * EPS * max(lam[-1], 1.0)
+        return V.T[there], share * lam[there] / (1.0 - share + share * lam[there])
+
+
+def read_given(given: Any, rows: Any, lengths: FloatArray) -> tuple[Given, IntArray]:
+    """Items chosen before, and which of the candidates they are: none, where rows were given."""
+    n, d = rows.shape
+    if not sparse.issparse(given):
+        plain = as_array(given, "given")
+        if plain.ndim == 1 and (plain.dtype.kind in "iub" or plain.size == 0):
+            items = check_subset(plain, n, "given")
+            return Given(rows[items], lengths[items]), items
+        given = as_numbers(given, "given")
+    if given.ndim != 2 or given.shape[1] != d:
+        raise ValueError(
+            f"given must be numbers of items, or rows of {d} numbers like the embeddings, found shape {given.shape}."
+        )
+    return Given(*read_features(given, "given")) if given.shape[0] else Given(given, np.empty(0)), NO_ITEMS
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,13 +193,20 @@ class Candidates:
             a, b = exponents(self.diversity)
             given = () if self.given is None else self.given.rows
             return NearGains(rows, lengths, quality_power(q, a), k, b, self.nugget, given)
-        operand = self.operand
+        of_rows = isinstance(self.model, Embedded)
+        operand = self.model.operand(self.diversity, self.tilt, self.nugget) if of_rows else self.operand
         if isinstance(operand, TwoSided):
             return None
         if isinstance(operand, Dense):
             return KernelGains(operand.L, k)
-        P = None if self.given is None else self.given.left(self.share)
-        return RowGains(operand.rows, operand.scale, operand.diag, operand.own, k, P)
+        before = None if self.given is None else self.explained()
+        return RowGains(operand.rows, operand.scale, operand.diag, operand.own, k, before)
+
+    def explained(self) -> FloatArray:
+        """The directions that a choice begins with: what the items given explain of the others."""
+        assert self.given is not None
+        V, w = self.given.directions(self.share)
+        return np.sqrt(w)[:, None] * V
 
     @property
     def share(self) -> float:
@@ -198,10 +249,11 @@ class Candidates:
         """The same items with the kernel that is left beside those given: own_i + b_i^T P b_j, of rows b_i P^(1/2)."""
         if self.given is None:
             return self
-        root = linalg.cholesky(self.given.left(self.share), lower=True, check_finite=False)
+        V, w = self.given.directions(self.share)
         rows = self.operand
         assert isinstance(rows, Rows)
-        B = to_dense(rows.scaled()) @ root
+        B = to_dense(rows.scaled())
+        B = B - (B @ V.T) * (1.0 - np.sqrt(1.0 - w)) @ V
         diag = np.einsum("ij,ij->i", B, B) + rows.own
         return Candidates(Rows(B, np.ones(len(B)), diag, rows.own), 0.5)
 
@@ -212,8 +264,7 @@ class Candidates:
     @property
     def directions(self) -> int:
         """How many items can be independent, as far as their number and that of columns tell."""
-        rows, lengths = self.embedded.rows, self.embedded.lengths
-        return int(rows.shape[1] + (lengths <= 0.0).sum())
+        return int(self.embedded.rows.shape[1] + (self.embedded.lengths <= 0.0).sum())
 
     @property
     def n(self) -> int:
@@ -347,11 +398,7 @@ def read_rows(q: ArrayLike, phi: Any) -> Embedded:
         raise ValueError(
             f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
         )
-    q = check_vector(q, "q", rows.shape[0], low=0.0)
-    with np.errstate(over="ignore"):
-        if not np.isfinite(q.max() ** 2):
-            raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
-    return Embedded(rows, lengths, q)
+    return Embedded(rows, lengths, check_quality(q, rows.shape[0]))
 
 
 def check_nugget(nugget: Any) -> float:

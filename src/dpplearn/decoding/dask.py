@@ -26,9 +26,8 @@ from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_a
 from dpplearn._run.blas import one_thread
 from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress
-from dpplearn.decoding.candidates import Embedded, Given
-from dpplearn.decoding.diversify import Settings, check_settings, choose_among
-from dpplearn.decoding.embeddings import qualities, read_features, read_given, read_scores
+from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
+from dpplearn.decoding.diversify import Settings, check_settings, choose_among, qualities, read_scores
 from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest
 
@@ -245,8 +244,7 @@ def read_rows_given(given: Any, d: int) -> Given:
     """Rows chosen before; their numbers would need all parts."""
     if not sparse.issparse(given) and as_array(given, "given").ndim == 1:
         raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found item numbers.")
-    rows, lengths, _ = read_given(given, np.empty((0, d)), np.empty(0))
-    return Given(rows, lengths)
+    return read_given(given, np.empty((0, d)), np.empty(0))[0]
 
 
 def cut(task: PartTask, which: Part | IntArray) -> PartTask:

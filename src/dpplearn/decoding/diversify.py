@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -10,24 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import check_choice, is_tensor
+from dpplearn._checks import FloatArray, check_choice
+from dpplearn._holders import as_numbers, is_arrow
+from dpplearn._precision import EPS, EPS32
 from dpplearn.decoding.candidates import (
     NUGGET,
-    Borrowed,
-    BorrowedLogProb,
     Candidates,
     Embedded,
     Given,
     check_diversity,
     check_nugget,
+    read_features,
+    read_given,
+    some,
 )
-from dpplearn.decoding.embeddings import qualities, read_candidates, read_given
-from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import as_selection, best_run, check_rule, describe
-from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number, check_share
-from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
+from dpplearn.decoding.greedy import APPROXIMATE, Greedy, check_options
+from dpplearn.decoding.limits import Bound, Limits, check_limits, check_number
 from dpplearn.decoding.registry import check_decoder, run_decoder
-from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped
+from dpplearn.decoding.selection import Borrowed, DiverseSelection, Kept, Skipped
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
@@ -36,6 +36,9 @@ TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("rea
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 KERNELS = ("auto", "linear", "near")
 BORROWED = 2**28  # bytes of embeddings from which on a selection does not keep them alive
+EPSILON = {"d": EPS, "f": EPS32, "e": 2.0**-10}  # by type of scores
+WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
+HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
 
 
 def diversify(
@@ -139,11 +142,12 @@ def diversify(
     settings = check_settings(
         Settings(k, budget, diversity, decoder, scale, nugget, min_gain, max_per_group, min_per_group, backfill, kernel)
     )
-    if type(embeddings).__module__.partition(".")[0] == "dask":
+    library, other = type(embeddings).__module__.partition(".")[0], type(scores).__module__.partition(".")[0]
+    if library == "dask":
         per_item = {"cost": cost, "include": include, "exclude": exclude, "groups": groups}
         answer: DiverseSelection = resolve_name(DASK)(embeddings, scores, settings, given=given, **per_item, **options)
         return answer
-    tensors = is_tensor(embeddings) or is_tensor(scores)
+    tensors = "torch" in (library, other)
     kind: type[Candidates] = Candidates
     if tensors:
         rows, lengths, z, kind = resolve_name(TENSORS)(embeddings, scores, decoder)
@@ -152,10 +156,10 @@ def diversify(
         rows, lengths, z = read_candidates(embeddings, scores)
     known: Given | None = None
     if given is not None:
-        *before, again = read_given(given, rows, lengths)
-        known = Given(*before)
+        known, again = read_given(given, rows, lengths)
         exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
-    limits = settings.limits(len(z), cost, include, exclude, groups)
+    size = None if k == "auto" else k
+    limits = check_limits(len(z), cost, budget, size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
     large = owned and not tensors and (rows.data if sparse.issparse(rows) else rows).nbytes > BORROWED
@@ -191,22 +195,112 @@ class Settings(NamedTuple):
 
 def check_settings(settings: Settings) -> Settings:
     """The same with plain numbers, or what is wrong with them."""
-    k, budget, scale = settings.k, settings.budget, check_number(settings.scale, "scale")
+    k, scale, diversity = settings.k, settings.scale, settings.diversity
+    if type(diversity) is not float or not 0.0 <= diversity <= 1.0:
+        diversity = check_diversity(diversity)
     if isinstance(k, str) and k != "auto":
         raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
-    if isinstance(budget, str):
-        raise TypeError(f"budget must be a number, found {budget!r}.")
-    if not 0.0 <= scale < np.inf:
-        raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
+    if isinstance(settings.budget, str):
+        raise TypeError(f"budget must be a number, found {settings.budget!r}.")
+    if type(scale) is not float or not 0.0 <= scale < np.inf:
+        scale = check_number(scale, "scale", 0.0)
+        if scale == np.inf:
+            raise ValueError("scale must be finite, found inf.")
     if settings.nugget is not None:
         check_nugget(settings.nugget)
-    check_decoder(settings.decoder)
-    check_choice(settings.kernel, "kernel", KERNELS)
-    if k == "auto":
-        check_share(settings.min_gain, "min_gain")
+    if settings.decoder != "greedy":
+        check_decoder(settings.decoder)
+    if settings.kernel != "auto":
+        check_choice(settings.kernel, "kernel", KERNELS)
+    if k == "auto" and not 0.0 < check_number(settings.min_gain, "min_gain") < 1.0:
+        raise ValueError(f"min_gain must be a number between 0 and 1, found {settings.min_gain}.")
     if settings.backfill and settings.max_per_group is None:
         raise ValueError("backfill needs max_per_group, beyond which it goes on.")
-    return settings._replace(scale=scale, diversity=check_diversity(settings.diversity))
+    same = scale is settings.scale and diversity is settings.diversity
+    return settings if same else settings._replace(scale=scale, diversity=diversity)
+
+
+def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """Rows, their lengths and standardized scores, one for each item; or what is wrong with them.
+
+    Without scores all are equal.
+    """
+    if isinstance(embeddings, np.ndarray) and embeddings.base is not None:
+        check_whole(embeddings)
+    if not sparse.issparse(embeddings):
+        embeddings = as_numbers(embeddings, "embeddings")
+    n = embeddings.shape[0] if embeddings.ndim else -1
+    if n == 0 and (scores is None or np.shape(scores) == (0,)):
+        return embeddings, np.empty(0), np.empty(0)
+    if embeddings.ndim != 2 and n != 0:
+        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
+    z = np.zeros(n) if scores is None else read_scores(scores, n)
+    return *read_features(embeddings, "embeddings"), z
+
+
+def check_whole(rows: Any) -> None:
+    """A memory map whose file became shorter would end the process where it is read; also behind a view of one."""
+    whole = None
+    while isinstance(rows, np.ndarray):
+        whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
+    if whole is None or whole.filename is None:
+        return
+    name, need = whole.filename, whole.offset + whole.nbytes
+    if Path(name).stat().st_size < need:
+        raise ValueError(
+            f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
+            "Write the file anew, and map it again."
+        )
+
+
+def read_scores(scores: Any, n: int) -> FloatArray:
+    """n standardized scores."""
+    arrow = not isinstance(scores, np.ndarray) and is_arrow(scores)
+    s = as_numbers(scores, "scores", 1 if arrow else None)
+    if s.ndim == 2 and s.shape[1] == 1:
+        s = s[:, 0]
+    if s.ndim == 1 and s.size != n:
+        raise ValueError(
+            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
+        )
+    if s.ndim != 1:
+        raise ValueError(f"scores must have 1 dimension, found shape {s.shape}.")
+    if not (s[s.argmin()] > -np.inf and s[s.argmax()] < np.inf):
+        bad = np.flatnonzero(~np.isfinite(s))
+        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
+    return standardize(s.astype(np.float64), EPSILON[s.dtype.char])
+
+
+def standardize(s: Any, eps: float) -> Any:
+    """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
+
+    Of an array, or of a tensor.
+
+    >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
+    array([-1.225,  0.   ,  1.225])
+    """
+    if len(s) == 0:
+        return s
+    low, high = float(s[s.argmin()]), float(s[s.argmax()])
+    largest = max(-low, high)
+    if largest == 0.0:
+        return 0.0 * s
+    s = s / largest  # so that no square overflows
+    spread = high / largest - low / largest
+    if spread <= 8 * eps:
+        return 0.0 * s
+    s -= s.sum() / len(s)
+    sigma = (float(s.dot(s)) / len(s)) ** 0.5
+    s /= max(sigma, spread / WIDEST)
+    return s
+
+
+def qualities(z: Any, scale: float, diversity: float) -> FloatArray:
+    """q_i = sqrt(2) exp(min(1/2, 1 - diversity) scale z_i) of standardized scores; of an array, or of a tensor."""
+    factor = scale * min(0.5, 1.0 - diversity)
+    if factor * WIDEST > HIGHEST and len(z):
+        factor = min(factor, HIGHEST / max(1.0, float(abs(z).max())))
+    return (z * factor).exp() * 2**0.5 if hasattr(z, "exp") else np.exp(z * factor) * 2**0.5
 
 
 def choose_among(
@@ -219,97 +313,33 @@ def choose_among(
     **options: Any,
 ) -> DiverseSelection:
     """The choice among items of known quality. It does not keep rows alive that have an owner."""
-    k, decoder, kernel, nugget = settings.k, settings.decoder, settings.kernel, settings.nugget
+    k, _, diversity, decoder, _, nugget, *_, kernel = settings
     own = (NUGGET if given is not None else 0.0) if nugget is None else float(nugget)
     # above 1/2 the knob is in q, else in S
-    candidates = kind(embedded, min(settings.diversity, 0.5), nugget=own, given=given)
+    candidates = kind(embedded, min(diversity, 0.5), nugget=own, given=given)
+    reason = limits.empty_reason()
     if decoder == "greedy":
-        least = settings.min_gain if k == "auto" else None
         # below diversity 1/2 every item has something of its own: more than the directions are independent
-        known = nugget is not None or settings.size is None or settings.diversity < 0.5
-        linear = kernel == "linear" or (kernel == "auto" and known)
-        unknown = sorted(set(options) - {"gain", "cost_power", "stop"})
-        if unknown:
-            raise TypeError(
-                f"diversify has no option {unknown[0]!r}. Beside those of its signature, greedy choice takes gain, "
-                "cost_power and stop."
-            )
-        choice = Choice(limits, least, linear, kernel == "near", settings.backfill, *check_rule(**options))
-        chosen, candidates = choice.among(candidates)
+        known = nugget is not None or k is None or k == "auto" or diversity < 0.5
+        kernel = "linear" if kernel == "auto" and known else kernel
+        greedy = Greedy(settings.min_gain if k == "auto" else None, kernel, settings.backfill)
+        if options:
+            greedy = greedy._replace(**check_options(**options))
+        subset, gains = np.empty(0, np.int64), np.empty(0)
+        if not reason:
+            (subset, gains, _), reason, candidates = greedy.choose(candidates, limits)
+        cost, gains = limits.total(subset), np.log(gains)
     elif k == "auto" or kernel == "near" or settings.backfill:
         what = 'k="auto"' if k == "auto" else 'kernel="near"' if kernel == "near" else "backfill"
         raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
     else:
         chosen = run_decoder(decoder, candidates.beside(), limits, **options)
+        subset, cost, gains, reason = chosen.subset, chosen.cost, chosen.gains, chosen.reason
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"
-    held: Embedded | Borrowed = embedded if owner is None else Borrowed(owner, embedded)
-    log_prob: Any = chosen.log_prob_of if candidates.near else candidates.log_prob
-    if isinstance(held, Borrowed) and not candidates.near:
-        log_prob = BorrowedLogProb.of(candidates, held)
-    plain = (chosen.subset, chosen.cost, chosen.gains, chosen.reason, log_prob)
-    return DiverseSelection(*plain, settings.diversity, parameters, limits, held)
-
-
-class Choice(NamedTuple):
-    """A greedy choice within limits, which goes on where the directions of the embeddings end."""
-
-    limits: Limits
-    min_gain: float | None  # of the first, for k="auto"
-    linear: bool  # stay with cosines, whatever k is
-    near: bool  # near items from the start
-    backfill: bool
-    rule: str
-    power: float | None
-    stop: str | None
-
-    def among(self, candidates: Candidates) -> tuple[Selection, Candidates]:
-        """What was chosen, with the kernel that it was chosen by."""
-        limits = self.limits
-        reason = limits.empty_reason() if candidates.n else "no candidates"
-        if reason:
-            return Selection.nothing(reason, candidates.log_prob), candidates
-        before = 0 if candidates.given is None else len(candidates.given.lengths)
-        if self.near or (not self.linear and limits.most_items + before > candidates.directions):
-            candidates = near_items(candidates)
-        run = self.run(candidates, limits)
-        if not self.linear and not self.near and run.end == End.RANK and not candidates.near:
-            candidates = near_items(candidates)
-            run = self.run(candidates, limits)
-        reason = self.describe(candidates, run)
-        owed = 0 if limits.quota is None else limits.quota.owed(run.items)
-        if owed:  # past the rank, or below the least gain
-            candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
-            fixed = replace(limits, include=run.items, k=run.items.size + owed)
-            run = best_run(candidates, fixed, -np.inf, self.rule, self.power)
-            reason += f"; then {owed} for min_per_group"
-        if self.backfill and run.end == End.QUOTA:
-            chosen = run.items.size
-            run = self.run(candidates, replace(limits, include=run.items, quota=None))
-            reason = f"{self.describe(candidates, run)}; the last {run.items.size - chosen} are beyond max_per_group"
-        return as_selection(candidates, limits, run, reason), candidates
-
-    def run(self, candidates: Candidates, limits: Limits) -> Run:
-        only_gains = self.stop == "no-gain" or (self.stop is None and not limits.bounded)
-        floor = 1.0 if only_gains else -np.inf
-        if self.min_gain is not None:
-            floor = self.min_gain * float(candidates.diag.max())
-        return best_run(candidates, limits, floor, self.rule, self.power)
-
-    def describe(self, candidates: Candidates, run: Run) -> str:
-        """Why the run ended, with what k="auto" and near items add to it."""
-        reason = describe(self.limits, run)
-        if self.min_gain is not None and run.end == End.GAIN:
-            reason = f"every other candidate would add less than {self.min_gain:g} of what the first added"
-        elif self.min_gain is not None and run.end == End.EVERY:
-            reason += f"; a larger min_gain than {self.min_gain:g} takes fewer"
-        elif self.min_gain is not None and run.end in (End.ROOM, End.QUOTA):
-            reason += f" and would add {self.min_gain:g} of what the first added"
-        if candidates.near and not self.near:
-            reason += f"; by near items, because the embeddings have {candidates.directions} directions"
-        return reason
-
-
-def near_items(candidates: Candidates) -> Candidates:
-    """The same items under a kernel of near items."""
-    return replace(candidates.on_host(), nugget=max(candidates.nugget, NEAR_NUGGET), near=True)
+    held: Embedded | Borrowed = embedded
+    log_prob: Any = APPROXIMATE if candidates.near else candidates.log_prob
+    if owner is not None:
+        held = Borrowed(owner, embedded.lengths, embedded.q, candidates.nugget)
+        log_prob = APPROXIMATE if candidates.near else held.log_prob
+    return DiverseSelection(subset, cost, gains, reason, log_prob, diversity, parameters, limits, held)

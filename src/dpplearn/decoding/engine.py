@@ -1,23 +1,31 @@
-"""The one greedy engine: choose the best of a block of items whose gains are exact, while no bound outside is above it.
+"""The one greedy engine: take the best item of a block whose gains are exact, while no bound outside is above it.
 
-Where the gains come from is the matter of `dpplearn.decoding.gains` and `dpplearn.decoding.near`, what may be chosen
-that of `dpplearn.decoding.limits`. Small problems are one block.
+Adding item i to the chosen set Y multiplies its probability by the gain g_i = L_ii - L_iY L_Y^-1 L_Yi. It only falls as
+Y grows, so an old gain is an upper bound: a *block* of items has exact gains, all others have bounds, and a small
+problem is one block. The steps are products that numpy and torch both do, so arrays and tensors run the same code.
+`Gains` says what the engine asks of a kernel; `dpplearn.decoding.near` has another kind.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import operator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._precision import TIE
+from dpplearn._precision import AGAIN, EPS, EPS32, ROUNDING, TIE
 from dpplearn._run.stop import check_stop
-from dpplearn.decoding.gains import ArrayOps, Gains
-from dpplearn.decoding.limits import End, Limits, Remaining
+from dpplearn.decoding.limits import End, Limits, Remaining, why_ended
 
-POOL = 2**16  # items of which blocks are made
+WHOLE = 2**14  # entries of features up to which all items are one block
+POOL = 2**16  # items that blocks are made of
 FEW = 4  # choices from a block, below which the next one is larger
+PASS = 2**16  # rows that one product reads in a pass over all
+ROOM = 64  # directions that room is made for at first
+GATHER = 8  # gathering a row and making it float64 takes as long as reading so many in a pass
 TINY = 1e-300
 
 
@@ -29,11 +37,49 @@ class Run(NamedTuple):
     end: End
 
 
+class ArrayOps:
+    """The few operations that numpy and torch spell differently."""
+
+    start = 256  # items in a block: more cost more at each step, fewer are used up sooner
+
+    smaller = staticmethod(np.minimum)
+    log = staticmethod(np.log)
+    choose = staticmethod(np.where)
+    host = staticmethod(np.asarray)
+    where = staticmethod(np.flatnonzero)
+    first = staticmethod(np.ndarray.argmax)  # the place of the first True
+    numbers = staticmethod(tuple)  # Python's numbers, for which a device is waited for once
+    dot = staticmethod(np.ndarray.dot)  # twice as quick as @ for few numbers
+    at = staticmethod(operator.getitem)  # on a device, without waiting
+    order = staticmethod(lambda x: np.argsort(x, kind="stable"))
+    largest = staticmethod(lambda x, m: float(np.partition(x, x.size - m)[x.size - m]))  # the m-th largest number
+
+    @staticmethod
+    def put(x: Any, like: Any) -> Any:  # noqa: ARG004  # tensors go to its device
+        return x
+
+    @staticmethod
+    def explained(rows: Any, U: Any) -> FloatArray:
+        """The length of the part of each row along orthonormal directions, or near it, in the rows' own type."""
+        kind = np.float64 if rows.dtype == np.float64 else np.float32
+        x = np.asarray(rows.astype(kind, copy=False) @ U.astype(kind).T)
+        x *= x
+        return np.sqrt(x.sum(axis=1, dtype=np.float64))
+
+    @staticmethod
+    def precision(rows: Any) -> float:
+        """Of products with rows in their own type."""
+        return EPS if rows.dtype == np.float64 else EPS32
+
+
 class Rule:
-    """What greedy compares: it grows with the gain, so that the bound of a gain gives one of the score.
+    """What greedy compares: a score that grows with the gain, so that a bound of the gain gives one of the score.
 
     (g - 1) / w for "probability", log g / w for "log"; for "auto" only a gain is divided, and a loss compared as it is.
     Where all weights w are 1, each of them orders the items as g itself does.
+
+    The rule for ties: scores that differ by rounding are equal; of equals the cheaper item comes first (for
+    "probability" the one that gains more), then the one with the smaller number.
     """
 
     def __init__(self, name: str, limits: Limits, power: float, xp: Any = ArrayOps, like: Any = None) -> None:
@@ -54,127 +100,152 @@ class Rule:
 
     def below(self, score: Any) -> Any:
         """Scores from here on count as equal to this one: rounding must not decide."""
-        return score * (1.0 - TIE) if self.plain else score - TIE * (1.0 + abs(score))
+        return score - TIE * (abs(score) if self.plain else 1.0 + abs(score))
 
-    def best(self, scores: Any, g: Any, items: Any) -> tuple[float, int, int]:
-        """The best score, its place and its item; of equals the cheaper (for "probability": the one that gains more),
-        then the first."""
-        best = scores.max()
+    def key(self, g: Any, items: Any) -> Any:
+        """What equals are compared by, the larger first; only where costs differ."""
+        return g if self.name == "probability" else -self.cost[items]
+
+    def best(self, g: Any, items: Any) -> tuple[float, int, int]:
+        """The best score, its place and its item."""
+        scores = g if self.plain else self.scores(g, items)
+        best = self.xp.at(scores, scores.argmax())  # quicker than max
         equal = scores >= self.below(best)
-        key = self.key(g, items)
-        if key is not None:
-            key = self.xp.choose(equal, key, -np.inf)
+        if self.cost is not None:
+            key = self.xp.choose(equal, self.key(g, items), -np.inf)
             most = key.max()
             equal = key >= most - TIE * abs(most)
         place = self.xp.first(equal)
-        score, at, j = self.xp.numbers(best, place, self.xp.at(items, place))
-        return score, int(at), int(j)
-
-    def key(self, g: Any, items: Any) -> Any:
-        """What equals are compared by, the larger first; None where the first item counts."""
-        if self.cost is None:
-            return None
-        return g if self.name == "probability" else -self.cost[items]
+        score, at, j = self.xp.numbers((best, place, self.xp.at(items, place)))
+        return float(score), int(at), int(j)
 
 
+class Gains(Protocol):
+    """What the engine asks of a kernel. A block and its gains are arrays, or tensors on a device."""
+
+    n: int
+    start: int  # items in the first block
+    bound: Any  # (n,) upper bounds of the gains of all items
+    fallen: Any  # by how much the gains of the block fell with the item taken last
+    xp: Any  # ArrayOps, or the same for tensors
+
+    def block(self, items: Any) -> Any:
+        """The exact gains of some items in ascending order, which are the block from now on."""
+
+    def take(self, j: int, place: int | None = None) -> float:
+        """The gain of an item that is chosen now, at this place of the block if there is one; 0 where it has none."""
+
+    def least(self, items: Any) -> Any:
+        """What rounding may leave of gains that are 0."""
+
+    def passes(self, size: int) -> bool:  # noqa: ARG002
+        """Whether a pass over all items costs less than the gains of a block of this size."""
+        return False
+
+    def refresh(self) -> bool:
+        """Bring all bounds down by a pass over all items; False where they are up to date, or a pass is no use."""
+        return False
+
+
+@dataclass
 class GreedyRun:
     """Algorithm 2: take the best of a block of items whose gains are exact, as long as no bound outside is above it."""
 
-    def __init__(self, gains: Gains, limits: Limits, rule: Rule, floor: float) -> None:
-        self.gains, self.limits, self.rule, self.xp, self.floor = gains, limits, rule, gains.xp, floor * (1.0 + TIE)
-        self.left = Remaining(limits)
-        self.size = min(gains.start, gains.n)
-        self.pool: Any = None  # items with the largest bounds, of which blocks are made
-        self.low: Any = False  # whether an item gained too little
+    gains: Gains
+    limits: Limits
+    rule: Rule
+    floor: float  # the gain that an item must exceed
+    left: Remaining | None = None  # where there is a budget, or a quota
+    pool: Any = None  # items with the largest bounds, of which blocks are made
+    low: Any = False  # whether an item gained too little
 
     def run(self) -> Run:
         """Choose until nothing is left to choose."""
-        gains, left, k = self.gains, self.left, self.limits.k
+        gains, limits, rule = self.gains, self.limits, self.rule
+        self.xp, self.size, self.floor = gains.xp, gains.start, self.floor * (1.0 + TIE)
+        if limits.quota is not None or limits.budget < np.inf:
+            self.left = Remaining(limits)
         items: list[int] = []
         found: list[float] = []
-        for j in self.limits.include.tolist():
+        for j in limits.include.tolist():
             items.append(j)
             found.append(gains.take(j))
             if found[-1] <= 0.0:
                 return Run(np.array(items), np.array(found), End.IMPOSSIBLE)
-            left.take(j)
-        alive = self.limits.alive
-        if not alive.all():
-            gains.bound[self.xp.put(np.flatnonzero(~alive), gains.bound)] = -np.inf
+            if self.left is not None:
+                self.left.take(j)
+        if limits.include.size or limits.exclude.size:
+            gains.bound[self.xp.put(np.flatnonzero(~limits.alive), gains.bound)] = -np.inf
+        checked = self.left is not None or self.floor > -np.inf
         picks = -1  # since the block was made; there is none
-        while len(items) < k:
+        while len(items) < limits.k:
             if picks < 0:
-                check_stop()
                 if not self.build():
                     break
                 picks = 0
             # a device is waited for twice an item: here, and for its gain
-            best, place, j = self.rule.best(self.rule.scores(self.g, self.items), self.g, self.items)
+            best, place, j = rule.best(self.g, self.items)
             if best < self.outside or best == -np.inf:
                 if self.outside == -np.inf:
                     break
+                check_stop()
                 self.put_back(best, picks)
                 picks = -1
                 continue
             gain = gains.take(j, place)
             self.g[place] = -np.inf
-            gains.bound[j] = -np.inf
             if gain == 0.0:  # so have others, perhaps
                 self.g[self.g <= gains.least(self.items)] = -np.inf
                 continue
             items.append(j)
             found.append(gain)
+            if len(items) == limits.k:
+                break
             picks += 1
-            self.g -= gains.fall()
-            left.take(j)
-            self.drop()
-        alive = alive.copy()
-        alive[items] = False
-        end = self.left.why_ended(np.flatnonzero(alive), End.GAIN if bool(self.low) else End.RANK)
+            self.g -= gains.fallen
+            if checked:
+                if self.left is not None:
+                    self.left.take(j)
+                self.drop()
+            if picks % ROOM == 0:
+                check_stop()
+        end = why_ended(limits, items, End.GAIN if bool(self.low) else End.RANK)
         return Run(np.array(items, np.int64), np.array(found), end)
 
     def build(self) -> bool:
         """Make a block of the items with the largest bounds; False where no candidate is left."""
-        gains, n = self.gains, self.gains.n
+        gains = self.gains
         while True:
-            if self.size >= n:
-                self.pool, self.beyond = self.xp.all_items(n, gains.bound), -np.inf
-            elif self.pool is None:
-                self.pool, self.beyond = self.top(self.xp.all_items(n, gains.bound), max(POOL, 4 * self.size))
+            if self.pool is None:
+                there = self.xp.where(gains.bound > -np.inf)
+                self.pool, self.beyond = self.top(there, max(POOL, 4 * self.size))
             self.items, outside = self.top(self.pool, self.size)
             self.outside = max(outside, self.beyond)
-            if len(self.items) == 0:
-                if self.beyond == -np.inf:
-                    return False
-                self.pool = None
-                continue
-            there = gains.bound[self.items] == -np.inf
-            self.g = gains.block(self.items)
-            self.g[there] = -np.inf
-            self.host = self.xp.host(self.items) if self.left.watched else None
+            if len(self.items) or self.beyond == -np.inf:
+                break
+            self.pool = None
+        self.g = gains.block(self.items)
+        if self.left is not None or self.floor > -np.inf:
+            self.host = self.xp.host(self.items)
             self.drop()
-            return True
+        return len(self.items) > 0
 
     def top(self, items: Any, m: int) -> tuple[Any, float]:
         """The m of these items with the best scores by their bounds, and the best score of the others.
 
-        Of equals the cheaper, then the first are among them. Up to m more may be there, and none that left.
+        Up to m more may be there that are equal to the last.
         """
-        scores = self.rule.scores(self.gains.bound[items], items)
         if m >= len(items):
             return items, -np.inf
+        rule, bound = self.rule, self.gains.bound
+        scores = bound[items] if rule.plain else rule.scores(bound[items], items)
         cut = self.xp.largest(scores, m + 1)
-        if cut == -np.inf:
-            return items[scores > -np.inf], -np.inf
-        there = self.xp.where(scores >= self.rule.below(cut))
-        if len(there) > 2 * m:
-            above = scores > cut + (cut - self.rule.below(cut))
-            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)
-            key = self.rule.key(self.gains.bound[items[ties]], items[ties])
-            if key is not None and len(ties) > m:
-                least = self.xp.largest(key, m)
-                above[ties[key > least]] = True
-                ties = ties[key == least]
+        there = self.xp.where(scores >= rule.below(cut))
+        if len(there) > 2 * m:  # of too many equals the first
+            above = scores > 2 * cut - rule.below(cut)
+            ties = there[~above[there]]
+            if rule.cost is not None:
+                ties = ties[self.xp.order(-rule.key(bound[items[ties]], items[ties]))]
             above[ties[:m]] = True
             there = self.xp.where(above)
         return items[there], cut
@@ -183,11 +254,13 @@ class GreedyRun:
         """Keep what the block knows as bounds; a short-lived block is followed by a larger one, or a pass over all."""
         self.gains.bound[self.items] = self.g
         if picks < FEW and self.gains.passes(4 * self.size) and self.gains.refresh():
-            self.size, self.pool = min(self.gains.start, self.gains.n), None
+            self.size, self.pool = self.gains.start, None
         elif picks < FEW:
-            self.size = min(4 * self.size, self.gains.n)
+            self.size = 4 * self.size
         if best < self.beyond:
             self.pool = None
+        if self.pool is not None:
+            self.pool = self.pool[self.gains.bound[self.pool] > -np.inf]
 
     def drop(self) -> None:
         """Items of the block leave that no longer fit, that their group bars, or that gain too little."""
@@ -195,7 +268,138 @@ class GreedyRun:
             low = (self.g <= self.floor) & (self.g > -np.inf)
             self.low = self.low | low.any()
             self.g[low] = -np.inf
-        if self.host is not None:
+        if self.left is not None:
             allowed = self.left.allows(self.host)
             if not allowed.all():
                 self.g[self.xp.put(~allowed, self.g)] = -np.inf
+
+
+class RowGains(Gains):
+    """Gains of items with L_ij = scale_i scale_j <rows_i, rows_j> off the diagonal, and L_ii = diag_i.
+
+    Each item taken adds a direction u = P b_j / sqrt(g_j), where b_j = scale_j rows_j and P = I - U^T U for the
+    directions U so far. Then g_i = L_ii - |U b_i|^2. Where nothing is an item's own, the directions are orthonormal,
+    and end at the rank. Otherwise there may be more of them than columns: then as many take their place that have the
+    same U^T U, so that memory does not grow with k. U may begin with what was chosen before.
+    """
+
+    def __init__(self, rows: Any, scale: Any, diag: Any, own: Any, k: int, U: Any = None, xp: Any = ArrayOps) -> None:
+        self.rows, self.scale, self.diag, self.own, self.xp = rows, scale, diag, own, xp
+        self.n, self.d = rows.shape
+        self.sparse = sparse.issparse(rows)
+        self.start = self.n if self.n * self.d <= WHOLE else xp.start
+        self.U = xp.put(np.empty((ROOM, self.d)) if U is None else U, diag)
+        self.t, self.known = 0 if U is None else len(U), 0  # directions, and those that `base` knows
+        self.noise = (self.d + 8 * min(k, self.d)) * EPS
+        self.bound = diag + 0.0
+        self.base: Any = None  # bounds by the last pass over all
+
+    def block(self, items: Any) -> Any:
+        rows, scale, diag = self.rows, self.scale, self.diag
+        if len(items) < self.n:
+            rows, scale, diag = rows[items], scale[items], diag[items]
+        if self.sparse:
+            self.X = sparse.csr_array(sparse.diags_array(scale) @ rows.astype(np.float64))
+        else:
+            self.X = rows * scale[:, None]  # scale is float64, and so is the product
+        self.g = diag + 0.0  # the engine keeps it up to date
+        if self.t:
+            W = self.X @ self.U[: self.t].T
+            W *= W
+            self.g -= W.sum(1)
+        return self.g
+
+    def take(self, j: int, place: int | None = None) -> float:
+        if place is None:
+            self.block([j])
+            place = 0
+        b = self.X[[place]].toarray()[0] if self.sparse else self.X[place]
+        dot, U = self.xp.dot, self.U[: self.t]
+        v = b - dot(dot(U, b), U) if self.t else b
+        gain, own, diag = self.xp.numbers((self.g[place], self.own[j], self.diag[j]))
+        if gain <= AGAIN * diag:  # digits may be lost
+            gain, before = own + max(float(dot(b, v)), 0.0), diag - own
+            while not own and 0.0 < gain < AGAIN * before:  # once more (Kahan)
+                before = gain
+                v = v - dot(dot(U, v), U)
+                gain = float(dot(v, v))
+            if gain <= (0.0 if own else self.noise * diag):
+                self.fallen = 0.0
+                return 0.0
+        u = v * gain**-0.5
+        if self.t == len(self.U):
+            self.make_room()
+        self.U[self.t] = u
+        self.t += 1
+        w = self.X @ u if self.sparse else dot(self.X, u)
+        w *= w
+        self.fallen = w
+        return float(gain)
+
+    def make_room(self) -> None:
+        """Twice the room; or for more directions than columns the R of U = QR, whose R^T R is U^T U."""
+        U, size = self.U, max(2 * len(self.U), ROOM)
+        if self.t >= 2 * self.d:
+            U, size = self.xp.put(np.linalg.qr(self.xp.host(U), mode="r"), self.diag), max(len(U), ROOM)
+            self.known, self.base = 0, None
+        self.t = len(U)
+        self.U = self.xp.put(np.empty((size, self.d)), self.diag)
+        self.U[: self.t] = U
+
+    def least(self, items: Any) -> Any:
+        return self.xp.choose(self.own[items] > 0.0, 0.0, self.noise * self.diag[items])
+
+    def passes(self, size: int) -> bool:
+        return GATHER * size * self.t > self.n * (self.t - self.known)
+
+    def refresh(self) -> bool:
+        """Bounds by one product with all rows, in their own type, which may be wrong by its rounding.
+
+        Each <row, u> may be off by some EPS of the row's length; what is subtracted is less by that.
+        """
+        if self.known == self.t:
+            return False
+        if self.base is None:
+            self.base = self.diag + 0.0
+        U = self.U[self.known : self.t]
+        rough = 64 * len(U) ** 0.5 * self.xp.precision(self.rows)
+        for low in range(0, self.n, PASS):
+            part = slice(low, low + PASS)
+            lengths = (self.diag[part] - self.own[part]) ** 0.5  # of b_i
+            x = (self.scale[part] * self.xp.explained(self.rows[part], U) - rough * lengths).clip(min=0.0)
+            self.base[part] -= x * x
+        self.known = self.t
+        self.bound = self.xp.smaller(self.bound, self.base)
+        return True
+
+
+class KernelGains(Gains):
+    """Gains of items with a kernel L: one row of its Cholesky factor for each item taken; all items are one block."""
+
+    def __init__(self, L: Any, k: int, xp: Any = ArrayOps) -> None:
+        self.L, self.xp = L, xp
+        self.n = self.start = len(L)
+        self.diag = L.diagonal() + 0.0
+        self.bound = self.diag + 0.0
+        self.C = xp.put(np.empty((max(min(k, self.n), 1), self.n)), L)
+        self.t, self.items = 0, None
+
+    def block(self, items: Any) -> Any:
+        self.items = items
+        return (self.diag - (self.C[: self.t] ** 2).sum(0))[items]
+
+    def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002  # rows of L are at hand
+        c = self.C[: self.t, j]
+        gain = float(self.diag[j] - c @ c)
+        if gain <= (self.t + 1) * ROUNDING * float(self.diag[j]):
+            return 0.0  # nothing falls
+        # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j)
+        e = self.L[j] - c @ self.C[: self.t]
+        e *= gain**-0.5
+        self.C[self.t] = e
+        self.t += 1
+        self.fallen = e * e if self.items is None or len(self.items) == self.n else e[self.items] ** 2
+        return gain
+
+    def least(self, items: Any) -> Any:
+        return (self.t + 1) * ROUNDING * self.diag[items]

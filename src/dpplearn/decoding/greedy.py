@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pkgutil import resolve_name
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import IntArray, check_choice, count_of, is_tensor
-from dpplearn.decoding.candidates import Candidates, Model, read_model
+from dpplearn._checks import IntArray, check_choice, is_tensor
+from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Model, read_model
 from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
+from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
 from dpplearn.decoding.nonsymmetric import greedy_nonsymmetric
 from dpplearn.decoding.selection import Selection, Unknown
 from dpplearn.operand import TwoSided
 
 # imported with the first tensor
 READ, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensor_model", "host", "on_device"))
-EVERY = "every candidate is chosen"
 APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 
 
@@ -51,7 +52,7 @@ def greedy_map(
     An item that no longer fits leaves the candidates, and so does one that is a linear combination of those
     chosen (a duplicate): its gain is 0. O(n k^2) for a kernel with k items chosen. For features, old gains are
     upper bounds, and only a block of items is kept up to date: O(n d) for a pass over all, and few passes. With
-    a nugget and k > d, one d x d matrix stands for all items chosen, so that memory does not grow with k.
+    a nugget and k > d, at most 2 d directions stand for all items chosen, so that memory does not grow with k.
 
     Parameters
     ----------
@@ -120,86 +121,131 @@ def greedy_map(
     else:
         candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    rule, power, stop = check_rule(gain, cost_power, stop)
+    greedy = Greedy(**check_options(gain=gain, cost_power=cost_power, stop=stop))
     reason = limits.empty_reason()
     if reason:
         return Selection.nothing(reason, candidates.log_prob)
-    only_gains = stop == "no-gain" or (stop is None and not limits.bounded)
-    run = greedy_run(candidates, limits, 1.0 if only_gains else -np.inf, rule, power)
+    run = greedy_run(candidates, limits, greedy.floor(candidates, limits), greedy.gain, greedy.cost_power)
     selection = as_selection(candidates, limits, run, describe(limits, run))
     return resolve_name(ON_DEVICE)(selection, *parts) if tensors else selection
 
 
-def check_rule(
-    gain: str = "auto", cost_power: float | None = None, stop: str | None = None
-) -> tuple[str, float | None, str | None]:
-    """What items are compared by, and when to stop."""
-    check_choice(gain, "gain", ("auto", "probability", "log"))
-    if stop is not None:
-        check_choice(stop, "stop", ("no-gain", "full"))
-    power = None if cost_power is None else check_number(cost_power, "cost_power")
-    if power is not None and not (np.isfinite(power) and power >= 0.0):
-        raise ValueError(f"cost_power must be a number that is not negative, found {cost_power!r}.")
-    return gain, power, stop
-
-
 def greedy_run(
-    candidates: Candidates, limits: Limits, floor: float, rule: str = "auto", power: float | None = None
+    candidates: Candidates, limits: Limits, floor: float, gain: str = "auto", power: float | None = None
 ) -> Run:
     """A greedy run that has all it must have of each group; else an error that says which group it lacks."""
-    run = best_run(candidates, limits, floor, rule, power)
-    if limits.quota is None or limits.quota.owed(run.items) == 0:
+    run, quota = best_run(candidates, limits, floor, gain, power), limits.quota
+    if quota is None or quota.owed(run.items) == 0:
         return run
-    run = owed_first(candidates, limits, floor, rule, power)
-    short = limits.quota.unmet(run.items)
-    if short:
+    # first what groups must have, while there are independent items; then it goes on
+    owing = quota.counts(limits.include) < quota.need
+    others = np.union1d(limits.exclude, np.flatnonzero(limits.alive & ~owing[quota.group]))
+    size = limits.include.size + quota.owed(limits.include)
+    first = best_run(candidates, replace(limits, exclude=others, k=size), -np.inf, gain, power)
+    run = best_run(candidates, replace(limits, include=first.items), floor, gain, power)
+    short = np.flatnonzero(quota.counts(run.items) < quota.need)
+    if short.size:
         raise ValueError(
-            f"greedy choice cannot meet min_per_group for group {short[0]!r}: its items are linear combinations of "
-            "others that are chosen. Pass nugget=1e-6, which leaves every item a little of its own."
+            f"greedy choice cannot meet min_per_group for group {quota.names[short[0]]!r}: its items are linear "
+            "combinations of others that are chosen. Pass nugget=1e-6, which leaves every item a little of its own."
         )
     return run
 
 
-def owed_first(candidates: Candidates, limits: Limits, floor: float, rule: str, power: float | None) -> Run:
-    """A run that first takes what groups must have, while there are independent items, and then goes on."""
-    quota = limits.quota
-    assert quota is not None
-    owing = quota.counts(limits.include) < quota.need
-    others = np.union1d(limits.exclude, np.flatnonzero(limits.alive & ~owing[quota.group]))
-    size = limits.include.size + quota.owed(limits.include)
-    first = best_run(candidates, replace(limits, exclude=others, k=size), -np.inf, rule, power)
-    return best_run(candidates, replace(limits, include=first.items), floor, rule, power)
-
-
-def best_run(candidates: Candidates, limits: Limits, floor: float, rule: str, power: float | None) -> Run:
+def best_run(
+    candidates: Candidates, limits: Limits, floor: float, gain: str = "auto", power: float | None = None
+) -> Run:
     """The most probable of the runs that are to be tried: for "auto" three, which differ in how much costs count."""
-    if rule != "auto":
-        powers: tuple[float, ...] = (1.0 if power is None else power,)
-    else:
-        powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0) if power is None else (power,)
-    runs = [one_run(candidates, limits, floor, rule, r) for r in powers]
-    if len(runs) == 1:
-        return runs[0]
+    powers: tuple[float, ...] = (1.0 if power is None else power,)
+    if gain == "auto" and power is None:
+        powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
+    best, most = None, (0, 0.0)
+    for r in powers:
+        gains = candidates.gains(limits.k)
+        if gains is None:
+            assert isinstance(candidates.operand, TwoSided)
+            run = greedy_nonsymmetric(candidates.operand, limits, Rule(gain, limits, r), floor)
+        else:
+            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound), floor).run()
+        if run.end == End.IMPOSSIBLE:
+            raise candidates.impossible(limits.include)
+        if len(powers) == 1:
+            return run
+        # quotas first; rounded, so that of runs that reach the same set the first counts
+        worth = (-limits.owed(run.items), round(sum(map(math.log, run.gains.tolist())), 9))
+        if best is None or worth > most:
+            best, most = run, worth
+    assert best is not None
+    return best
 
-    def worth(run: Run) -> tuple[int, float]:
-        """Quotas first; rounded, so that of runs that reach the same set the first counts."""
+
+class Greedy(NamedTuple):
+    """A greedy choice from embeddings, which goes on where their directions end."""
+
+    min_gain: float | None = None  # of the first, for k="auto"
+    kernel: str = "auto"
+    backfill: bool = False
+    gain: str = "auto"
+    cost_power: float | None = None
+    stop: str | None = None
+
+    def floor(self, candidates: Candidates, limits: Limits) -> float:
+        """The gain that an item must exceed to be chosen."""
+        if self.min_gain is not None:
+            return self.min_gain * float(candidates.diag.max())
+        only_gains = self.stop == "no-gain" or (self.stop is None and not limits.sized and limits.budget == np.inf)
+        return 1.0 if only_gains else -np.inf
+
+    def choose(self, candidates: Candidates, limits: Limits) -> tuple[Run, str, Candidates]:
+        """What was chosen, why the run ended, and the kernel that it was chosen by."""
+        assert isinstance(candidates.model, Embedded)
+        before = 0 if candidates.given is None else len(candidates.given.lengths)
+        many = self.kernel == "auto" and limits.k + before > candidates.model.rows.shape[1]
+        if self.kernel == "near" or (many and limits.most_items + before > candidates.directions):
+            candidates = near_items(candidates)
+        floor = self.floor(candidates, limits)
+        run = best_run(candidates, limits, floor, self.gain, self.cost_power)
+        if self.kernel == "auto" and run.end == End.RANK and not candidates.near:
+            candidates = near_items(candidates)
+            run = best_run(candidates, limits, floor, self.gain, self.cost_power)
+        reason = describe(limits, run, self.min_gain)
         owed = 0 if limits.quota is None else limits.quota.owed(run.items)
-        return -owed, round(sum(map(math.log, run.gains.tolist())), 9)
+        if owed:  # past the rank, or below the least gain
+            candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
+            fixed = replace(limits, include=run.items, k=run.items.size + owed)
+            run = best_run(candidates, fixed, -np.inf, self.gain, self.cost_power)
+            reason += f"; then {owed} for min_per_group"
+        if self.backfill and run.end == End.QUOTA:
+            chosen = run.items.size
+            rest = replace(limits, include=run.items, quota=None)
+            run = best_run(candidates, rest, floor, self.gain, self.cost_power)
+            reason = describe(limits, run, self.min_gain)
+            reason += f"; the last {run.items.size - chosen} are beyond max_per_group"
+        if candidates.near and self.kernel == "auto":
+            reason += f"; by near items, because the embeddings have {candidates.directions} directions"
+        return run, reason, candidates
 
-    return max(runs, key=worth)
+
+def check_options(**options: Any) -> dict[str, Any]:
+    """What items are compared by, and when to stop."""
+    unknown = sorted(set(options) - {"gain", "cost_power", "stop"})
+    if unknown:
+        raise TypeError(
+            f"diversify has no option {unknown[0]!r}. Beside those of its signature, greedy choice takes gain, "
+            "cost_power and stop."
+        )
+    check_choice(options.get("gain", "auto"), "gain", ("auto", "probability", "log"))
+    if options.get("stop") is not None:
+        check_choice(options["stop"], "stop", ("no-gain", "full"))
+    power = options.get("cost_power")
+    if power is not None and check_number(power, "cost_power", 0.0) == np.inf:
+        raise ValueError("cost_power must be finite, found inf.")
+    return options
 
 
-def one_run(candidates: Candidates, limits: Limits, floor: float, rule: str, power: float) -> Run:
-    """One greedy pass with gains divided by cost^power; an error where the items to include are dependent."""
-    gains = candidates.gains(limits.k)
-    if gains is None:
-        assert isinstance(candidates.operand, TwoSided)
-        run = greedy_nonsymmetric(candidates.operand, limits, Rule(rule, limits, power), floor)
-    else:
-        run = GreedyRun(gains, limits, Rule(rule, limits, power, gains.xp, gains.bound), floor).run()
-    if run.end == End.IMPOSSIBLE:
-        raise candidates.impossible(limits.include)
-    return run
+def near_items(candidates: Candidates) -> Candidates:
+    """The same items under a kernel of near items."""
+    return replace(candidates.on_host(), nugget=max(candidates.nugget, NEAR_NUGGET), near=True)
 
 
 def as_selection(candidates: Candidates, limits: Limits, run: Run, reason: str) -> Selection:
@@ -211,7 +257,7 @@ def as_selection(candidates: Candidates, limits: Limits, run: Run, reason: str) 
 def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:
     """A set that was found as a whole, put in order: items to include first, then by gain."""
     forced = np.searchsorted(Y, limits.include)
-    run = one_run(candidates.part(Y), check_limits(Y.size, k=Y.size, include=forced), -np.inf, "log", 0.0)
+    run = best_run(candidates.part(Y), check_limits(Y.size, k=Y.size, include=forced), -np.inf, "log", 0.0)
     places, gains = run.items, np.log(run.gains)
     if places.size < Y.size:  # a set of probability 0 has items without a gain to order them by
         rest = np.setdiff1d(np.arange(Y.size), places)
@@ -219,17 +265,19 @@ def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -
     return Selection(Y[places], limits.total(Y), gains, reason, candidates.log_prob)
 
 
-def describe(limits: Limits, run: Run) -> str:
-    """Why the run ended, in words."""
+def describe(limits: Limits, run: Run, min_gain: float | None = None) -> str:
+    """Why the run ended, in words; `min_gain` is that of k="auto"."""
+    least = "" if min_gain is None else f"{min_gain:g} of what the first added"
+    too = f" and would add {least}" if least else ""
     if run.end == End.SIZE:
-        return f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
+        return f"the size limit of {limits.k} item{'s' * (limits.k != 1)} is reached"
     if run.end == End.ROOM:
         left = limits.budget - limits.total(run.items)
-        return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g})"
+        return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g}){too}"
     if run.end == End.QUOTA:
-        return "no other candidate is within the limits of its group"
+        return f"no other candidate is within the limits of its group{too}"
     if run.end == End.GAIN:
-        return "no other candidate has a gain"
+        return f"every other candidate would add less than {least}" if least else "no other candidate has a gain"
     if run.end == End.ALONE:
         return "every other candidate has gain 0, though it may have one together with another"
     if run.end == End.RANK and run.items.size == 0:
@@ -239,4 +287,4 @@ def describe(limits: Limits, run: Run) -> str:
             f"every other candidate has gain 0, being a linear combination of the {run.items.size} chosen: "
             "the kernel's rank is reached"
         )
-    return EVERY
+    return "every candidate is chosen" + (f"; a larger min_gain than {min_gain:g} takes fewer" if least else "")

@@ -77,17 +77,9 @@ class Quota:
         """How many items of each group a set has."""
         return np.bincount(self.group[subset], minlength=len(self.names))
 
-    def keeps(self, subset: IntArray) -> bool:
-        """Whether a set has no more of any group than it may."""
-        return bool((self.counts(subset) <= self.most).all())
-
     def owed(self, subset: IntArray) -> int:
         """How many items a set lacks of what it must have."""
         return int(np.maximum(self.need - self.counts(subset), 0).sum())
-
-    def unmet(self, subset: IntArray) -> list[Any]:
-        """The groups of which a set has too few."""
-        return [self.names[c] for c in np.flatnonzero(self.counts(subset) < self.need)]
 
     def full(self, subset: IntArray) -> BoolArray:
         """For each item, whether a set has all that its group may have."""
@@ -107,6 +99,7 @@ class Limits:
     exclude: IntArray
     sized: bool  # whether a size was given
     cheapest: float  # smallest cost of all
+    equal: bool  # whether all items cost the same, so that cost cannot change an order
     quota: Quota | None = None
 
     @property
@@ -125,11 +118,6 @@ class Limits:
     def free(self) -> BoolArray:
         """Which items may be chosen beside those to include: alive, and of a group that has room."""
         return self.alive if self.quota is None else self.alive & ~self.quota.full(self.include)
-
-    @cached_property
-    def equal(self) -> bool:
-        """Whether all items cost the same, so that cost cannot change an order."""
-        return bool(self.cost.max() == self.cheapest)
 
     @property
     def most_items(self) -> int:
@@ -156,16 +144,19 @@ class Limits:
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
         cost = self.cheapest * subset.size if self.equal else float(self.cost[subset].sum())
-        return min(cost, self.budget) if fits(cost, self.budget) else cost
+        return min(cost, self.budget) if cost <= self.budget * (1.0 + SLACK) else cost
 
-    def fits(self, subset: IntArray) -> bool:
-        """Whether a set is within the budget and the size, and has no more of any group than it may."""
-        within = subset.size <= self.k and bool(fits(self.cost[subset].sum(), self.budget))
-        return within and (self.quota is None or self.quota.keeps(subset))
+    def owed(self, subset: IntArray) -> int:
+        """How many items a set lacks of what groups must have."""
+        return 0 if self.quota is None else self.quota.owed(subset)
 
     def meets(self, subset: IntArray) -> bool:
-        """Whether a set also has all that it must."""
-        return self.fits(subset) and (self.quota is None or self.quota.owed(subset) == 0)
+        """Whether a set is within the budget and the size, and has as many of each group as it may and must."""
+        if subset.size > self.k or not fits(self.cost[subset].sum(), self.budget):
+            return False
+        return self.quota is None or bool(
+            (self.quota.counts(subset) <= self.quota.most).all() and self.quota.owed(subset) == 0
+        )
 
     def could_take(self, subset: IntArray) -> bool:
         """Whether one more item is within all limits."""
@@ -191,13 +182,13 @@ class Limits:
     def empty_reason(self) -> str:
         """Why nothing can be chosen; empty where something can."""
         if self.k == 0:
-            return "the size limit k is 0"
-        if self.exclude.size == 0 and fits(self.cheapest, self.budget):
+            return "the size limit k is 0" if self.cost.size else "no candidates"
+        if self.include.size or (self.exclude.size == 0 and self.budget == np.inf):
             return ""
         if not self.alive.any():
-            return "no candidates: every item is excluded" if not self.include.size else ""
+            return "no candidates: every item is excluded"
         cheapest = float(self.cost[self.alive].min())
-        if self.include.size == 0 and not fits(cheapest, self.budget):
+        if not fits(cheapest, self.budget):
             return f"the budget of {self.budget:g} is below the cheapest candidate, which costs {cheapest:g}"
         return ""
 
@@ -226,26 +217,6 @@ class Remaining:
         for j in subset.tolist():
             self.take(j)
 
-    @property
-    def watched(self) -> bool:
-        """Whether anything but the size is limited, so that candidates have to be asked about."""
-        return self.quota is not None or self.limits.budget < np.inf
-
-    def allows(self, items: IntArray) -> BoolArray:
-        """Which of these items may still be chosen."""
-        price = self.limits.cost[items]
-        left = self.limits.room - self.spent - self.pledged
-        if self.quota is None:
-            return np.asarray(price <= left)
-        c = self.quota.group[items]
-        owed = self.need[c] > 0
-        allowed = self.most[c] > 0
-        if self.taken + self.owed >= self.limits.k:
-            allowed &= owed
-        if self.pledged:  # an item takes the place of the dearest that is pledged for its group
-            price = np.where(owed, np.maximum(price - self.mark[c], 0.0), price)
-        return np.asarray(allowed & (price <= left))
-
     def barred(self, items: IntArray) -> BoolArray:
         """Which of these items their group bars, whatever they cost."""
         if self.quota is None:
@@ -253,16 +224,16 @@ class Remaining:
         c = self.quota.group[items]
         return np.asarray((self.most[c] <= 0) | ((self.need[c] <= 0) & (self.taken + self.owed >= self.limits.k)))
 
-    def why_ended(self, rest: IntArray, otherwise: End) -> End:
-        """Why none of the candidates that are left was chosen."""
-        if rest.size == 0:
-            return End.EVERY
-        if self.taken == self.limits.k:
-            return End.SIZE
-        barred = self.barred(rest)
-        if (~barred & ~self.allows(rest)).any():
-            return End.ROOM
-        return End.QUOTA if barred.any() else otherwise
+    def allows(self, items: IntArray) -> BoolArray:
+        """Which of these items may still be chosen."""
+        price = self.limits.cost[items]
+        left = self.limits.room - self.spent - self.pledged
+        if self.quota is None:
+            return np.asarray(price <= left)
+        if self.pledged:  # an item takes the place of the dearest that is pledged for its group
+            c = self.quota.group[items]
+            price = np.where(self.need[c] > 0, np.maximum(price - self.mark[c], 0.0), price)
+        return np.asarray(~self.barred(items) & (price <= left))
 
     def take(self, j: int) -> None:
         """One more item is chosen."""
@@ -290,6 +261,21 @@ class Remaining:
         return float(prices.sum())
 
 
+def why_ended(limits: Limits, items: list[int], otherwise: End) -> End:
+    """Why none of the candidates beside these items was chosen."""
+    if len(items) == limits.cost.size - limits.exclude.size:
+        return End.EVERY
+    if len(items) == limits.k:
+        return End.SIZE
+    alive = limits.alive.copy()
+    alive[items] = False
+    rest, left = np.flatnonzero(alive), Remaining(limits, np.array(items, np.int64))
+    barred = left.barred(rest)
+    if (~barred & ~left.allows(rest)).any():
+        return End.ROOM
+    return End.QUOTA if barred.any() else otherwise
+
+
 def check_limits(
     n: int,
     cost: ArrayLike | None = None,
@@ -302,18 +288,16 @@ def check_limits(
     min_per_group: Bound | None = None,
 ) -> Limits:
     """Limits that some set can satisfy; else an error that says which of them cannot be met."""
-    if cost is None:
-        costs, cheapest = np.ones(n), 1.0
-    else:
+    costs, cheapest, dearest = np.ones(n), 1.0, 1.0
+    if cost is not None:
         costs = check_vector(cost, "cost", n)
-        cheapest = float(costs.min())
-        if cheapest <= 0.0:
-            i = int(costs.argmin())
-            raise ValueError(
-                f"cost must be positive, but cost[{i}] is {costs[i]:g}. "
-                "For an item that is free, give it a small cost or name it in include."
-            )
-    limit = check_budget(budget)
+        cheapest, dearest = float(costs.min()), float(costs.max())
+    if cheapest <= 0.0:
+        raise ValueError(
+            f"cost must be positive, but cost[{int(costs.argmin())}] is {cheapest:g}. "
+            "For an item that is free, give it a small cost or name it in include."
+        )
+    limit = np.inf if budget is None else check_budget(budget)
     size = n if k is None else min(check_int(k, "k"), n)
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
@@ -325,20 +309,15 @@ def check_limits(
         )
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
-    limits = Limits(costs, limit, size, A, B, k is not None, cheapest)
-    if cost is None:
-        limits.__dict__["equal"] = True  # known without a look at them
-    if groups is None:
-        if max_per_group is not None or min_per_group is not None:
-            raise ValueError("max_per_group and min_per_group need groups, the group of each item (--group FIELD).")
-        return limits
-    quota = read_quota(groups, max_per_group, min_per_group, n)
-    if quota.need.any() and not limits.bounded:
-        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
-    check_possible(quota, limits)
-    limited = Limits(costs, limit, size, A, B, k is not None, cheapest, quota)
-    limited.__dict__["equal"] = limits.equal
-    return limited
+    quota = None
+    if groups is not None:
+        quota = read_quota(groups, max_per_group, min_per_group, n)
+    elif max_per_group is not None or min_per_group is not None:
+        raise ValueError("max_per_group and min_per_group need groups, the group of each item (--group FIELD).")
+    limits = Limits(costs, limit, size, A, B, k is not None, cheapest, cheapest == dearest, quota)
+    if quota is not None:
+        check_possible(quota, limits)
+    return limits
 
 
 def read_quota(groups: ArrayLike, max_per_group: Bound | None, min_per_group: Bound | None, n: int) -> Quota:
@@ -363,55 +342,48 @@ def read_quota(groups: ArrayLike, max_per_group: Bound | None, min_per_group: Bo
 
 
 def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -> IntArray:
-    """A number for each group."""
-    if bound is None:
-        return np.full(len(names), default)
+    """A whole number for each group, of which more than any group can have is as good as none."""
     if not isinstance(bound, Mapping):
-        return np.full(len(names), check_bound(bound, what))
-    known = set(names)
-    unknown = [name for name in bound if name not in known]
-    if unknown:
-        shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-        raise ValueError(f"{what} names the group {unknown[0]!r}, which no item has. There are {shown}.")
-    return np.array([check_bound(bound.get(name, default), f"{what}[{name!r}]") for name in names])
-
-
-def check_bound(bound: Any, what: str) -> int:
-    """A whole number, of which more than any group can have is as good as none."""
-    return min(check_int(bound, what, high=sys.maxsize), MANY)
+        return np.full(len(names), default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY))
+    place = {name: c for c, name in enumerate(names)}
+    numbers = np.full(len(names), default)
+    for name, number in bound.items():
+        if name not in place:
+            shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+            raise ValueError(f"{what} names the group {name!r}, which no item has. There are {shown}.")
+        numbers[place[name]] = min(check_int(number, f"{what}[{name!r}]", high=sys.maxsize), MANY)
+    return numbers
 
 
 def check_possible(quota: Quota, limits: Limits) -> None:
     """An error that says which quota cannot be met beside the other limits."""
-    free = limits.alive.copy()
-    free[limits.include] = True
-    have = np.bincount(quota.group[free], minlength=len(quota.names))
+    if quota.need.any() and not limits.bounded:
+        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
     inside = quota.counts(limits.include)
+    have = quota.counts(np.flatnonzero(limits.alive)) + inside
     for c, name in enumerate(quota.names):
-        if quota.need[c] > quota.most[c]:
+        need, most = quota.need[c], quota.most[c]
+        if need > most:
             raise ValueError(
-                f"min_per_group must not exceed max_per_group, but for group {name!r} they are {quota.need[c]} "
-                f"and {quota.most[c]}."
+                f"min_per_group must not exceed max_per_group, but for group {name!r} they are {need} and {most}."
             )
-        if quota.need[c] > have[c]:
+        if need > have[c]:
             raise ValueError(
-                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates, and {quota.need[c]} are "
-                "asked for."
+                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates, and {need} are asked for."
             )
-        if inside[c] > quota.most[c]:
+        if inside[c] > most:
             raise ValueError(
                 f"include must be within max_per_group, but names {inside[c]} items of group {name!r}, of which "
-                f"{quota.most[c]} may be chosen."
+                f"{most} may be chosen."
             )
     size = int(np.maximum(quota.need, inside).sum())
     if size > limits.k:
         raise ValueError(
             f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k}."
         )
-    free[limits.include] = False
     cost = float(limits.cost[limits.include].sum())
     for c in np.flatnonzero(quota.need > inside).tolist():
-        prices = np.sort(limits.cost[free & (quota.group == c)])
+        prices = np.sort(limits.cost[limits.alive & (quota.group == c)])
         cost += float(prices[: quota.need[c] - inside[c]].sum())
     if cost > limits.room:
         raise ValueError(
@@ -420,31 +392,21 @@ def check_possible(quota: Quota, limits: Limits) -> None:
         )
 
 
-def check_number(x: Any, name: str) -> float:
-    """A real number, which text and truth values are not."""
+def check_number(x: Any, name: str, low: float = -np.inf) -> float:
+    """A real number, which text and truth values are not, and none below `low`."""
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
     if isinstance(x, bool | np.bool_) or not isinstance(x, Real):
         raise TypeError(f"{name} must be a number, found {x!r:.60}.")
     try:
-        return float(x)
+        value = float(x)
     except OverflowError:
         raise ValueError(f"{name} must be a number that a float can hold, found one of {len(str(x))} digits.") from None
-
-
-def check_budget(budget: Any, name: str = "budget") -> float:
-    """A number that is not negative; None means no limit."""
-    if budget is None:
-        return np.inf
-    value = check_number(budget, name)
-    if not value >= 0.0:
+    if low == 0.0 and not value >= 0.0:
         raise ValueError(f"{name} must be a number that is not negative, found {value}.")
     return value
 
 
-def check_share(share: Any, name: str) -> float:
-    """A number between 0 and 1."""
-    value = check_number(share, name)
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must be a number between 0 and 1, found {value}.")
-    return value
+def check_budget(budget: Any, name: str = "budget") -> float:
+    """A number that is not negative; None means no limit."""
+    return np.inf if budget is None else check_number(budget, name, 0.0)

@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding.gains import ArrayOps
+from dpplearn.decoding.engine import ArrayOps
 
 NUGGET = 1e-3  # the part of each item that is its own
 POWER, LOWEST = 0.25, 1e-4  # of what an item stands for, as a part of what it could

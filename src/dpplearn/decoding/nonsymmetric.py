@@ -12,7 +12,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import safe_log
 from dpplearn._precision import rounding
 from dpplearn.decoding.engine import Rule, Run
-from dpplearn.decoding.limits import End, Limits, Remaining
+from dpplearn.decoding.limits import End, Limits, Remaining, why_ended
 from dpplearn.operand import TwoSided
 
 
@@ -40,8 +40,7 @@ def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: fl
         if t == rank or not able.any():
             break
         who = np.flatnonzero(able)
-        scores = rule.scores(g[who], who)
-        j = rule.best(scores, g[who], who)[2]
+        j = rule.best(g[who], who)[2]
         column = operand.columns(np.array([j]))[:, 0] - columns[:, :t] @ rows[:t, j]
         row = operand.rows(np.array([j]))[0] - columns[j, :t] @ rows[:t]
         items.append(j)
@@ -53,7 +52,7 @@ def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: fl
         g = g - change
         reach += np.abs(change)
     none = End.ALONE if floor < 0.0 else End.GAIN
-    return Run(np.array(items, np.int64), np.array(gains), left.why_ended(np.flatnonzero(alive), none))
+    return Run(np.array(items, np.int64), np.array(gains), why_ended(limits, items, none))
 
 
 def gains_of_forced(operand: TwoSided, forced: IntArray) -> list[float]:

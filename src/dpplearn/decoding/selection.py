@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
@@ -13,8 +14,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, is_tensor, read_only
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import card, shown, table
-from dpplearn.decoding.candidates import Borrowed, Embedded
-from dpplearn.decoding.embeddings import single
+from dpplearn.decoding.candidates import Candidates, Embedded, read_features, single
 from dpplearn.decoding.limits import Limits
 
 NEAREST = "dpplearn.torch.selecting:nearest"  # imported with the first tensor
@@ -66,7 +66,8 @@ class Selection:
     log_prob_of: Callable[[IntArray], float] = field(repr=False)  # of the model as given
 
     def __post_init__(self) -> None:
-        read_only(self.subset, self.gains)
+        self.subset.setflags(write=False)
+        self.gains.setflags(write=False)
 
     @classmethod
     def nothing(cls, reason: str, log_prob_of: Callable[[IntArray], float], *more: Any) -> Self:
@@ -159,6 +160,35 @@ class Skipped(NamedTuple):
     nearest: int
     similarity: float
     reason: str
+
+
+class Borrowed:
+    """Large embeddings that are the caller's, by a weak reference: what was chosen of them does not keep them alive."""
+
+    def __init__(self, owner: Any, lengths: FloatArray, q: FloatArray, nugget: float) -> None:
+        self.owner, self.lengths, self.q, self.nugget = weakref.ref(owner), lengths, q, nugget
+
+    @property
+    def alive(self) -> bool:
+        return self.owner() is not None
+
+    def read(self) -> Embedded:
+        """The embeddings, read again where they lie."""
+        owner = self.owner()
+        if owner is None:
+            raise RuntimeError(
+                "the embeddings are gone, and what is asked of the selection needs them. Keep them as long as you ask "
+                "for nearest, kept, skipped or log_prob, or ask before: answers are kept."
+            )
+        return Embedded(read_features(owner, "embeddings")[0], self.lengths, self.q)
+
+    def log_prob(self, subset: IntArray) -> float:
+        """log P(Y) of a set of these items."""
+        return Candidates(self.read(), nugget=self.nugget).log_prob(subset)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process the owner is gone: a set lives no longer than the call."""
+        return Borrowed, (set(), self.lengths, self.q, self.nugget)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -26,9 +26,10 @@ from dpplearn.decoding.candidates import (
     diversified,
     mixed,
     read_model,
+    some,
 )
-from dpplearn.decoding.embeddings import read_candidates, some, standardize
-from dpplearn.decoding.gains import Gains, KernelGains, RowGains
+from dpplearn.decoding.diversify import read_candidates, standardize
+from dpplearn.decoding.engine import Gains, KernelGains, RowGains
 from dpplearn.decoding.selection import DiverseSelection, Nearest, Selection
 from dpplearn.dpp import DPP
 from dpplearn.torch.likelihood import kernel_of, log_prob, subset_masks
@@ -53,7 +54,7 @@ def product_type(rows: Tensor) -> torch.dtype:
 
 
 class TensorOps:
-    """What `dpplearn.decoding.gains.ArrayOps` does, on a device."""
+    """What `dpplearn.decoding.engine.ArrayOps` does, on a device."""
 
     start = 2**14  # items in a block: a device has time for many
 
@@ -61,14 +62,13 @@ class TensorOps:
     where = staticmethod(lambda mask: torch.nonzero(mask).flatten())
     first = staticmethod(lambda mask: mask.int().argmax())
     at = staticmethod(torch.take)
-    numbers = staticmethod(lambda *x: torch.stack([one.double() for one in x]).tolist())
+    dot = staticmethod(torch.matmul)
+    numbers = staticmethod(lambda x: torch.stack([one.double() for one in x]).tolist())
     order = staticmethod(lambda x: torch.argsort(x, stable=True))
-    double = staticmethod(lambda x: x.double())
     host = staticmethod(host)
     smaller = staticmethod(torch.minimum)
     choose = staticmethod(torch.where)
     put = staticmethod(lambda x, like: torch.tensor(x, device=like.device))
-    all_items = staticmethod(lambda n, like: torch.arange(n, device=like.device))
     largest = staticmethod(lambda x, m: float(torch.topk(x, m).values[-1]))
 
     @staticmethod
@@ -92,8 +92,8 @@ class TensorCandidates(Candidates):
         if isinstance(self.model, Tensor):
             return KernelGains(self.kernel, k, TensorOps)
         rows = self.embedded.operand(self.diversity, self.tilt, self.nugget)
-        P = None if self.given is None else Given(*map(host, self.given)).left(self.share)
-        return RowGains(rows.rows, rows.scale, rows.diag, rows.own, k, P, TensorOps)
+        before = None if self.given is None else self.on_host().explained()
+        return RowGains(rows.rows, rows.scale, rows.diag, rows.own, k, before, TensorOps)
 
     @property
     def n(self) -> int:
