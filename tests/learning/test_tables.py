@@ -8,7 +8,7 @@ import pytest
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import load_shard, save_shard
 from dpplearn.learning.columns import Column
-from dpplearn.learning.encoding import Encoding
+from dpplearn.learning.tables import Encoding
 from playlists import LENGTHS, TRUTH, playlists
 
 pd = pytest.importorskip("pandas")

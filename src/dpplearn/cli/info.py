@@ -9,7 +9,7 @@ import click
 from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.learning.summary import Summary, blanks, kernel_summary, quality_table, similarity_table
+from dpplearn.learning.summary import Summary, kernel_summary, missing_errors, quality_table, similarity_table
 
 
 @click.command(name="info")
@@ -39,7 +39,7 @@ def summarizer(model: Path | None) -> Summary:
         **{f"corpus of {name}": in_words(one) for name, one in corpora_of(found.training_)},
     }
     if found.similarity != "fixed":
-        facts |= blanks(similarity)
+        facts |= missing_errors(similarity)
     learned = () if found.similarity == "fixed" else (similarity_table(similarity),)
     return Summary("Summarizer", facts, (quality_table(found.model_), *learned))
 

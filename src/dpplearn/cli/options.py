@@ -201,13 +201,6 @@ learning_options = several(
         "--similarity", default="fixed", show_default=True, help="fixed; or learned: mixture, scaled, projected."
     ),
     ENCODER,
-    click.option(
-        "--quality",
-        type=click.Choice(["log-linear", "boosted"]),
-        default="log-linear",
-        show_default=True,
-        help="Weights of features, or trees on them.",
-    ),
     click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True),
     COMPRESS,
     click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F."),

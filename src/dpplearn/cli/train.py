@@ -74,11 +74,10 @@ def command(
         summarizer.fit(clusters, verbose=show, work=work, anew=own, out=out, **options)
     done = summarizer.training_
     say(f"Read {done['clusters']} clusters from {corpus}.")
-    what = "values of trees" if summarizer.quality == "boosted" else "weights"
     similarity = f"rho {summarizer.rho_:g}"
     if summarizer.similarity != "fixed":
         similarity = f"similarity {summarizer.similarity}"
     say(
-        f"Learned {summarizer.learned_.size} {what} from {done['sentences']} sentences of {done['documents']} "
+        f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} "
         f"documents ({similarity}, prior variance {done['prior_variance']:g}). Wrote {out}."
     )

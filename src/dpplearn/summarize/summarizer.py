@@ -73,8 +73,6 @@ class Summarizer(TrainedModel, Parameters):
         "fixed" is the cosine of tf-idf rows, with `rho`. The others are learned together with the quality: "mixture"
         the weights of what sentences are alike by (words, stems, word pairs, titles, position, source; see
         `dpplearn.summarize.model.similarity_parts`), "scaled" and "projected" those of hashed words and positions.
-    quality : {"log-linear", "boosted"}
-        The paper's weights of features in bins, or trees on the numbers themselves and their ranks in the cluster.
     compress : bool
         Learn with shorter forms of sentences beside them, which extracts may then have; what `summarize` does, its own
         `compress` says.
@@ -118,7 +116,6 @@ class Summarizer(TrainedModel, Parameters):
         splitter: Any = None,
         random_state: int = 0,
         similarity: str = "fixed",
-        quality: str = "log-linear",
         compress: bool = False,
         encoder: Any = None,
     ) -> None:
@@ -135,7 +132,6 @@ class Summarizer(TrainedModel, Parameters):
         self.splitter = splitter
         self.random_state = random_state
         self.similarity = similarity
-        self.quality = quality
         self.compress = compress
         self.encoder = encoder
 

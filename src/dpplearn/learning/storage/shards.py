@@ -17,9 +17,9 @@ from scipy import sparse
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.sealed import pack_arrays, read_sealed, unpack_arrays, write_sealed
-from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.parts import Part, cosines, shared_columns, shared_shapes
+from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard, check_examples
 
 FORMAT = "dpplearn.shard"

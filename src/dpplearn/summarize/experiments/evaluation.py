@@ -207,7 +207,7 @@ def evaluation_record(models: Models, clusters: Tested, scoring: Scoring, names:
         "command": "evaluate",
         **names,
         "corpus_hash": fingerprint(clusters.digests),
-        "model_hash": fingerprint([summarizer.learned_, summarizer.rho_, features.idf.counts, features.edges, own]),
+        "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
         "clusters": len(clusters.clusters),
         "compress": compress,
         **scoring.record,

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers, open_workers
-from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -114,7 +113,6 @@ class Experiment:
             "test_clusters": len(self.tested.clusters),
             **{name: getattr(settings, name) for name in RECORDED},
             **({} if settings.similarity == Fixed.kind else {"similarity": settings.similarity}),
-            **({} if settings.quality == LogLinear.kind else {"quality": settings.quality}),
             **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
             "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
             "tune": self.tune,

@@ -11,10 +11,8 @@ import numpy as np
 
 from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.boosted import read_boosted
 from dpplearn.learning.fitted import known_weights, read_covariance
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import MEANING, Meaning, check_encoder
@@ -48,19 +46,12 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             "rho": getattr(model.similarity_, "rho", 0.0),
             **({} if settings.similarity == Fixed.kind else {"similarity": model.similarity_.state()}),
             **({} if features.meaning is None else {"encoder": features.meaning.state()}),
-            **quality_record(model, features),
+            "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
+            **({} if model.covariance_ is None else {"covariance": model.covariance_}),
             "edges": features.edges,
             "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
         },
     )
-
-
-def quality_record(model: ConditionalPredictor, features: SentenceFeatures) -> dict[str, Any]:
-    """Weights by name with their standard errors, or trees."""
-    if model.quality_.kind == LogLinear.kind:
-        weights = dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))
-        return {"weights": weights, **({} if model.covariance_ is None else {"covariance": model.covariance_})}
-    return {"quality": model.quality_.state()}
 
 
 def read_model(path: Path | None) -> tuple[Path, dict[str, Any]]:
@@ -79,20 +70,15 @@ def load_summarizer(
     A model with an encoder needs that, unless it is not `for_use`, only to be looked at.
     """
     path, data = read_model(path)
-    for name in ("settings", "rho", "edges", "idf"):
+    for name in ("settings", "weights", "rho", "edges", "idf"):
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
     settings = read_settings(data["settings"], path)
-    binned = settings.quality == LogLinear.kind
-    learned: Any = data.get("weights" if binned else "quality")
-    if learned is None:
-        raise ValueError(f"{path} has no {'weights' if binned else 'quality'!r}: it is not whole. Train it again.")
+    learned: Any = data["weights"]
     features = settings.sentence_features()
     features.meaning = read_meaning(data.get("encoder"), encoder, path, for_use)
     settings = replace(settings, encoder=encoder)
-    quality = None if binned else read_boosted(learned if isinstance(learned, dict) else {}, path)
-    columns = learned if quality is None else quality.names[1:]
-    features.known = tuple(columns) if isinstance(columns, dict | tuple) else ()
+    features.known = tuple(learned) if isinstance(learned, dict) else ()
     if not features.known or features.known != features.names:
         raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     features.edges = read_edges(data["edges"], features, path)
@@ -102,17 +88,12 @@ def load_summarizer(
         check_rho(rho)
     except ValueError as error:
         raise ValueError(f"{path} is no model: {error}") from None
-    theta, std = np.zeros(len(features.names)), np.full(1, np.nan)
-    if quality is None:
-        theta, std = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in learned.items()]).T
-        if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
-            raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
+    theta, std = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in learned.items()]).T
+    if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
+        raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
     model.theta_std_ = std
-    if quality is None:
-        model.covariance_ = read_covariance(data.get("covariance"), std, path)
-    if quality is not None:
-        model.quality_ = replace(quality, n_features=len(features.names))
+    model.covariance_ = read_covariance(data.get("covariance"), std, path)
     if settings.similarity != Fixed.kind:
         from dpplearn.learning.storage.modelfile import read_similarity  # brings scikit-learn
 
@@ -125,7 +106,8 @@ def load_summarizer(
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if isinstance(settings, dict):
         # files from before there were others
-        settings = {"similarity": Fixed.kind, "quality": LogLinear.kind, "compress": False} | settings
+        settings = {"similarity": Fixed.kind, "compress": False} | settings
+        settings.pop("quality", None)
         if settings.get("decoder") == "sample":  # its name in files of version 1
             settings["decoder"] = "sampled"
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):

@@ -10,7 +10,6 @@ import numpy as np
 from dpplearn._checks import check_choice, check_int, check_rho
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import check_decoder
-from dpplearn.learning.quality import QUALITIES, LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import check_encoder
@@ -39,7 +38,6 @@ class SummarizerSettings:
     splitter: Any
     random_state: int
     similarity: str = Fixed.kind
-    quality: str = LogLinear.kind
     compress: bool = False
     encoder: Any = None
 
@@ -67,7 +65,6 @@ class SummarizerSettings:
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
             "bigrams": bigrams,
             "similarity": check_choice(self.similarity, "similarity", tuple(SIMILARITIES)),
-            "quality": check_choice(self.quality, "quality", QUALITIES),
             "compress": bool(self.compress),
             "random_state": check_int(self.random_state, "random_state"),
         }
@@ -80,7 +77,6 @@ class SummarizerSettings:
             self.features,
             splitter=self.splitter,
             unit=self.unit,
-            binned=self.quality == LogLinear.kind,
             similarity=self.similarity,
             language=self.language,
             encoder=self.encoder,

@@ -9,7 +9,6 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import card
-from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.model.features import SentenceFeatures
@@ -68,14 +67,6 @@ class TrainedModel:
     def theta_(self) -> FloatArray:
         """Weights of the quality features."""
         return self._predictor.theta_
-
-    @property
-    def learned_(self) -> FloatArray:
-        """All numbers that the quality learned: weights, or values of trees."""
-        quality = self._predictor.quality_
-        return (
-            np.concatenate([quality.trees.value, quality.parameters]) if isinstance(quality, Boosted) else self.theta_
-        )
 
     @property
     def theta_std_(self) -> FloatArray:

@@ -22,8 +22,7 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Mixture, Projected
+from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
@@ -95,8 +94,6 @@ def train(
     from dpplearn.learning.diagnosis import ADVICE
 
     fixed = settings.similarity == Fixed.kind
-    if tune and settings.quality != LogLinear.kind:
-        raise ValueError(f"tune=True chooses the variance of weights, which quality={settings.quality!r} has not.")
     if tune and not fixed:
         raise ValueError(f"tune=True chooses rho, which similarity={settings.similarity!r} has not. Leave it out.")
     if not isinstance(clusters, Corpus):
@@ -104,7 +101,7 @@ def train(
         clusters = listed(clusters)
     meaning = Meaning.of(settings.encoder)
     meaning = None if meaning is None else meaning.measured()
-    progress, weighted = as_progress(verbose), settings.quality == LogLinear.kind
+    progress = as_progress(verbose)
     identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else clusters.identity}
     identity |= {
         "settings": {} if work is None else named_settings(settings),
@@ -127,21 +124,21 @@ def train(
         features = line.features()
         features.meaning = meaning
         # targets that cannot be (sentences repeated word for word) are left out
-        options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
-        options |= {"rho": rho} if fixed else learned_options(settings.similarity)
+        options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "progress": progress}
+        options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
         options["constant"] = False  # the features have one
-        options |= {"quality": settings.quality, "random_state": settings.random_state, "evaluator": evaluator}
-        if work is not None and fixed and weighted:  # one that goes on is the same to the bit
-            options["checkpoint"] = folder.path / "theta.json"
-        prior = variance * features.priors if weighted else variance  # trees have one for all leaves
+        options["random_state"] = settings.random_state
+        # a fit that goes on is the same to the bit
+        checkpoint = folder.path / "theta.json" if work is not None and fixed else None
         said = ADVICE.set('The best of them is kept. Learn from more clusters, or with similarity="fixed".')
         try:
             with blas_threads(0), compiled_always():
-                model = ConditionalDPP(prior, **options).fit(*instances(prepared))
+                model = ConditionalDPP(variance * features.priors, **options)
+                model.fit(*instances(prepared), evaluator=evaluator, checkpoint=checkpoint)
         finally:
             ADVICE.reset(said)
         # what is kept travels, and holds no client and no stream
-        model.set_params(n_jobs=1, backend=None, evaluator="numpy", verbose=False, checkpoint=None)
+        model.set_params(n_jobs=1, backend=None, progress=False)
         training = {
             "clusters": counted.clusters,
             "documents": counted.documents,
@@ -200,17 +197,6 @@ def example_of(features: SentenceFeatures, cluster: Cluster, settings: Summarize
     read = features.read(cluster)
     read = features.with_forms(read, settings.language) if settings.compress else read
     return Example(read, read.item_set(settings.unit), training_targets(read, settings))
-
-
-def learned_options(kind: str) -> dict[str, Any]:
-    """For `ConditionalDPP`, of a similarity that is learned: exactly and from several starts where that is cheap.
-
-    Of hundreds of columns, L-BFGS takes long over digits that no summary shows. A map of thousands of numbers is held
-    closer to the principal components: with the prior of other data, held-out extracts of ten topics lose 2 to 3 nats.
-    """
-    exact = {} if kind == Mixture.kind else {"n_starts": 1, "tol": 1e-2}
-    closer = {"similarity_prior": 0.3} if kind == Projected.kind else {}
-    return {"similarity": kind, "n_components": COMPONENTS, **exact, **closer}
 
 
 def check_list(clusters: Sequence[Cluster]) -> None:
@@ -293,6 +279,7 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
 
     Weights are learned without the held-out clusters; idf and bins, which know no references, are those of all.
     """
+    from dpplearn.learning.conditional import ConditionalDPP
     from dpplearn.learning.cv import ConditionalDPPCV
 
     n = len(examples)
@@ -317,11 +304,13 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
         return total * len(folds) / n  # so that the mean over folds is that over clusters
 
     def search(variances: Sequence[float], rhos: Sequence[float]) -> Any:
-        found = ConditionalDPPCV(variances, rhos, cv=folds, scoring=score, on_impossible="drop", constant=False)
-        return found.fit(X, y, weight, references=owner.tolist())
+        model = ConditionalDPP(on_impossible="drop", constant=False)
+        grid = {"prior_variance": variances, "rho": rhos}
+        found = ConditionalDPPCV(model, grid, cv=folds, scoring=score, refit=False, progress=False)
+        return found.fit(X, y, weight, references=owner.tolist()).best_params_
 
-    variance = search(VARIANCES, [settings.rho]).prior_variance_
-    return search([variance], RHOS).rho_, variance
+    variance = search(VARIANCES, [settings.rho])["prior_variance"]
+    return search([variance], RHOS)["rho"], variance
 
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
