@@ -114,28 +114,28 @@ def test_predictions_and_kernels(xor):
 def test_the_same_seed_gives_the_same_model(xor, tmp_path):
     X, y, model = xor
     assert clone(model).fit(X, y).quality_.model == model.quality_.model
-    assert clone(model).set_params(random_state=3).fit(X, y).quality_.n_trees > 0
+    assert clone(model).set_params(random_state=3).fit(X, y).n_iter_ > 0
     save_shard(tmp_path / "a.npz", X, y)
     with pytest.raises(TypeError, match="in memory"):
         clone(model).fit([tmp_path / "a.npz"])
 
 
-def test_where_nothing_is_to_be_split_there_are_no_trees(rng):
+def test_where_nothing_is_to_be_split_there_are_no_trees(xor, rng):
     X = [ItemSet(np.ones((12, 1)), phi=rng.standard_normal((12, 4))) for _ in range(40)]
     y = [DPP(0.3 * np.eye(12)).sample(1, rng=rng)[0] for _ in X]
     with pytest.warns(UserWarning, match="the quality is a constant") as caught:
         model = ConditionalDPP(quality="boosted", nugget=0.9).fit(X, y)
     assert caught[0].filename == __file__  # the line that asked for the fit
     assert np.ptp(model.quality_.eta(X[0])) == 0.0
-    few = ConditionalDPP(quality={"n_estimators": 4}, nugget=0.9).fit(X[:1], y[:1])  # there is nothing to hold out
-    assert few.quality_.n_trees <= 4
+    few = ConditionalDPP(quality={"n_estimators": 4}, nugget=0.9).fit(xor[0][:1], xor[1][:1])  # nothing to hold out
+    assert few.n_iter_ <= 4
 
 
 def test_parameters_of_lightgbm(xor):
     X, y, _ = xor
     with pytest.warns(UserWarning, match="still gain from more trees than n_estimators=6"):
         model = ConditionalDPP(quality={"n_estimators": 6, "max_depth": 2}, nugget=0.3).fit(X, y)
-    assert model.quality_.n_trees == 6
+    assert model.n_iter_ == 6
     assert all(tree["num_leaves"] <= 4 for tree in model.quality_.booster.dump_model()["tree_info"])
 
 

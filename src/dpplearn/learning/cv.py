@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, ParameterGrid, check_cv
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, check_jobs
 from dpplearn._notebook import card, table
 from dpplearn._run.progress import Progress
 from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
@@ -153,6 +153,7 @@ class ConditionalDPPCV(ConditionalEstimator):
             raise ValueError(f"references must have one entry per instance ({len(X)}), found {len(references)}.")
         if self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
+        jobs = 1 if self.n_jobs is None else check_jobs(self.n_jobs)
         settings = self._settings()
         models = [self._model(params) for params in settings]
         counts = possible_weights(models, X, subsets, weights)
@@ -163,7 +164,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         )
         trials: list[Trial] = []
         shown, start = Report(self.progress, len(models), len(folds)), time.perf_counter()
-        for params, trial in zip(settings, Parallel(self.n_jobs, return_as="generator")(tasks), strict=True):
+        for params, trial in zip(settings, Parallel(jobs, return_as="generator")(tasks), strict=True):
             trials.append(trial)
             if np.isnan(trial.scores).any():
                 why = "scoring must return a number" if self.scoring else "all its targets have probability 0"

@@ -66,6 +66,7 @@ class ConditionalPredictor:
     @property
     def theta_(self) -> FloatArray:
         """The weights of a log-linear quality."""
+        self._check_fitted()
         if not isinstance(self.quality_, LogLinear):
             raise AttributeError(f"A quality of kind {self.quality_.kind!r} has no weights theta: see summary().")
         return self.quality_.theta
@@ -78,8 +79,12 @@ class ConditionalPredictor:
 
     @property
     def rho_(self) -> float:
-        """The constant similarity feature."""
-        return self.similarity_.rho  # type: ignore[attr-defined]  # of the fixed kind
+        """The constant similarity feature: sqrt(w_all / w_cosines) of its weights in S; of a mixture, of all parts."""
+        self._check_fitted()
+        if isinstance(self.similarity_, Fixed):
+            return self.similarity_.rho
+        own, constant, *parts = self.similarity_.weights.values()  # type: ignore[attr-defined]  # every kind has them
+        return float(np.sqrt(constant / (1 - own - constant))) if parts else 0.0
 
     @rho_.setter
     def rho_(self, rho: float) -> None:
@@ -88,6 +93,7 @@ class ConditionalPredictor:
     @property
     def nugget_(self) -> float:
         """What of S is particular to each item."""
+        self._check_fitted()
         return self.similarity_.own
 
     def qualities(self, x: ItemSet) -> FloatArray:

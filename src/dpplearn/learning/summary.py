@@ -101,7 +101,7 @@ def conditional_summary(model: Any) -> Summary:
     learned = len(similarity.weights) - 1 if isinstance(similarity, Learned) else 0
     facts = {
         **({"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}),
-        "quality": f"{model.quality_.n_trees} trees" if trees else model.quality_.kind,
+        "quality": f"{model.n_iter_} trees" if trees else model.quality_.kind,
         "similarity": "none, items are independent of each other" if independent else similarity.kind,
         "log-likelihood": f"{model.log_likelihood_:.6g}" if known else "not known",
     }
@@ -131,9 +131,8 @@ def prior_in_words(model: Any) -> str:
     if not settled:
         return words
     few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
-    return (
-        f"{words}; it alone sets the error of {few}: the data do not determine {'it' if len(settled) == 1 else 'them'}"
-    )
+    them = "it" if len(settled) == 1 else "them"
+    return f"{words}; the error of {few} is the prior's, so the data do not determine {them}"
 
 
 def undetermined(model: Any) -> list[str]:

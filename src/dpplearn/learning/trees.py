@@ -41,8 +41,8 @@ DEFAULTS: dict[str, Any] = {
 class Boosted:
     """2 log q_i = base + the sum of the trees at item i.
 
-    `names` are "constant" and the columns that the trees split, `model` is LightGBM's text, and `importance` has for
-    each column the mean over the training items of |what it adds to 2 log q|.
+    `names` are "constant" and the columns that the trees split. `model` is LightGBM's text, "" without trees.
+    `importance` has for each column the mean over the training items of |what it adds to 2 log q|.
     """
 
     __repr__ = short_repr
@@ -60,22 +60,21 @@ class Boosted:
         return import_lightgbm().Booster(model_str=self.model)
 
     @property
-    def n_trees(self) -> int:
-        return int(self.booster.num_trees())
-
-    @property
     def parameters(self) -> FloatArray:
         return np.array([self.base])
 
     def eta(self, items: ItemSet) -> FloatArray:
-        return self.base + np.asarray(self.booster.predict(self.columns(items), raw_score=True))
+        X = self.columns(items)
+        return self.base + (self.booster.predict(X, raw_score=True) if self.model else np.zeros(items.n))
 
     def log_q(self, items: ItemSet) -> FloatArray:
         return self.eta(items) / 2
 
     def contributions(self, items: ItemSet) -> FloatArray:
         """What the constant and each column add to 2 log q_i: Shapley values, whose sum is `eta`."""
-        added = np.roll(np.asarray(self.booster.predict(self.columns(items), pred_contrib=True)), 1, axis=1)
+        X, added = self.columns(items), np.zeros((items.n, len(self.names)))
+        if self.model:
+            added = np.roll(self.booster.predict(X, pred_contrib=True), 1, axis=1)
         added[:, 0] += self.base
         return added
 
@@ -174,7 +173,10 @@ class Instances:
         return [fold == f for f in range(min(FOLDS, len(known)))] if len(known) > 1 else []
 
     def grow(self, params: Mapping[str, Any], n_trees: int, base: float, held: np.ndarray) -> tuple[Any, list[float]]:
-        """LightGBM's model without the instances held out, and their log-likelihood before and after each tree."""
+        """LightGBM's model without the instances held out, and their log-likelihood before and after each tree.
+
+        The model is None where no column has two values.
+        """
         lightgbm, train, curve = import_lightgbm(), ~held[self.owner], []
         weight, chosen = self.weights[self.owner[train]], self.chosen[train]
 
@@ -191,9 +193,11 @@ class Instances:
             known = {"init_score": start, "reference": reference, "categorical_feature": self.categories}
             return lightgbm.Dataset(self.raw[rows], self.chosen[rows], **known)
 
+        measure(np.full(int((~train).sum()), base), None)
+        if (self.raw[train] == self.raw[train][0]).all():
+            return None, curve
         learned, options = dataset(train), {}
         if held.any():
-            measure(np.full(int((~train).sum()), base), None)
             stop = lightgbm.early_stopping(PATIENCE, verbose=False)
             options = {"valid_sets": [dataset(~train, learned)], "feval": measure, "callbacks": [stop]}
         return lightgbm.train({**params, "objective": objective}, learned, n_trees, **options), curve
@@ -219,14 +223,14 @@ def fit_trees(
         n_trees = int(np.sum([np.pad(one, (0, most + 1 - len(one)), "edge") for one in curves], axis=0).argmax())
     if n_trees == most and folds:
         warning = f"Held-out instances still gain from more trees than n_estimators={most}. Allow more of them."
-    elif n_trees == 0:  # LightGBM has no model without trees: one of a single leaf is a constant
-        warning = "Trees do not raise the likelihood of held-out instances, so the quality is a constant."
-        params, n_trees = {**params, "min_data_in_leaf": len(instances.raw)}, 1
-    model = instances.grow(params, n_trees, base, nothing)[0]
-    importance = np.abs(model.predict(instances.raw, pred_contrib=True)[:, :-1]).mean(axis=0)
-    quality = Boosted(
-        base, ("constant", *(instances.names or features)), len(features), model.model_to_string(), importance
-    )
-    value = instances.evaluate(base + model.predict(instances.raw, raw_score=True), ~nothing)[0]
+    model = instances.grow(params, n_trees, base, nothing)[0] if n_trees else None
+    importance, eta, text = np.zeros(instances.raw.shape[1]), np.full(instances.owner.size, base), ""
+    if model is None:
+        n_trees, warning = 0, "Trees do not raise the likelihood of held-out instances, so the quality is a constant."
+    else:
+        importance = np.abs(model.predict(instances.raw, pred_contrib=True)[:, :-1]).mean(axis=0)
+        eta, text = eta + model.predict(instances.raw, raw_score=True), model.model_to_string()
+    quality = Boosted(base, ("constant", *(instances.names or features)), len(features), text, importance)
+    value = instances.evaluate(eta, ~nothing)[0]
     found = replace(linear, quality=quality, std=np.array([np.nan]), covariance=None, log_likelihood=value)
     return replace(found, names=features, n_iter=n_trees), warning
