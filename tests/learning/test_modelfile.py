@@ -71,7 +71,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
     ("change", "message"),
     [
         ({"version": 6}, "has version 6, and this dpplearn reads up to 5. Update dpplearn"),
-        ({"version": 4}, "has version 4, and version 5 is read. Fit the model again"),
+        ({"version": 4}, "has version 4, and this dpplearn reads 5. Fit the model again"),
         ({"version": "1"}, "whole number"),
         ({"format": "something else"}, "found 'something else'"),
         ({"quality": None}, "quality in .* must be an object"),
