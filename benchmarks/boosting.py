@@ -6,12 +6,12 @@ import sys
 from time import process_time
 
 import numpy as np
+from dpplearn.learning.growing import Binned, Growth, grow
 from sklearn.tree import DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import alternate, write
 from dpplearn import DPP, ConditionalDPP, ItemSet
-from dpplearn.learning.growing import Binned, Growth, grow
 
 NUGGET = 0.1
 

@@ -147,13 +147,13 @@ def fits(device, quick: bool) -> tuple[list[dict], str]:
     """Whole fits: 200 instances both ways, and many on the device."""
     small = quick or device.type == "cpu"
     X, y = made_up(200, 250 if not small else 60, device, seed=1)
-    models = [ConditionalDPP(10.0, evaluator=name).fit(X, y) for name in ("numpy", "torch")]
+    models = [ConditionalDPP(10.0).fit(X, y, evaluator=name) for name in ("numpy", "torch")]
     gap = float(np.abs(models[0].theta_ - models[1].theta_).max())
     assert gap < 1e-6
     T = 200 if small else 20_000
     X, y = made_up(T, 250, device, seed=2)
     start = perf_counter()
-    model = ConditionalDPP(10.0, evaluator="torch").fit(X, y)
+    model = ConditionalDPP(10.0).fit(X, y, evaluator="torch")
     time = perf_counter() - start
     note = (
         f"The fit of {T:,} took {model.n_iter_} Newton steps to a gradient of {model.gradient_norm_:.1e}, copying the "

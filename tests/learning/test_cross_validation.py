@@ -1,11 +1,10 @@
-"""Settings chosen by what they say of held-out instances."""
-
-import warnings
+"""Settings chosen by what they say of held-out instances, with the conventions of GridSearchCV."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, cross_val_score
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score
 
 from brute_learning import THETA, training_set
 from dpplearn import DPP, ConditionalDPP, ItemSet
@@ -17,24 +16,86 @@ def data():
     return training_set(40, 10, THETA, np.random.default_rng(1), d=6)
 
 
-def test_cross_validation_on_a_warm_started_path(data):
+def search(grid=None, estimator=None, **options):
+    return ConditionalDPPCV(estimator, grid, **{"progress": False, **options})
+
+
+def test_the_scores_are_those_of_scikit_learn(data):
+    """Of GridSearchCV itself, name by name."""
     X, y = data
-    search = ConditionalDPPCV([1.0, 0.01, 10.0], rhos=[0.0, 0.5], cv=3).fit(X, y)
-    assert search.cv_scores_.shape == (2, 3, 3)
-    for r, rho in enumerate([0.0, 0.5]):
-        for v, variance in enumerate([1.0, 0.01, 10.0]):
-            cold = cross_val_score(ConditionalDPP(variance, rho=rho), X, y, cv=3)
-            np.testing.assert_allclose(search.cv_scores_[r, v], cold, atol=1e-6)
-    r, v = np.unravel_index(search.cv_scores_.mean(axis=2).argmax(), (2, 3))
-    assert (search.rho_, search.prior_variance_) == ([0.0, 0.5][r], [1.0, 0.01, 10.0][v])
-    np.testing.assert_allclose(
-        search.theta_, ConditionalDPP(search.prior_variance_, rho=search.rho_).fit(X, y).theta_, atol=1e-6
-    )
-    assert clone(search).get_params()["rhos"] == [0.0, 0.5]
-    assert len(search.predict(X[:2], k=3)) == 2
+    grid = {"prior_variance": [1.0, 0.01, 10.0], "rho": [0.0, 0.5], "nugget": [0.0, 0.3]}
+    ours = search(grid, cv=3).fit(X, y)
+    theirs = GridSearchCV(ConditionalDPP(), grid, cv=3).fit(X, y)
+    assert set(ours.cv_results_) == set(theirs.cv_results_)
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    for name in ours.cv_results_:
+        if name.endswith("score") and "time" not in name:
+            np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], atol=1e-6, err_msg=name)
+        if name.startswith("param_"):
+            assert ours.cv_results_[name].tolist() == theirs.cv_results_[name].tolist()
+    for name in ("best_params_", "best_index_", "n_splits_"):
+        assert getattr(ours, name) == getattr(theirs, name)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    np.testing.assert_array_equal(ours.theta_, theirs.best_estimator_.theta_)
+    assert ours.rho_ == ours.best_params_["rho"]
+    assert ours.similarity_ is ours.best_estimator_.similarity_
+    assert len(ours.predict(X[:2], k=3)) == 2
+    assert str(ours.summary()).startswith("ConditionalDPP")
 
 
-def test_cross_validation_by_a_callable_with_references(data):
+def test_parameters_copies_and_states(data):
+    X, y = data
+    grid = {"rho": [0.0, 0.5]}
+    one = search(grid, ConditionalDPP(0.5), cv=2)
+    assert clone(one).get_params()["param_grid"] == grid
+    assert one.get_params()["estimator__prior_variance"] == 0.5
+    with pytest.raises(NotFittedError):
+        one.predict(X)
+    without = search(grid, cv=2, refit=False).fit(X, y)
+    assert without.best_params_["rho"] in (0.0, 0.5)
+    with pytest.raises(NotFittedError):
+        without.predict(X)
+    with pytest.raises(ValueError, match=r"no argument 'rhos'; it has .*rho"):
+        search({"rhos": [0.1]}).fit(X, y)
+
+
+def test_processes_give_the_same_scores(data):
+    X, y = data
+    one, two = (search({"prior_variance": [0.1, 1.0]}, cv=2, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
+    np.testing.assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+
+
+def test_a_search_says_how_far_it_is(data, capsys):
+    ConditionalDPPCV(param_grid={"prior_variance": [0.1, 1.0]}, cv=2).fit(*data)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "2 settings in 2 folds: 4 fits"
+    assert said[-1].startswith("2 of 2 settings, ")
+    assert "prior_variance=" in said[-1]
+
+
+def test_results_are_a_table_in_a_notebook(data):
+    found = search([{"nugget": [0.1, 0.2]}, {"similarity": ["fixed"], "rho": [0.3]}], cv=2).fit(*data).cv_results_
+    page = found._repr_html_()
+    assert page.count("<tr>") == 4
+    assert "nugget" in page
+    assert found["param_rho"].mask.tolist() == [True, True, False]
+
+
+@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end")
+def test_a_mixture_is_tried_once_for_all_nuggets(data):
+    X, y = data
+    grid = {"similarity": ["fixed", "mixture"], "nugget": [0.05, 0.2], "prior_variance": [1.0]}
+    found = search(grid, ConditionalDPP(rho=0.2), cv=2).fit(X, y)
+    assert [(one["similarity"], one.get("nugget")) for one in found.cv_results_["params"]] == [
+        ("fixed", 0.05),
+        ("mixture", None),
+        ("fixed", 0.2),
+    ]
+    scores = cross_val_score(ConditionalDPP(similarity="mixture"), X, y, cv=2)
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"][1], scores.mean(), atol=1e-6)
+
+
+def test_by_a_callable_with_references(data):
     X, y = data
     references = [f"reference {t}" for t in range(len(X))]
     seen = []
@@ -44,34 +105,22 @@ def test_cross_validation_by_a_callable_with_references(data):
         seen.extend(truth)
         return -abs(np.log10(model.prior_variance))  # 1.0 is best
 
-    search = ConditionalDPPCV([0.1, 1.0, 10.0], cv=4, scoring=scoring).fit(X, y, references=references)
-    assert search.prior_variance_ == 1.0
+    one = search({"prior_variance": [0.1, 1.0, 10.0]}, cv=4, scoring=scoring).fit(X, y, references=references)
+    assert one.best_params_ == {"prior_variance": 1.0}
     assert sorted(set(seen)) == sorted(references)
     with pytest.raises(ValueError, match="references must have one entry per instance"):
-        search.fit(X, y, references=references[:3])
+        one.fit(X, y, references=references[:3])
     with pytest.raises(TypeError, match="scoring must be None or a function"):
-        ConditionalDPPCV(scoring="rouge").fit(X, y)
-
-
-def test_cross_validation_compares_nuggets(data):
-    X, y = data
-    search = ConditionalDPPCV([0.1, 1.0], rhos=[0.0, 0.5], cv=3, nuggets=[0.0, 0.3]).fit(X, y)
-    assert search.cv_scores_.shape == (4, 2, 3)
-    for k, (nugget, rho) in enumerate([(0.0, 0.0), (0.0, 0.5), (0.3, 0.0), (0.3, 0.5)]):
-        cold = cross_val_score(ConditionalDPP(1.0, rho=rho, nugget=nugget), X, y, cv=3)
-        np.testing.assert_allclose(search.cv_scores_[k, 1], cold, atol=1e-6)
-    k = int(search.cv_scores_.mean(axis=2).max(axis=1).argmax())
-    assert (search.nugget_, search.rho_) == [(0.0, 0.0), (0.0, 0.5), (0.3, 0.0), (0.3, 0.5)][k]
-    assert search.similarity_ is search.best_estimator_.similarity_
+        search(scoring="rouge").fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore:Left out")
-def test_cross_validation_compares_on_the_same_targets(data):
+def test_all_are_compared_on_the_same_targets(data):
     """With "drop", a similarity gets no better score for targets that it makes impossible."""
     X, y = list(data[0]), list(data[1])
     twins = ItemSet(X[0].features[:3], phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     X[3], y[3], X[25], y[25] = twins, [0, 1], twins, [0, 1]
-    search = ConditionalDPPCV([1.0], nuggets=[0.0, 0.1], cv=KFold(2), on_impossible="drop").fit(X, y)
+    one = search({"nugget": [0.0, 0.1]}, ConditionalDPP(on_impossible="drop"), cv=KFold(2)).fit(X, y)
     for k, nugget in enumerate((0.0, 0.1)):
         for f, (train, test) in enumerate(KFold(2).split(X)):
             model = ConditionalDPP(nugget=nugget, on_impossible="drop").fit(
@@ -79,10 +128,10 @@ def test_cross_validation_compares_on_the_same_targets(data):
             )
             kept = [t for t in test if t not in (3, 25)]
             expected = model.score([X[t] for t in kept], [y[t] for t in kept])
-            assert search.cv_scores_[k, 0, f] == pytest.approx(expected, abs=1e-6)
+            assert one.cv_results_[f"split{f}_test_score"][k] == pytest.approx(expected, abs=1e-6)
 
 
-def test_cross_validation_keeps_groups_together(data):
+def test_groups_stay_together(data):
     """Several targets of one item set: with a number of folds, or with a splitter, they stay in one fold."""
     X, y = [x for x in data[0][:12] for _ in range(2)], [Y for Y in data[1][:12] for _ in range(2)]
     groups = np.repeat(np.arange(12), 2)
@@ -93,42 +142,44 @@ def test_cross_validation_keeps_groups_together(data):
             tested.append(sorted(truth))
             return 0.0
 
-        search = ConditionalDPPCV([1.0], cv=cv, scoring=scoring).fit(X, y, references=groups.tolist(), groups=groups)
-        assert len(tested) == search.cv_scores_.size
+        one = search({"nugget": [0.1]}, cv=cv, scoring=scoring).fit(X, y, references=groups.tolist(), groups=groups)
+        assert len(tested) == one.n_splits_
         assert all(part[0::2] == part[1::2] for part in tested)
         assert sorted(t for part in tested for t in part) == groups.tolist()
     with pytest.raises(ValueError, match="groups must have one label per instance"):
-        ConditionalDPPCV([1.0]).fit(X, y, groups=groups[:3])
+        search().fit(X, y, groups=groups[:3])
 
 
-def test_cross_validation_says_why_it_cannot_choose(data):
+def test_it_says_why_it_cannot_choose(data):
     X, y = data
     with pytest.raises(ValueError, match="train part of fold 0 have sample_weight 0"):
-        ConditionalDPPCV(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
-    with pytest.raises(ValueError, match=r"prior_variance=0\.01, rho=0 and nugget=0 is not a number: scoring must"):
-        ConditionalDPPCV(scoring=lambda *_: np.nan).fit(X, y)
-    with pytest.raises(TypeError, match="prior_variances must be a list of numbers"):
-        ConditionalDPPCV(["a"]).fit(X, y)
+        search(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
+    with pytest.raises(ValueError, match=r"fold 0 with prior_variance=0\.01 is not a number: scoring must"):
+        search(scoring=lambda *_: np.nan).fit(X, y)
+    with pytest.raises(TypeError, match="prior_variance must be a positive number"):
+        search({"prior_variance": ["a"]}).fit(X, y)
     twins = ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    drop = ConditionalDPP(on_impossible="drop")
     with pytest.warns(UserWarning, match="Left out 1 of 10") as caught:
-        ConditionalDPPCV([0.1, 1.0], cv=2, on_impossible="drop").fit([twins] * 10, [[0, 2]] * 9 + [[0, 1]])
+        search({"prior_variance": [0.1, 1.0]}, drop, cv=2).fit([twins] * 10, [[0, 2]] * 9 + [[0, 1]])
     assert [one.filename for one in caught] == [__file__]  # once, of the last fit, at the line that asked for it
     with pytest.raises(ValueError, match="no instance to score"):
         ConditionalDPP().fit(X, y).score(X, y, np.zeros(40))
 
 
-def test_a_search_names_the_instance_that_cannot_be_and_a_cure_that_works():
+def test_it_names_the_instance_that_cannot_be_and_a_cure_that_works():
     twice = ItemSet([[1.0], [2.0], [0.5]], phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     X, y = [twice] * 6, [[0], [1, 2], [2], [0, 2], [0, 1], [1]]
-    with pytest.raises(ValueError, match=r"1 of 6 .*instance 4: .*items 0 and 1.*nuggets=\[0\.01, 0\.1\]"):
-        ConditionalDPPCV(cv=2, nuggets=[0.0, 0.1]).fit(X, y)
-    assert ConditionalDPPCV(cv=2, nuggets=[0.01, 0.1]).fit(X, y).nugget_ in (0.01, 0.1)
+    with pytest.raises(ValueError, match=r"1 of 6 .*instance 4: .*items 0 and 1.*\"nugget\": \[0\.01, 0\.1\]"):
+        search({"nugget": [0.0, 0.1]}, cv=2).fit(X, y)
+    assert search({"nugget": [0.01, 0.1]}, cv=2).fit(X, y).nugget_ in (0.01, 0.1)
 
 
 def test_kinds_of_quality_are_compared_by_held_out_likelihood():
-    """Where the sign of a product is good trees win, and where a score is linear the linear one; each with every S."""
+    """Where the sign of a product is good trees win, and where a score is linear the linear one."""
+    pytest.importorskip("lightgbm")
     rng = np.random.default_rng(0)
-    names = {}
+    best = {}
     for kind in ("product", "linear"):
         X, y = [], []
         for _ in range(60):
@@ -137,19 +188,8 @@ def test_kinds_of_quality_are_compared_by_held_out_likelihood():
             X.append(ItemSet(F, phi=rng.standard_normal((12, 4))))
             q = np.exp(eta / 2)
             y.append(DPP.from_quality(q, X[-1].similarity_matrix(nugget=0.2)).sample(1, rng=rng)[0])
-        search = ConditionalDPPCV([1.0], nuggets=[0.2, 0.5], quality=["linear", "boosted"], n_trees=25, cv=3)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Held-out instances still gain")
-            search.fit(X, y)
-        assert search.cv_scores_.shape == (4, 1, 3)
-        assert search.qualities_ == ["log-linear", "log-linear", "boosted", "boosted"]
-        assert [S.nugget for S in search.similarities_] == [0.2, 0.5, 0.2, 0.5]
-        names[kind] = search.quality_.kind
-        best = int(search.cv_scores_.mean(axis=(1, 2)).argmax())
-        assert search.quality_.kind == search.qualities_[best] == search.best_estimator_.quality
-        assert search.predict(X[:2])[0].size >= 0
-    assert names == {"product": "boosted", "linear": "log-linear"}
-    with pytest.raises(ValueError, match="quality must be a kind"):
-        ConditionalDPPCV(quality=[]).fit(X, y)
-    with pytest.raises(ValueError, match="quality must be one of"):
-        ConditionalDPPCV(quality=["trees"]).fit(X, y)
+        one = search({"nugget": [0.2, 0.5], "quality": ["log-linear", "boosted"]}, cv=3).fit(X, y)
+        assert len(one.cv_results_["params"]) == 4
+        best[kind] = one.best_params_["quality"]
+        assert one.quality_.kind == best[kind]
+    assert best == {"product": "boosted", "linear": "log-linear"}

@@ -329,21 +329,21 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
 def test_a_fit_goes_on_from_its_checkpoint(data, serial, tmp_path):
     path = tmp_path / "fit.json"
     with pytest.warns(ConvergenceWarning):
-        ConditionalDPP(rho=0.3, max_iter=2, checkpoint=path).fit(*data)
+        ConditionalDPP(rho=0.3, max_iter=2).fit(*data, checkpoint=path)
     assert json.loads(path.read_text())["n_iter"] == 2
-    resumed = ConditionalDPP(rho=0.3, checkpoint=path).fit(*data)
+    resumed = ConditionalDPP(rho=0.3).fit(*data, checkpoint=path)
     assert_same(resumed, serial)
     assert resumed.n_iter_ == serial.n_iter_  # none was repeated, none skipped
-    assert ConditionalDPP(rho=0.3, checkpoint=path).fit(*data).n_iter_ == serial.n_iter_
+    assert ConditionalDPP(rho=0.3).fit(*data, checkpoint=path).n_iter_ == serial.n_iter_
     with pytest.raises(ValueError, match=r"checkpoint .* is of another fit: its precision is"):
-        ConditionalDPP(5.0, rho=0.3, checkpoint=path).fit(*data)
+        ConditionalDPP(5.0, rho=0.3).fit(*data, checkpoint=path)
     path.write_text(path.read_text()[:50])
     with pytest.warns(UserWarning, match="is damaged: the fit begins anew"):
-        assert_same(ConditionalDPP(rho=0.3, checkpoint=path).fit(*data), serial)
+        assert_same(ConditionalDPP(rho=0.3).fit(*data, checkpoint=path), serial)
 
 
 def test_verbose_prints_a_line_per_iteration(data, capsys):
-    model = ConditionalDPP(verbose=True).fit(*data)
+    model = ConditionalDPP(progress=True).fit(*data)
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
@@ -384,7 +384,7 @@ checkpoint.Checkpoint.save = slow_save
 if __name__ == "__main__":
     X, y = training_set(8, 6, [-1.0, 0.5], np.random.default_rng(0))
     try:
-        ConditionalDPP(n_jobs=2, checkpoint={checkpoint!r}).fit(X, y)
+        ConditionalDPP(n_jobs=2).fit(X, y, checkpoint={checkpoint!r})
     except KeyboardInterrupt as stop:
         print("stopped:", stop, flush=True)
 """
@@ -453,7 +453,7 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
         X.append(ItemSet(F, phi=dict(zip("abc", parts, strict=True))))
         y.append(np.sort(rng.choice(7, int(rng.integers(1, 5)), replace=False)))
     path, save, count = tmp_path / "c.json", Checkpoint.save, itertools.count(1)
-    whole = ConditionalDPP(similarity="projected", n_starts=3, constant=False).fit(X, y)
+    whole = ConditionalDPP(similarity="projected", constant=False).fit(X, y)
     assert np.ptp(whole.starts_) > 1.0
 
     def stop(self, *state):
@@ -463,8 +463,8 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
 
     monkeypatch.setattr(Checkpoint, "save", stop)
     with pytest.raises(KeyboardInterrupt, match="holds the weights so far"):
-        ConditionalDPP(similarity="projected", n_starts=3, constant=False, checkpoint=path).fit(X, y)
+        ConditionalDPP(similarity="projected", constant=False).fit(X, y, checkpoint=path)
     assert len(json.loads(path.read_text())["profile"]) == ended
-    resumed = ConditionalDPP(similarity="projected", n_starts=3, constant=False, checkpoint=path).fit(X, y)
+    resumed = ConditionalDPP(similarity="projected", constant=False).fit(X, y, checkpoint=path)
     np.testing.assert_allclose(resumed.starts_, whole.starts_, atol=1e-4)
     np.testing.assert_allclose(resumed.theta_, whole.theta_, atol=1e-2)

@@ -67,7 +67,7 @@ def in_terminal(*arguments):
 def test_one_line_that_moves():
     stream = Terminal()
     data = training_set(12, 6, THETA, np.random.default_rng(0), d=4)
-    model = ConditionalDPP(verbose=Progress(True, stream)).fit(*data)
+    model = ConditionalDPP(progress=Progress(True, stream)).fit(*data)
     assert stream.getvalue().count("\r") > model.n_iter_
     *lines, end = stream.screen()
     assert end == ""

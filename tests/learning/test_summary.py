@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from dpplearn import ConditionalDPP, ItemSet, KernelDPP
 from dpplearn.learning import ConditionalDPPCV
 from dpplearn.learning.summary import weight_table
+from playlists import playlists
 
 ITEMS = ItemSet([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], phi=np.eye(3), names=["constant", "<b>size</b>"])
 
@@ -14,19 +16,75 @@ def fitted():
     return ConditionalDPP(prior_variance=10.0, nugget=0.2).fit([ITEMS] * 3, [[1, 2], [2], [0, 2]])
 
 
-def test_weights_errors_and_z():
+def test_weights_errors_z_p_and_intervals():
     model = fitted()
     shown = model.summary()
     weights, similarity = shown.tables
-    for row, theta, std in zip(weights.rows, model.theta_, model.theta_std_, strict=True):
-        assert float(row[1]) == pytest.approx(theta, abs=0.05)
-        assert float(row[2]) == pytest.approx(std, abs=0.05)
-        assert float(row[3]) == pytest.approx(theta / std, abs=0.06)
-    assert [row[:2] for row in similarity.rows] == [("own", "0.200"), ("all", "0.000"), ("cosines", "0.800")]
+    for row, theta, std, ends in zip(weights.rows, model.theta_, model.theta_std_, model.intervals(), strict=True):
+        figures = [float(x) for x in row[1:]]
+        expected = [theta, std, theta / std, 2 * norm.sf(abs(theta / std)), *ends]
+        assert figures == pytest.approx(expected, abs=0.06)
+    assert [row[:2] for row in similarity.rows] == [
+        ("own (nugget)", "0.200"),
+        ("all (constant)", "0.000"),
+        ("cosines", "0.800"),
+    ]
     lines = str(shown).splitlines()
     assert lines[0] == "ConditionalDPP"
     assert repr(shown) == str(shown)
     assert len({len(line.rstrip()) for line in lines if line.startswith(("constant", "<b>", "feature"))}) == 1
+
+
+def test_sets_items_likelihood_and_aic():
+    model = fitted()
+    facts = model.summary().facts
+    assert (facts["sets"], facts["items"]) == ("3", "9")
+    assert float(facts["log-likelihood"]) == pytest.approx(model.log_likelihood_, rel=1e-4)
+    assert float(facts["AIC"]) == pytest.approx(2 * 2 - 2 * model.log_likelihood_, rel=1e-4)
+    assert "log q^2" in facts["unit"]
+    assert facts["similarity weights"] == "given, not learned"
+
+
+def test_counts_are_those_of_instances_that_count(tmp_path):
+    model = ConditionalDPP(nugget=0.2).fit([ITEMS] * 3, [[1, 2], [2], [0, 2]], [1.0, 0.0, 2.0])
+    assert (model.n_sets_, model.n_items_) == (2, 6)
+    model.save(tmp_path / "m.json")
+    assert str(ConditionalDPP.load(tmp_path / "m.json").summary()) == str(model.summary())
+
+
+def test_weights_that_the_data_do_not_determine():
+    """Their error is the prior's, or infinite without one."""
+    X = [ItemSet(np.column_stack([x, np.zeros(4)]), phi=np.eye(4), names=["x", "dead"]) for x in np.eye(4)]
+    y = [[0], [1, 2], [0, 3], [3]]
+    shown = ConditionalDPP(4.0, nugget=0.2).fit(X, y).summary()
+    rows = {row[0]: row for row in shown.tables[0].rows}
+    assert rows["dead"][2] == "2.0"
+    assert (rows["dead"][-1], rows["x"][-1]) == ("undetermined", "")
+    assert "variance 4; the error of dead is the prior's" in shown.facts["prior"]
+    twice = [ItemSet(x.features[:, [0, 0]], phi=np.eye(4), names=["x", "again"]) for x in X]
+    with pytest.warns(UserWarning, match="do not determine"):
+        shown = ConditionalDPP(None, nugget=0.2).fit(twice, y).summary()
+    assert shown.tables[0].rows[-1][-1] == "undetermined"
+    assert shown.facts["prior"] == "none"
+
+
+@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end")
+def test_reference_levels_and_errors_of_a_learned_nugget():
+    columns = {"features": ["genre", "tempo"], "phi": ["genre"]}
+    X, y = ItemSet.from_long(playlists(60), group="playlist", chosen="kept", **columns)
+    model = ConditionalDPP(similarity="mixture").fit(X, y)
+    shown = model.summary()
+    assert shown.facts["reference levels"] == "genre=rock"
+    own = next(row for row in shown.tables[1].rows if row[0] == "own (nugget)")
+    low, high = model.similarity_.intervals()["own"]
+    expected = [model.similarity_.weights["own"], model.similarity_.std["own"], low, high]
+    assert [float(x) for x in own[1:]] == pytest.approx(expected, abs=0.006)
+    free = model.theta_.size + len(model.similarity_.weights) - 1
+    assert float(shown.facts["AIC"]) == pytest.approx(2 * free - 2 * model.log_likelihood_, rel=1e-4)
+    alone = ItemSet.from_long(playlists(20), group="playlist", chosen="kept", features=["tempo"])
+    shown = ConditionalDPP().fit(*alone).summary()
+    assert shown.facts["similarity"] == "none, items are independent of each other"
+    assert len(shown.tables) == 1
 
 
 def test_html_is_escaped():
@@ -38,18 +96,18 @@ def test_html_is_escaped():
 
 def test_errors_that_are_not_known_or_small():
     table = weight_table("w", ["a", "b", "c", "d"], [1.0, 0.00123, 2.0, 250.0], [np.nan, 0.00041, np.inf, 33.0])
-    assert table.rows == (
+    assert [row[:4] for row in table.rows] == [
         ("a", "+1.000", "", ""),
         ("b", "+0.00123", "0.00041", "+3.0"),
         ("c", "+2.000", "inf", ""),
         ("d", "+250.0", "33.0", "+7.6"),
-    )
+    ]
 
 
 def test_of_other_models():
     assert "0.5" in str(ConditionalDPP.from_weights([0.5], names=["x"]).summary())
-    search = ConditionalDPPCV([1.0], cv=3).fit([ITEMS] * 6, [[1, 2], [2], [0, 2]] * 2)
-    assert "prior variance: 1" in str(search.summary())
+    search = ConditionalDPPCV(param_grid={"prior_variance": [1.0]}, cv=3, progress=False)
+    assert "prior: variance 1" in str(search.fit([ITEMS] * 6, [[1, 2], [2], [0, 2]] * 2).summary())
     model = KernelDPP(alpha=1.0).fit(30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]])
     shown = model.summary(most=2)
     assert "2 most frequent of 4" in str(shown)

@@ -138,7 +138,7 @@ BASKETS = [["a", "b"], ["a", "c"], ["b", "c"], ["c"], ["a"], ["b", "d"], ["d"]] 
 ITEMS = ItemSet(np.arange(8.0).reshape(4, 2) % 3, S=0.5 * np.eye(4) + 0.5)
 FITS = {
     "baskets": lambda path: KernelDPP(rank=2, alpha=1.0, work=path).fit(BASKETS).log_likelihood_,
-    "conditional": lambda path: ConditionalDPP(checkpoint=path).fit([ITEMS] * 2, [[0, 1], [2]]).theta_.tobytes(),
+    "conditional": lambda path: ConditionalDPP().fit([ITEMS] * 2, [[0, 1], [2]], checkpoint=path).theta_.tobytes(),
 }
 
 

@@ -17,7 +17,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, count_of
 from dpplearn.baskets.likelihood import BasketShard
 from dpplearn.learning.columns import is_missing
-from dpplearn.learning.table import column, group_rows
+from dpplearn.learning.tables import column, group_rows
 from dpplearn.subsets import Subsets
 
 Label = int | str

@@ -14,9 +14,9 @@ from dpplearn.decoding.candidates import Embedded
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.selection import DiverseSelection, Selection
 from dpplearn.learning.columns import Column
-from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.relative import Reason, Relative, strongest
+from dpplearn.learning.tables import Encoding
 
 EMBEDDING = "embedding"
 

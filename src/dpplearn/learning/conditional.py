@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from dpplearn._checks import check_int
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
-from dpplearn.learning.boosted import Boosted
-from dpplearn.learning.boosted_fit import fit_boosted
-from dpplearn.learning.boosting import Boosting
+from dpplearn.learning.diagnosis import say
 from dpplearn.learning.evaluators import Evaluator
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import check_quality
-from dpplearn.learning.similarity import Learned, Similarity, make_similarity
-from dpplearn.learning.training_set import training_data
+from dpplearn.learning.similarity import Similarity, make_similarity
+from dpplearn.learning.training_set import Shard, training_data
+from dpplearn.learning.trees import Boosted, fit_trees
 
 
 class ConditionalEstimator(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -58,77 +59,46 @@ class ConditionalDPP(ConditionalEstimator):
     ----------
     prior_variance : float or array of shape (m,), default 1.0
         Variance of the Gaussian prior on each weight, around 0. A vector gives each feature its own; numpy.inf or
-        None means no prior.
-    solver : {"newton", "lbfgs"}
-        "newton" uses the exact Hessian and needs about ten evaluations; "lbfgs" is the paper's, from scipy.
-    tol : float
-        Stop when no entry of the gradient is larger.
-    max_iter : int
-        Iterations at most; where the similarity is learned, for each one that is tried.
-    n_jobs : int or None
-        Processes to spread the instances over; None or -1 for all cores.
-    warm_start : bool
-        Start from the weights of the last fit instead of 0, where those are not worse.
+        None means no prior. With trees, that of the values of the leaves.
+    quality : {"log-linear", "boosted"} or mapping
+        "log-linear" is q = exp(theta . f / 2). "boosted" is a sum of LightGBM's trees (`pip install dpplearn[trees]`)
+        on raw columns (numbers, categories and missing values, as `ItemSet.from_long` reads them, or else the
+        features), grown on the same likelihood: it finds thresholds and interactions. Held-out instances find the
+        number of trees. A mapping has parameters of LightGBM, such as {"max_depth": 3, "n_estimators": 300}.
+    similarity : {"fixed", "mixture"} or a Similarity
+        "fixed" is S with `rho` and `nugget`. "mixture" learns, together with theta, the weights of the named parts of
+        the item sets, of a constant, and of what is particular to an item. Trees keep the mixture that the log-linear
+        quality has.
     rho : float
         Value of the constant similarity feature of section 7.2: S_ij becomes (S_ij + rho^2) / (1 + rho^2).
         0 leaves the similarities as given.
-    learn_rho : bool
-        Maximize over rho too, by its exact derivative. That problem is not concave: the local
-        maxima that show on a grid of starts are found, and the best one kept.
     nugget : float
-        What of an item is particular to it: S_ij of different items is multiplied by 1 - nugget. With a nugget above 0
-        every target is possible: duplicates, and more items than there are similarity features.
-    learn_nugget : bool
-        Maximize over the nugget too, as over rho; with `learn_rho` over both together.
-    similarity : {"fixed", "mixture", "scaled", "projected"} or a Similarity
-        "fixed" is S with `rho` and `nugget`. The others are learned together with theta, all with weights of what is
-        particular to an item and of a constant: "mixture" the weights of the named parts of the item sets, "scaled" a
-        weight for each similarity feature, "projected" a linear map of them to `n_components`.
-    n_components : int
-        Of similarity="projected".
-    similarity_prior : float
-        Strength a of the prior on a learned similarity: Dirichlet(1 + a) on weights, and on a projection a Gaussian
-        around the features' principal components with variance 1 / (a d), d the number of similarity features.
-    n_starts : int
-        From how many starts a similarity is learned. The best is climbed to its maximum, and of the others those from
-        which the posterior does not rise all the way there.
-    given_size : bool
-        Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
-        the size is fixed by design, and to learn similarity without the size in the way.
+        The share of S that is particular to each item: S_ij of different items is multiplied by 1 - nugget. With a
+        nugget above 0 every target is possible: duplicates, and more items than there are similarity features.
     constant : bool
         Whether a weight for a constant 1, which sets how many items are chosen, is learned beside those of the
         features. Where the features span a constant already, such as a column of ones, or the size is given, none is
         added. It comes first, is called "constant", and has a wide prior: log q^2 of the average item has variance 100.
         Without a constant, a feature's weight may take the wrong sign to make sets smaller or larger. Trees always have
         one.
-    quality : {"log-linear", "boosted"}
-        "log-linear" (or "linear") is q = exp(theta . f / 2); "boosted" a sum of small trees on raw columns (numbers,
-        categories and what is not known, as `ItemSet.from_long` reads them, or else the features), grown on the same
-        likelihood.
-        It finds thresholds and interactions; its leaves have the prior variance of weights.
-    n_trees, depth, learning_rate : int, int and float
-        Of quality="boosted": trees at most, splits on a path at most, and the part of a Newton step that a tree takes.
-    early_stopping : bool
-        Whether there are only as many trees as raise the likelihood of held-out instances: a fifth of them, or where
-        there are less than 100 each fifth in turn. All are learned from in the end.
-    random_state : int
-        Seed of what is held out.
-    evaluator : {"numpy", "torch"}, or an Evaluator
-        How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
-        batches, with the same result. See CONTRIBUTING.md for your own.
-    device : str, optional
-        Where "torch" works: "cuda", "cuda:1", "cpu"; by default a GPU where there is one.
+    given_size : bool
+        Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
+        the size is fixed by design, and to learn similarity without the size in the way.
     on_impossible : {"error", "drop"}
         What to do with targets that have probability 0 whatever theta is, such as two duplicates.
+    tol : float
+        Stop when no entry of the gradient is larger.
+    max_iter : int
+        Iterations at most; where the similarity is learned, from each start.
+    random_state : int
+        Seed of the random starts, and of what trees hold out.
+    n_jobs : int or None
+        Processes to spread the instances over; None or -1 for all cores.
     backend : {None, "dask"} or distributed.Client
         Where instances are evaluated; None goes by `n_jobs`. The result is the same to 1e-9.
-    verbose : bool
+    progress : bool
         Print a line for each iteration on standard error, with the log-likelihood and the largest entry of
         the gradient; on a terminal, one line with a bar that moves while the instances are evaluated.
-    checkpoint : path, optional
-        Write the weights there after each iteration; a fit that finds the file goes on from it. One file is
-        for one fit: under cross_val_score or GridSearchCV leave it out, for every fold would find the file
-        of another.
 
     Attributes
     ----------
@@ -136,13 +106,14 @@ class ConditionalDPP(ConditionalEstimator):
         The weights; that of a constant that was added comes first.
     covariance_ : array of shape (m, m) or None
         Of the weights, by the Laplace approximation; None where some weight is undetermined, it is not known,
-        or the quality has no weights of features, as quality="boosted".
+        or the quality is made of trees.
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
-        With a learned kind of similarity they are joint with its own. With `learn_rho` or `learn_nugget` they are
-        those for `similarity_` as if it were known.
+        With a learned similarity they are joint with its own.
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
+    n_sets_, n_items_ : int
+        Instances that were learned from, and the items of all of them; 0 where that is not known.
     n_iter_ : int
     converged_ : bool
     rho_, nugget_ : float
@@ -160,7 +131,7 @@ class ConditionalDPP(ConditionalEstimator):
 
     See Also
     --------
-    ConditionalDPPCV : chooses the prior variance.
+    ConditionalDPPCV : chooses the prior variance, the nugget, the kind of similarity and of quality.
 
     Examples
     --------
@@ -175,69 +146,44 @@ class ConditionalDPP(ConditionalEstimator):
     def __init__(
         self,
         prior_variance: float | ArrayLike | None = 1.0,
-        solver: str = "newton",
+        *,
+        quality: str | Mapping[str, Any] = "log-linear",
+        similarity: str | Similarity = "fixed",
+        rho: float = 0.0,
+        nugget: float = 0.0,
+        constant: bool = True,
+        given_size: bool = False,
+        on_impossible: str = "error",
         tol: float = 1e-6,
         max_iter: int = 1000,
-        n_jobs: int | None = 1,
-        warm_start: bool = False,
-        *,
-        rho: float = 0.0,
-        learn_rho: bool = False,
-        nugget: float = 0.0,
-        learn_nugget: bool = False,
-        similarity: str | Similarity = "fixed",
-        n_components: int = 2,
-        similarity_prior: float = 0.1,
-        n_starts: int = 3,
-        given_size: bool = False,
-        constant: bool = True,
-        quality: str = "log-linear",
-        n_trees: int = 60,
-        depth: int = 4,
-        learning_rate: float = 0.1,
-        early_stopping: bool = True,
         random_state: int = 0,
-        evaluator: str | Evaluator = "numpy",
-        device: Any = None,
-        on_impossible: str = "error",
+        n_jobs: int | None = 1,
         backend: Any = None,
-        verbose: bool | Progress = False,
-        checkpoint: str | os.PathLike[str] | None = None,
+        progress: bool | Progress = False,
     ) -> None:
         self.prior_variance = prior_variance
-        self.solver = solver
+        self.quality = quality
+        self.similarity = similarity
+        self.rho = rho
+        self.nugget = nugget
+        self.constant = constant
+        self.given_size = given_size
+        self.on_impossible = on_impossible
         self.tol = tol
         self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.rho = rho
-        self.learn_rho = learn_rho
-        self.nugget = nugget
-        self.learn_nugget = learn_nugget
-        self.similarity = similarity
-        self.n_components = n_components
-        self.similarity_prior = similarity_prior
-        self.n_starts = n_starts
-        self.given_size = given_size
-        self.constant = constant
-        self.quality = quality
-        self.n_trees = n_trees
-        self.depth = depth
-        self.learning_rate = learning_rate
-        self.early_stopping = early_stopping
         self.random_state = random_state
-        self.evaluator = evaluator
-        self.device = device
-        self.on_impossible = on_impossible
+        self.n_jobs = n_jobs
         self.backend = backend
-        self.verbose = verbose
-        self.checkpoint = checkpoint
+        self.progress = progress
 
     def fit(
         self,
         X: Sequence[ItemSet] | Sequence[str | os.PathLike[str]],
         y: Sequence[ArrayLike] | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        evaluator: str | Evaluator = "numpy",
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn theta from item sets X and the subset of each that was chosen.
 
@@ -250,42 +196,48 @@ class ConditionalDPP(ConditionalEstimator):
             The chosen items of each; may be empty.
         sample_weight : array, optional
             How often each instance counts.
+        evaluator : {"numpy", "torch"}, or an Evaluator
+            How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
+            batches on a GPU where there is one, with the same result; `dpplearn.torch.evaluator.Batches("cuda:1")`
+            names the device. See CONTRIBUTING.md for your own.
+        checkpoint : path, optional
+            Write the weights there after each iteration. A fit that finds the file goes on from it.
         """
-        similarity = make_similarity(self.similarity, self.rho, self.nugget, self.n_components)
-        free = free_parameters(similarity, self.learn_rho, self.learn_nugget)
-        before = getattr(self, "similarity_", None)
-        warm = bool(self.warm_start) and isinstance(similarity, Learned) and type(before) is type(similarity)
+        boosted = check_quality(self.quality) == Boosted.kind
+        similarity = make_similarity(self.similarity, self.rho, self.nugget)
         settings = Settings(
-            self.prior_variance,
-            self.solver,
-            self.tol,
-            self.max_iter,
-            before if warm and before is not None else similarity,
-            free,
-            self.on_impossible,
-            bool(self.given_size),
-            self.similarity_prior,
-            self.n_starts,
-            warm,
-            bool(self.constant),
+            prior_variance=self.prior_variance,
+            solver="newton",
+            tol=self.tol,
+            max_iter=self.max_iter,
+            similarity=similarity,
+            free=free_parameters(similarity, False, False),
+            on_impossible=self.on_impossible,
+            given_size=bool(self.given_size),
+            constant=bool(self.constant) or boosted,
         )
-        kind = check_quality(self.quality)
+        seed = check_int(self.random_state, "random_state", low=0)
         data = training_data(X, y, sample_weight)
-        where = {"backend": self.backend, "n_jobs": self.n_jobs, "verbose": self.verbose}
-        where |= {"evaluator": self.evaluator, "device": self.device}
-        if kind == Boosted.kind:
-            if self.warm_start or self.checkpoint is not None:
-                raise ValueError('warm_start and checkpoint are for quality="log-linear". Leave them out.')
-            early = bool(self.early_stopping)
-            boosting = Boosting(self.n_trees, self.depth, self.learning_rate, early, self.random_state)
-            return self._keep(fit_boosted(data, settings, boosting, **where))
+        if boosted and not isinstance(data, Shard):
+            raise TypeError("Trees need the item sets in memory: pass ItemSets in place of the paths of shards.")
         fitted = fit_weights(
             data,
             settings,
-            start=self.quality_.parameters if self.warm_start and hasattr(self, "quality_") else None,
-            checkpoint=self.checkpoint,
-            **where,
+            backend=self.backend,
+            n_jobs=self.n_jobs,
+            evaluator=evaluator,
+            verbose=self.progress,
+            checkpoint=checkpoint,
         )
+        if isinstance(data, Shard):
+            counts = data.weights > 0
+            sizes = np.array([items.n for items in data.item_sets])
+            fitted = replace(fitted, n_sets=int(counts.sum()), n_items=int(sizes[counts].sum()))
+        if boosted and isinstance(data, Shard):
+            trees = {} if isinstance(self.quality, str) else self.quality
+            fitted, warning = fit_trees(data, fitted, trees, self.prior_variance, settings.given_size, seed)
+            if warning:
+                say(warning)
         return self._keep(fitted)
 
     @classmethod

@@ -1,153 +1,142 @@
-"""ConditionalDPPCV: prior variance and kinds of similarity and quality, chosen by cross-validation on a warm path."""
+"""ConditionalDPPCV: a grid search over the settings of a ConditionalDPP, with the conventions of GridSearchCV."""
 
 from __future__ import annotations
 
 import os
+import sys
+import time
 import warnings
-from collections.abc import Callable, Sequence
-from itertools import product
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from sklearn.model_selection import GroupKFold, check_cv
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold, ParameterGrid, check_cv
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray, check_jobs
+from dpplearn._notebook import card, table
+from dpplearn._run.progress import Progress
 from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
 from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import LogLinear, check_quality
-from dpplearn.learning.similarity import Fixed, Learned, Similarity, make_similarity
+from dpplearn.learning.similarity import Learned, make_similarity
 from dpplearn.learning.training_set import check_examples
 
-KEPT = (
-    "quality similarity theta_std starts log_likelihood gradient_norm n_iter converged feature_names_in n_features_in "
-    "encoding covariance"
-)
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
+PRIOR_VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0)
+
+
+class CVResults(dict[str, Any]):
+    """A dict of arrays as `GridSearchCV.cv_results_` is, one entry per setting; a notebook shows it as a table."""
+
+    def _repr_html_(self) -> str:
+        names = [name for name in self if name.startswith("param_")]
+        head = ["rank", *(name.removeprefix("param_") for name in names), "score", "spread", "fit, seconds"]
+        rows = [
+            (
+                self["rank_test_score"][i],
+                *("" if self[name].mask[i] else self[name][i] for name in names),
+                *(f"{self[name][i]:.4g}" for name in ("mean_test_score", "std_test_score", "mean_fit_time")),
+            )
+            for i in np.argsort(self["rank_test_score"], kind="stable")
+        ]
+        return card(f"{len(rows)} settings", table(head, rows, len(rows)))
+
+
+class Trial(NamedTuple):
+    """One setting, fitted and scored in every fold."""
+
+    scores: list[float]
+    fit_times: list[float]
+    score_times: list[float]
+    converged: bool
 
 
 class ConditionalDPPCV(ConditionalEstimator):
-    """ConditionalDPP with the prior variance chosen by cross-validation.
+    """A ConditionalDPP with the best of many settings, found by cross-validation.
 
-    In each fold, theta is followed from the strongest prior to the weakest, each fit starting from the one
-    before, and scored on the instances left out. The best setting is then fitted to all instances.
+    It follows `sklearn.model_selection.GridSearchCV`: each setting is fitted without one fold of the instances after
+    the other and scored on that fold. The best is then fitted to all instances, and predicts.
 
     Parameters
     ----------
-    prior_variances : sequence of float
-        The variances to compare.
-    rhos : sequence of float
-        The similarity constants to compare (section 7.2).
-    cv : int or scikit-learn splitter
-        Folds over instances; a number of folds keeps together what `groups` in `fit` says belongs together.
+    estimator : ConditionalDPP, optional
+        What the settings change; `ConditionalDPP()` if none is given.
+    param_grid : mapping of str to list, or list of such mappings, optional
+        Values to compare, by the names of the arguments of ConditionalDPP, such as {"prior_variance": [0.1, 1, 10],
+        "nugget": [0.01, 0.1], "similarity": ["fixed", "mixture"], "quality": ["log-linear", "boosted"]}. A mixture
+        learns what `rho` and `nugget` say of the fixed similarity, and is tried once for all of these. By default five
+        prior variances from 0.01 to 100.
     scoring : callable, optional
         scoring(model, X, y) -> float, larger is better; by default the mean log-likelihood of held-out
         subsets. The paper tunes on ROUGE: pass a function that decodes with model.predict and scores the
         result, with `references` in `fit` where that needs more than y.
-    nuggets : sequence of float
-        The nuggets to compare, each with every rho.
-    similarity : str, or a list
-        The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
-    quality : str, or a list
-        The kinds to compare by held-out likelihood, such as ["linear", "boosted"], each with every similarity.
-    n_components, similarity_prior, n_starts, given_size, constant
-        As in ConditionalDPP.
-    n_trees, depth, learning_rate, early_stopping, random_state
-        As in ConditionalDPP.
-    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device, verbose
-        As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
-        With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
+    n_jobs : int, optional
+        Settings tried at the same time, in processes; None is 1, and -1 all cores.
+    refit : bool
+        Whether the best setting is fitted to all instances.
+    cv : int or scikit-learn splitter
+        Folds over instances; a number of folds keeps together what `groups` in `fit` says belongs together.
+    progress : bool
+        Whether standard error shows how many settings are done, how long they took, and the best so far.
 
     Attributes
     ----------
-    prior_variance_, rho_, nugget_ : float
-        The best ones.
+    cv_results_ : dict of arrays
+        As in scikit-learn, one entry per setting: `params`, `param_nugget`, `mean_test_score`, `std_test_score`,
+        `rank_test_score`, `split0_test_score`, `mean_fit_time` and so on. A notebook shows it as a table, and
+        `pandas.DataFrame(search.cv_results_)` makes one.
+    best_params_ : dict
     best_score_ : float
-    similarities_ : list of Similarity
-        What was compared, in the order of `cv_scores_`: of "fixed" all values of rho with the first nugget come first.
-    qualities_ : list of str
-        The kind of quality that went with each; all similarities with the first kind come first.
-    cv_scores_ : array of shape (len(similarities_), len(prior_variances), folds)
+    best_index_ : int
     best_estimator_ : ConditionalDPP
         Fitted to all instances; its `theta_`, `theta_std_` and so on are also here.
+    n_splits_ : int
+    refit_time_ : float
 
     Examples
     --------
     >>> items = ItemSet([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], phi=[[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    >>> search = ConditionalDPPCV(prior_variances=[0.01, 1.0], cv=3).fit([items] * 6, [[1, 2], [2], [0, 2]] * 2)
-    >>> search.prior_variance_, search.cv_scores_.shape
-    (1.0, (1, 2, 3))
+    >>> search = ConditionalDPPCV(param_grid={"prior_variance": [0.01, 1.0]}, cv=3, progress=False)
+    >>> search = search.fit([items] * 6, [[1, 2], [2], [0, 2]] * 2)
+    >>> search.best_params_, search.cv_results_["rank_test_score"]
+    ({'prior_variance': 1.0}, array([2, 1]))
     """
 
     def __init__(
         self,
-        prior_variances: Sequence[float] = (0.01, 0.1, 1.0, 10.0, 100.0),
-        rhos: Sequence[float] = (0.0,),
-        cv: Any = 5,
-        scoring: Scorer | None = None,
+        estimator: ConditionalDPP | None = None,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None,
         *,
-        nuggets: Sequence[float] = (0.0,),
-        similarity: str | Similarity | Sequence[str | Similarity] = "fixed",
-        n_components: int = 2,
-        similarity_prior: float = 0.1,
-        n_starts: int = 3,
-        given_size: bool = False,
-        constant: bool = True,
-        quality: str | Sequence[str] = "log-linear",
-        n_trees: int = 60,
-        depth: int = 4,
-        learning_rate: float = 0.1,
-        early_stopping: bool = True,
-        random_state: int = 0,
-        solver: str = "newton",
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        n_jobs: int | None = 1,
-        on_impossible: str = "error",
-        backend: Any = None,
-        evaluator: Any = "numpy",
-        device: Any = None,
-        verbose: bool = False,
+        scoring: Scorer | None = None,
+        n_jobs: int | None = None,
+        refit: bool = True,
+        cv: Any = 5,
+        progress: bool = True,
     ) -> None:
-        self.prior_variances = prior_variances
-        self.rhos = rhos
-        self.cv = cv
+        self.estimator = estimator
+        self.param_grid = param_grid
         self.scoring = scoring
-        self.nuggets = nuggets
-        self.similarity = similarity
-        self.n_components = n_components
-        self.similarity_prior = similarity_prior
-        self.n_starts = n_starts
-        self.given_size = given_size
-        self.constant = constant
-        self.quality = quality
-        self.n_trees = n_trees
-        self.depth = depth
-        self.learning_rate = learning_rate
-        self.early_stopping = early_stopping
-        self.random_state = random_state
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.n_jobs = n_jobs
-        self.on_impossible = on_impossible
-        self.backend = backend
-        self.evaluator = evaluator
-        self.device = device
-        self.verbose = verbose
+        self.refit = refit
+        self.cv = cv
+        self.progress = progress
 
     def fit(
         self,
         X: Sequence[ItemSet],
         y: Sequence[ArrayLike],
         sample_weight: ArrayLike | None = None,
+        *,
         references: Sequence[Any] | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose the prior variance, rho and the nugget, and learn theta with them.
+        """Find the best setting, and fit it to all instances.
 
         Parameters
         ----------
@@ -164,67 +153,38 @@ class ConditionalDPPCV(ConditionalEstimator):
             raise ValueError(f"references must have one entry per instance ({len(X)}), found {len(references)}.")
         if self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
+        jobs = 1 if self.n_jobs is None else check_jobs(self.n_jobs)
+        settings = self._settings()
+        models = [self._model(params) for params in settings]
+        counts = possible_weights(models, X, subsets, weights)
+        folds = self._folds(len(X), groups, weights)
         truth: Sequence[Any] = subsets if references is None else references
-        variances, rhos = check_grid(self.prior_variances, "prior_variances"), check_grid(self.rhos, "rhos")
-        nuggets = check_grid(self.nuggets, "nuggets")
-        kinds = [self.similarity] if isinstance(self.similarity, str | Similarity) else list(self.similarity)
-        if not kinds:
-            raise ValueError("similarity must be a kind, or a list of at least one, found an empty list.")
-        similarities: list[Similarity] = []
-        for kind in kinds:  # rho and nugget are those of the fixed one
-            if kind == Fixed.kind:
-                similarities += [Fixed(rho, nugget) for nugget, rho in product(nuggets.tolist(), rhos.tolist())]
-            else:
-                similarities.append(make_similarity(kind, 0.0, 0.0, self.n_components))
-        qualities = [self.quality] if isinstance(self.quality, str) else list(self.quality)
-        if not qualities:
-            raise ValueError("quality must be a kind, or a list of at least one, found an empty list.")
-        settings = list(product([check_quality(quality) for quality in qualities], similarities))
-        pairs = list(zip(X, subsets, strict=True))
-        given = [S for S in similarities if not isinstance(S, Learned)]  # under a learned one, all is possible
-        bad = [next((w for S in given if (w := why_impossible(x, Y, S))), "") for x, Y in pairs]
-        counts = weights * [not w for w in bad]  # all are compared on the targets that each of them makes possible
-        if self.on_impossible != "drop" and (counts < weights).any():
-            t = int((counts < weights).argmax())
-            raise ValueError(
-                f"{int((counts < weights).sum())} of {len(X)} targets have probability 0 under some setting compared "
-                f"(instance {t}: {bad[t]}). Compare nuggets above 0 only, such as nuggets=[0.01, 0.1]; take an item "
-                'out of the target; or pass on_impossible="drop" to leave these instances out.'
-            )
-        folds = self._folds(len(X), groups)
-        scores = np.empty((len(settings), variances.size, len(folds)))
-        for f, (train, test) in enumerate(folds):
-            for name, part in (("train", train), ("test", test)):
-                if not weights[part].any():
-                    raise ValueError(
-                        f"All instances in the {name} part of fold {f} have sample_weight 0. Leave such instances out, "
-                        "or pass a cv that shuffles, such as KFold(5, shuffle=True)."
-                    )
-            for r, (quality, S) in enumerate(settings):
-                model = self._model(similarity=S, quality=quality, warm_start=quality == LogLinear.kind)
-                # From the strongest prior on: theta grows from 0, and each fit is near the last.
-                for v in np.argsort(variances, kind="stable"):
-                    model.set_params(prior_variance=float(variances[v]))
-                    with warnings.catch_warnings():
-                        for said in ("Left out", "The learned similarity", ".*starts end"):
-                            warnings.filterwarnings("ignore", message=said)  # the last fit says it of all instances
-                        model.fit(pick(X, train), pick(subsets, train), weights[train])
-                    score = self._score(model, pick(X, test), pick(truth, test), counts[test])
-                    if np.isnan(score):
-                        why = "scoring must return a number" if self.scoring else "all its targets have probability 0"
-                        setting = described(float(variances[v]), S, quality)
-                        raise ValueError(f"The score of fold {f} with {setting} is not a number: {why}.")
-                    scores[r, v, f] = score
-        mean = scores.mean(axis=2)
-        best_r, best_v = np.unravel_index(int(mean.argmax()), mean.shape)
-        (quality, S), self.prior_variance_ = settings[int(best_r)], float(variances[best_v])
-        how = {"rho": S.rho, "nugget": S.nugget} if isinstance(S, Fixed) else {"similarity": S}
-        best = self._model(**how, quality=quality, prior_variance=self.prior_variance_)
-        self.best_estimator_ = best.fit(X, subsets, weights)
-        self.cv_scores_, self.best_score_ = scores, float(mean[best_r, best_v])
-        self.qualities_, self.similarities_ = (list(column) for column in zip(*settings, strict=True))
-        for name in KEPT.split():
-            setattr(self, f"{name}_", getattr(best, f"{name}_"))
+        tasks = (
+            delayed(try_setting)(model, X, subsets, weights, truth, counts, folds, self.scoring) for model in models
+        )
+        trials: list[Trial] = []
+        shown, start = Report(self.progress, len(models), len(folds)), time.perf_counter()
+        for params, trial in zip(settings, Parallel(jobs, return_as="generator")(tasks), strict=True):
+            trials.append(trial)
+            if np.isnan(trial.scores).any():
+                why = "scoring must return a number" if self.scoring else "all its targets have probability 0"
+                fold = int(np.isnan(trial.scores).argmax())
+                raise ValueError(f"The score of fold {fold} with {in_words(params)} is not a number: {why}.")
+            shown.add(params, float(np.mean(trial.scores)), time.perf_counter() - start)
+        self.cv_results_ = results_of(settings, trials)
+        if not all(trial.converged for trial in trials):
+            n = sum(not trial.converged for trial in trials)
+            warnings.warn(f"{n} of {len(trials)} settings did not converge.", ConvergenceWarning, stacklevel=2)
+        self.best_index_ = int(self.cv_results_["mean_test_score"].argmax())
+        self.best_params_, self.n_splits_ = settings[self.best_index_], len(folds)
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        if self.refit:
+            start = time.perf_counter()
+            self.best_estimator_ = models[self.best_index_].fit(X, subsets, weights)
+            self.refit_time_ = time.perf_counter() - start
+            for name, value in vars(self.best_estimator_).items():
+                if name.endswith("_"):
+                    setattr(self, name, value)
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -232,63 +192,150 @@ class ConditionalDPPCV(ConditionalEstimator):
         self._check_fitted()
         self.best_estimator_.save(path)
 
-    def _folds(self, n: int, groups: ArrayLike | None) -> list[tuple[np.ndarray, np.ndarray]]:
+    @property
+    def given_size(self) -> bool:  # type: ignore[override]  # an argument of the estimator
+        return bool(hasattr(self, "best_estimator_") and self.best_estimator_.given_size)
+
+    @property
+    def prior_variance(self) -> Any:
+        """That of the best model, for its summary."""
+        return self.best_estimator_.prior_variance
+
+    def _settings(self) -> list[dict[str, Any]]:
+        """The settings to compare, without those that make the same model."""
+        grid = {"prior_variance": PRIOR_VARIANCES} if self.param_grid is None else self.param_grid
+        known = ConditionalDPP().get_params()
+        found: dict[str, dict[str, Any]] = {}
+        for params in ParameterGrid(grid):
+            for name in params:
+                if name not in known:
+                    raise ValueError(f"ConditionalDPP has no argument {name!r}; it has {', '.join(known)}.")
+            kind = params.get("similarity", getattr(self.estimator, "similarity", "fixed"))
+            if isinstance(make_similarity(kind, 0.0, 0.0), Learned):
+                params = {name: value for name, value in params.items() if name not in ("rho", "nugget")}
+            found.setdefault(in_words(params), params)
+        return list(found.values())
+
+    def _model(self, params: dict[str, Any]) -> ConditionalDPP:
+        """The estimator with a setting."""
+        model: ConditionalDPP = ConditionalDPP() if self.estimator is None else clone(self.estimator)
+        model.set_params(**params)
+        if isinstance(make_similarity(model.similarity, 0.0, 0.0), Learned):
+            model.set_params(rho=0.0, nugget=0.0)
+        return model
+
+    def _folds(self, n: int, groups: ArrayLike | None, weights: FloatArray) -> list[tuple[IntArray, IntArray]]:
         """Train and test indices."""
         if groups is not None and len(np.asarray(groups)) != n:
             raise ValueError(f"groups must have one label per instance ({n}), found {len(np.asarray(groups))}.")
         splitter = check_cv(self.cv)
         if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
             splitter = GroupKFold(splitter.n_splits)
-        return list(splitter.split(np.empty((n, 0)), groups=groups))
+        folds = list(splitter.split(np.empty((n, 0)), groups=groups))
+        for f, fold in enumerate(folds):
+            for name, part in zip(("train", "test"), fold, strict=True):
+                if not weights[part].any():
+                    raise ValueError(
+                        f"All instances in the {name} part of fold {f} have sample_weight 0. Leave such instances out, "
+                        "or pass a cv that shuffles, such as KFold(5, shuffle=True)."
+                    )
+        return folds
 
-    def _model(self, **params: Any) -> ConditionalDPP:
-        common = (
-            "n_components",
-            "similarity_prior",
-            "n_starts",
-            "given_size",
-            "constant",
-            "n_trees",
-            "depth",
-            "learning_rate",
-            "early_stopping",
-            "random_state",
-            "solver",
-            "tol",
-            "max_iter",
-            "n_jobs",
-            "on_impossible",
-            "backend",
-            "evaluator",
-            "device",
-            "verbose",
+
+def possible_weights(
+    models: Sequence[ConditionalDPP], X: Sequence[ItemSet], subsets: Sequence[IntArray], weights: FloatArray
+) -> FloatArray:
+    """The weights, but 0 for targets that are impossible under some setting: all are compared on the same targets."""
+    similarities = {make_similarity(one.similarity, one.rho, one.nugget) for one in models}
+    given = [S for S in similarities if not isinstance(S, Learned)]  # under a mixture every target is possible
+    reasons = [
+        next((why for S in given if (why := why_impossible(x, Y, S))), "") for x, Y in zip(X, subsets, strict=True)
+    ]
+    bad = np.array([bool(why) for why in reasons]) & (weights > 0)
+    if bad.any() and any(one.on_impossible != "drop" for one in models):
+        t = int(bad.argmax())
+        raise ValueError(
+            f"{int(bad.sum())} of {len(X)} targets have probability 0 under some setting compared (instance {t}: "
+            f'{reasons[t]}). Compare nuggets above 0 only, such as param_grid={{"nugget": [0.01, 0.1]}}; take an item '
+            'out of the target; or leave these instances out: ConditionalDPP(on_impossible="drop").'
         )
-        return ConditionalDPP(**{name: getattr(self, name) for name in common}, **params)
-
-    def _score(self, model: ConditionalDPP, X: list[Any], truth: list[Any], counts: FloatArray) -> float:
-        if self.scoring is not None:
-            return float(self.scoring(model, X, truth))
-        return model.score(X, truth, counts) if counts.any() else np.nan
+    return np.where(bad, 0.0, weights)
 
 
-def described(variance: float, S: Similarity, quality: str) -> str:
+def try_setting(
+    model: ConditionalDPP,
+    X: Sequence[ItemSet],
+    subsets: Sequence[IntArray],
+    weights: FloatArray,
+    truth: Sequence[Any],
+    counts: FloatArray,
+    folds: Sequence[tuple[IntArray, IntArray]],
+    scoring: Scorer | None,
+) -> Trial:
+    """Fit and score a model in every fold. What a fit warns of, the last one says of all instances."""
+    scores, fit_times, score_times, converged = [], [], [], True
+    for train, test in folds:
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model.fit(pick(X, train), pick(subsets, train), weights[train])
+        fitted = time.perf_counter()
+        held, wanted = pick(X, test), pick(truth, test)
+        if scoring is not None:
+            scores.append(float(scoring(model, held, wanted)))
+        else:
+            scores.append(model.score(held, wanted, counts[test]) if counts[test].any() else np.nan)
+        fit_times.append(fitted - start)
+        score_times.append(time.perf_counter() - fitted)
+        converged = converged and model.converged_
+    return Trial(scores, fit_times, score_times, converged)
+
+
+def results_of(settings: Sequence[dict[str, Any]], trials: Sequence[Trial]) -> CVResults:
+    """`cv_results_` as scikit-learn has it."""
+    found = CVResults()
+    for name in ("fit_times", "score_times"):
+        times = np.array([getattr(trial, name) for trial in trials])
+        found[f"mean_{name[:-1]}"], found[f"std_{name[:-1]}"] = times.mean(axis=1), times.std(axis=1)
+    for name in sorted({name for params in settings for name in params}):
+        values = np.empty(len(settings), object)
+        values[:] = [params.get(name) for params in settings]
+        found[f"param_{name}"] = np.ma.array(values, mask=[name not in params for params in settings])
+    found["params"] = list(settings)
+    scores = np.array([trial.scores for trial in trials])
+    found |= {f"split{f}_test_score": column for f, column in enumerate(scores.T)}
+    mean = scores.mean(axis=1)
+    rank = np.array([1 + int((mean > score).sum()) for score in mean], np.int32)
+    found |= {"mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": rank}
+    return found
+
+
+class Report:
+    """How far a search is, on standard error: one line that moves on a terminal, elsewhere about ten lines."""
+
+    def __init__(self, shown: bool, total: int, folds: int) -> None:
+        self.line, self.total, self.done = Progress(shown), total, 0
+        self.best: tuple[float, str] = (-np.inf, "")
+        if shown:
+            print(f"{total} settings in {folds} folds: {total * folds} fits", file=sys.stderr)
+
+    def add(self, params: dict[str, Any], score: float, seconds: float) -> None:
+        """One more setting is done."""
+        before, self.done = self.done, self.done + 1
+        self.best = max(self.best, (score, in_words(params)))
+        said = f"{self.done} of {self.total} settings, {seconds:.0f} s; best {self.best[0]:.4g}: {self.best[1]}"
+        if self.line.moving:
+            self.line.stage(said, self.done, self.total)
+            if self.done == self.total:
+                print(file=self.line.stream)
+        elif self.line.verbose and 10 * self.done // self.total > 10 * before // self.total:
+            print(said, file=sys.stderr, flush=True)
+
+
+def in_words(params: Mapping[str, Any]) -> str:
     """A setting, for a message."""
-    prior = f"quality={quality!r}, prior_variance={variance:g}"
-    if isinstance(S, Fixed):
-        return f"{prior}, rho={S.rho:g} and nugget={S.nugget:g}"
-    return f"{prior} and similarity={S.kind!r}"
+    return ", ".join(f"{name}={value!r}" for name, value in params.items()) or "the estimator as it is"
 
 
-def check_grid(values: Sequence[float], name: str) -> FloatArray:
-    """At least one number."""
-    try:
-        grid = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a list of numbers, found {values!r}.") from None
-    if grid.ndim != 1 or grid.size == 0 or np.isnan(grid).any():
-        raise ValueError(f"{name} must be a list of at least one number, found {values!r}.")
-    return grid
-
-
-def pick(values: Sequence[Any], where: np.ndarray) -> list[Any]:
+def pick(values: Sequence[Any], where: IntArray) -> list[Any]:
     return [values[int(t)] for t in where]

@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, check_array, check_vector
 from dpplearn._io.jsonfile import numbers
-from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.quality import LogLinear, Quality
+from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity.fixed import Fixed
 from dpplearn.learning.similarity.record import Similarity
+from dpplearn.learning.tables import Encoding
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A quality with the standard errors of its parameters, a similarity, and how they were reached."""
 
-    quality: Quality
+    quality: Any  # LogLinear, or Boosted
     std: FloatArray
     similarity: Similarity
     log_likelihood: float
@@ -34,6 +34,8 @@ class Fitted:
     starts: FloatArray = field(default_factory=lambda: np.empty(0))  # log-posteriors that the starts reached
     encoding: Encoding | None = None
     covariance: FloatArray | None = None  # of the weights; None where it is not known, or some weight is undetermined
+    n_sets: int = 0  # instances that were learned from,
+    n_items: int = 0  # and the items of all of them; 0 where that is not known
 
 
 def known_weights(

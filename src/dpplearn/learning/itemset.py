@@ -19,7 +19,6 @@ from dpplearn._checks import (
     check_vector,
     read_only,
 )
-from dpplearn.learning.encoding import Encoding, check_encoding
 from dpplearn.learning.parts import (
     INDEPENDENT,
     Columns,
@@ -31,7 +30,7 @@ from dpplearn.learning.parts import (
     shared_columns,
 )
 from dpplearn.learning.similarity.fixed import Fixed
-from dpplearn.learning.table import Drop, Names, Wanted, read_long
+from dpplearn.learning.tables import Drop, Encoding, Names, learn_encoding, read_long
 from dpplearn.process import Frozen
 
 
@@ -228,33 +227,16 @@ class ItemSet(Frozen):
     @overload
     @classmethod
     def from_long(
-        cls,
-        table: Any,
-        *,
-        group: str | None,
-        features: Sequence[str] | None = ...,
-        phi: Names | None = ...,
-        cost: str | None = ...,
-        chosen: None = ...,
-        drop: Drop = ...,
-        constant: bool = ...,
+        cls, table: Any, *, group: str | None, features: Sequence[str] | None = ..., phi: Names | None = ...,
+        cost: str | None = ..., chosen: None = ..., drop: Drop = ..., constant: bool = ...,
         encoding: Encoding | None = ...,
-    ) -> list[ItemSet]: ...
+    ) -> list[ItemSet]: ...  # fmt: skip
     @overload
     @classmethod
     def from_long(
-        cls,
-        table: Any,
-        *,
-        group: str | None,
-        features: Sequence[str] | None = ...,
-        phi: Names | None = ...,
-        cost: str | None = ...,
-        chosen: str,
-        drop: Drop = ...,
-        constant: bool = ...,
-        encoding: Encoding | None = ...,
-    ) -> tuple[list[ItemSet], list[IntArray]]: ...
+        cls, table: Any, *, group: str | None, features: Sequence[str] | None = ..., phi: Names | None = ...,
+        cost: str | None = ..., chosen: str, drop: Drop = ..., constant: bool = ..., encoding: Encoding | None = ...,
+    ) -> tuple[list[ItemSet], list[IntArray]]: ...  # fmt: skip
     @classmethod
     def from_long(
         cls,
@@ -319,10 +301,17 @@ class ItemSet(Frozen):
         (('constant', 'score', 'score is unknown', 'kind=hat'), array([[1. , 0.5, 0. , 0. ],
                [1. , 0.5, 1. , 0. ]]))
         """
-        if encoding is not None and (features is not None or phi is not None):
+        new = encoding is not None
+        if encoding is None:
+            encoding = learn_encoding(table, features, phi, drop, constant)
+        elif features is not None or phi is not None:
             raise TypeError("encoding says which columns are features: leave features and phi out, or encoding.")
-        wanted = Wanted(features, phi, drop, constant) if encoding is None else check_encoding(encoding)
-        item_sets, subsets = read_long(cls, table, wanted, group=group, cost=cost, chosen=chosen)
+        elif not isinstance(encoding, Encoding):
+            raise TypeError(
+                f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_, which a model "
+                "that was fitted to ItemSet.from_long(...) has."
+            )
+        item_sets, subsets = read_long(cls, table, encoding, group=group, cost=cost, chosen=chosen, new=new)
         return item_sets if chosen is None else (item_sets, subsets)
 
 

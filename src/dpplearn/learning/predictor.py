@@ -14,8 +14,8 @@ from dpplearn._checks import FloatArray, IntArray, check_int, check_quality
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection
 from dpplearn.decoding.candidates import read_model
-from dpplearn.decoding.greedy import greedy_map
-from dpplearn.decoding.limits import check_limits
+from dpplearn.decoding.greedy import greedy_map, greedy_run
+from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.registry import run_decoder
 from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
@@ -60,11 +60,13 @@ class ConditionalPredictor:
         self.feature_names_in_ = np.array(fitted.names, dtype=object)
         self.n_features_in_ = fitted.quality.n_features
         self.encoding_, self.covariance_ = fitted.encoding, fitted.covariance
+        self.n_sets_, self.n_items_ = fitted.n_sets, fitted.n_items
         return self
 
     @property
     def theta_(self) -> FloatArray:
         """The weights of a log-linear quality."""
+        self._check_fitted()
         if not isinstance(self.quality_, LogLinear):
             raise AttributeError(f"A quality of kind {self.quality_.kind!r} has no weights theta: see summary().")
         return self.quality_.theta
@@ -77,8 +79,12 @@ class ConditionalPredictor:
 
     @property
     def rho_(self) -> float:
-        """The constant similarity feature."""
-        return self.similarity_.rho  # type: ignore[attr-defined]  # of the fixed kind
+        """The constant similarity feature: sqrt(w_all / w_cosines) of its weights in S; of a mixture, of all parts."""
+        self._check_fitted()
+        if isinstance(self.similarity_, Fixed):
+            return self.similarity_.rho
+        own, constant, *parts = self.similarity_.weights.values()  # type: ignore[attr-defined]  # every kind has them
+        return float(np.sqrt(constant / (1 - own - constant))) if parts else 0.0
 
     @rho_.setter
     def rho_(self, rho: float) -> None:
@@ -87,6 +93,7 @@ class ConditionalPredictor:
     @property
     def nugget_(self) -> float:
         """What of S is particular to each item."""
+        self._check_fitted()
         return self.similarity_.own
 
     def qualities(self, x: ItemSet) -> FloatArray:
@@ -160,18 +167,33 @@ class ConditionalPredictor:
         of_size = self.given_size and (budget is None or k is not None or x.k is not None)
         if of_size:
             options["k"] = self._size(x, k)
-            if decoder != "greedy":  # which takes as many as it may; others look for the most probable set of any size
-                dpp = self._dpp(x, find_tilt(*dpp.eigenpairs, np.ones(x.n), options["k"]))
         within, kernel = ({name: options[name] for name in names if name in options} for names in (WITHIN, KERNEL))
+        limits = check_limits(x.n, x.cost, budget, **within)
+        if of_size and decoder != "greedy":  # which takes as many as it may; others may prefer a smaller set
+            dpp = self._dpp(x, self._tilt_to_size(dpp, limits, decoder, kernel))
         if isinstance(decoder, str):
             others = {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}
-            limits = check_limits(x.n, x.cost, budget, **within)
             chosen = run_decoder(decoder, read_model(dpp, **kernel), limits, **others)
         else:
             chosen = decoder(dpp, cost=x.cost, budget=budget, **options)
-        if of_size and len(chosen) < options["k"]:
+        if of_size and limits.could_take(chosen.subset):  # of sets drawn at random, none may have this size
             return greedy_map(dpp, x.cost, budget, **within | kernel | {"include": chosen.subset})
         return chosen
+
+    def _tilt_to_size(self, dpp: DPP | LowRankDPP, limits: Limits, decoder: Any, kernel: dict[str, Any]) -> float:
+        """The s for which e^s L prefers sets of k items, of which it changes no order.
+
+        Sets that are drawn at random have k items on average. A search looks for the most probable set: no smaller one
+        is more probable if s is above the difference of the largest log det that it can have, by Hadamard, and that of
+        the set that greedy finds.
+        """
+        if decoder not in ("exact", "local"):
+            return find_tilt(*dpp.eigenpairs, np.ones(limits.cost.size), limits.k)
+        candidates = read_model(dpp, **kernel)
+        gains = greedy_run(candidates, limits, -np.inf).gains
+        largest = np.sort(np.log(np.maximum(candidates.diag, 1.0)))[-limits.k :]
+        lowest = np.log(gains[gains > 0]).sum()
+        return min(300.0, 1.0 + max(0.0, float(largest.sum() - lowest)))
 
     def predict(
         self,

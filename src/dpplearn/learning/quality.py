@@ -6,6 +6,7 @@ back to its own parameters. Nothing above it may assume that these are weights o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -110,8 +111,10 @@ class LogLinear:
 
 
 def check_quality(quality: Any) -> str:
-    """The name of a kind; "linear" is short for "log-linear"."""
-    return check_choice("log-linear" if quality == "linear" else quality, "quality", QUALITIES)
+    """The name of a kind; parameters of LightGBM ask for "boosted"."""
+    if isinstance(quality, Mapping):
+        return "boosted"
+    return check_choice(quality, "quality", QUALITIES)
 
 
 def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:

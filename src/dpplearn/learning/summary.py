@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpplearn._notebook import card, table
-from dpplearn.learning.boosted import Boosted
+from dpplearn.learning.similarity.learned import Learned
 
 
 class Table(NamedTuple):
@@ -27,13 +27,13 @@ class Summary:
 
     Examples
     --------
-    >>> print(Summary("A model", {"kind": "fixed"}, (weight_table("weights", ["size"], [0.25], [0.125]),)))
+    >>> print(Summary("A model", {"kind": "fixed"}, (weight_table("feature", ["size"], [0.25], [0.125]),)))
     A model
     kind: fixed
     <BLANKLINE>
-    weights  weight  standard error     z
-    -------  ------  --------------  ----
-    size      +0.25           0.12  +2.0
+    feature  weight  standard error     z      p  2.5 %  97.5 %
+    -------  ------  --------------  ----  -----  -----  ------
+    size      +0.25            0.12  +2.0  0.046  +0.01   +0.49
     """
 
     title: str
@@ -66,63 +66,121 @@ def lines_of(table: Table) -> list[str]:
     ]
 
 
-def weight_table(title: str, names: Iterable[str], weights: Iterable[float], std: Iterable[float]) -> Table:
-    """Weights with standard errors and z = weight / error, to two digits of the error, where it is known."""
+def weight_table(
+    title: str, names: Iterable[str], weights: Iterable[float], std: Iterable[float], notes: Sequence[str] = ()
+) -> Table:
+    """Weights with standard errors, z = weight / error, p of a weight of 0, and 95 % intervals.
+
+    Figures have two digits of the error. `notes` may say something of each weight.
+    """
     rows = []
     for name, weight, error in zip(names, weights, std, strict=True):
-        known = math.isfinite(error) and error > 0
-        digits = int(np.clip(1 - math.floor(math.log10(error)), 1, 9)) if known else 3
-        unknown = ("inf" if error == math.inf else "", "")
-        figures = (f"{error:.{digits}f}", f"{weight / error:+.1f}") if known else unknown
+        if math.isfinite(error) and error > 0:
+            digits, z = digits_of(error), weight / error
+            low, high = (f"{weight + side * 1.959964 * error:+.{digits}f}" for side in (-1, 1))
+            figures = (f"{error:.{digits}f}", f"{z:+.1f}", f"{math.erfc(abs(z) / math.sqrt(2)):.3f}", low, high)
+        else:
+            digits, figures = 3, ("inf" if error == math.inf else "", "", "", "", "")
         rows.append((str(name), f"{weight:+.{digits}f}", *figures))
-    return Table(title, ("weight", "standard error", "z"), tuple(rows))
+    columns = ("weight", "standard error", "z", "p", "2.5 %", "97.5 %")
+    if any(notes):
+        return Table(title, (*columns, ""), tuple((*row, note) for row, note in zip(rows, notes, strict=True)))
+    return Table(title, columns, tuple(rows))
+
+
+def digits_of(error: float) -> int:
+    """Decimals that show two digits of an error."""
+    return int(np.clip(1 - math.floor(math.log10(error)), 1, 9))
 
 
 def conditional_summary(model: Any) -> Summary:
     """Of a ConditionalDPP: its quality, and its similarity."""
-    prior = getattr(model, "prior_variance_", getattr(model, "prior_variance", None))
-    independent = model.encoding_ is not None and model.encoding_.independent
+    trees, encoding, similarity = model.quality_.kind == "boosted", model.encoding_, model.similarity_
+    independent = encoding is not None and encoding.independent
+    known = np.isfinite(model.log_likelihood_)
+    learned = len(similarity.weights) - 1 if isinstance(similarity, Learned) else 0
     facts = {
-        "quality": model.quality_.kind,
-        "similarity": "none, items are independent of each other" if independent else model.similarity_.kind,
-        "prior variance": "none" if prior is None else f"{prior:g}" if np.ndim(prior) == 0 else "one for each weight",
-        "log-likelihood": f"{model.log_likelihood_:.6g}" if np.isfinite(model.log_likelihood_) else "not known",
-        "iterations": f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}",
-        **blanks(model.similarity_),
+        **({"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}),
+        "quality": f"{model.n_iter_} trees" if trees else model.quality_.kind,
+        "similarity": "none, items are independent of each other" if independent else similarity.kind,
+        "log-likelihood": f"{model.log_likelihood_:.6g}" if known else "not known",
     }
-    if model.quality_.kind == Boosted.kind:
-        facts["iterations"] = f"{model.quality_.n_trees} trees"
-    alike = () if independent else (similarity_table(model.similarity_),)
-    return Summary(type(model).__name__, facts, (quality_table(model), *alike))
+    if known and not trees:
+        facts["AIC"] = f"{2 * (model.theta_.size + learned) - 2 * model.log_likelihood_:.6g}"
+    if not trees:
+        facts["iterations"] = f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}"
+        facts["unit"] = "weights add to log q^2, and q^2 is the odds of an item by itself: +0.69 doubles them"
+    facts |= {"prior": prior_in_words(model)}
+    if encoding is not None and encoding.references and not trees:
+        facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
+    if not independent and not isinstance(similarity, Learned):
+        facts["similarity weights"] = "given, not learned"
+    tables = (quality_table(model),) if independent else (quality_table(model), similarity_table(similarity))
+    return Summary(type(model).__name__, facts | missing_errors(similarity), tables)
+
+
+def prior_in_words(model: Any) -> str:
+    """The variance of the prior, and which weights it settles alone."""
+    prior = model.prior_variance
+    if prior is None or np.all(np.isinf(np.asarray(prior, float))):
+        return "none"
+    words = f"variance {prior:g}" if np.ndim(prior) == 0 else "a variance for each weight"
+    if model.quality_.kind == "boosted":
+        return f"{words}, of the leaves"
+    settled = [name for name, said in zip(model.feature_names_in_, undetermined(model), strict=True) if said]
+    if not settled:
+        return words
+    few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
+    them = "it" if len(settled) == 1 else "them"
+    return f"{words}; the error of {few} is the prior's, so the data do not determine {them}"
+
+
+def undetermined(model: Any) -> list[str]:
+    """For each weight, "undetermined" where its error is that of the prior, or infinite."""
+    m = model.quality_.n_features
+    prior = np.inf if model.prior_variance is None else np.asarray(model.prior_variance, float)
+    width = np.full(model.theta_.size, np.inf)  # a constant that the model added has a prior of its own
+    width[-m:] = np.sqrt(np.broadcast_to(prior, (m,)))
+    alone = (model.theta_std_ >= 0.99 * width) | np.isinf(model.theta_std_)
+    return ["undetermined" if one else "" for one in alone.tolist()]
 
 
 def quality_table(model: Any) -> Table:
-    """Weights with standard errors, or how much each column moves log q^2 of an item, and the spread of that."""
+    """Weights with standard errors, or how much each column moves log q^2 of an item."""
     quality = model.quality_
-    if quality.kind != Boosted.kind:
-        return weight_table("feature", model.feature_names_in_, model.theta_, model.theta_std_)
+    if quality.kind != "boosted":
+        notes = undetermined(model) if hasattr(model, "prior_variance") else ()
+        return weight_table("feature", model.feature_names_in_, model.theta_, model.theta_std_, notes)
     order = np.argsort(-quality.importance, kind="stable").tolist()
-    rows = [(quality.names[j + 1], f"{quality.importance[j]:.3f}", f"{quality.spread[j]:.3f}") for j in order]
-    return Table("column", ("mean |added to log q^2|", "spread over instances"), tuple(rows))
+    rows = tuple((quality.names[j + 1], f"{quality.importance[j]:.3f}") for j in order)
+    return Table("column", ("mean |added to log q^2|",), rows)
 
 
 def similarity_table(similarity: Any) -> Table:
-    """The weights of the similarity by name, with standard errors where it has some."""
-    weights = getattr(similarity, "weights", None) or similarity.named()
-    std = getattr(similarity, "std", None) or {}
-    rows = weight_table("", weights, list(weights.values()), [std.get(name, math.nan) for name in weights]).rows
-    wide = 3 if std else 2  # z says little of a weight that cannot be negative
-    columns = ("weight", "standard error")[: wide - 1]
-    return Table("similarity", columns, tuple((row[0], row[1].lstrip("+"), *row[2:])[:wide] for row in rows))
+    """The weights of the similarity by name; with standard errors and 95 % intervals where they were learned."""
+    rows: list[tuple[str, ...]] = []
+    learned = isinstance(similarity, Learned)
+    intervals = similarity.intervals() if learned else {}
+    for name, weight in similarity.weights.items():
+        shown = {"own": "own (nugget)", "all": "all (constant)"}.get(name, name)
+        error = similarity.std[name] if learned else math.nan
+        digits = digits_of(error) if math.isfinite(error) and error > 0 else 3
+        figures: tuple[str, ...] = ()
+        if learned:
+            ends = (error, *intervals[name])
+            figures = tuple("" if math.isnan(x) else f"{x:.{digits}f}" for x in ends)
+        rows.append((shown, f"{weight:.{digits}f}", *figures))
+    columns = ("weight", "standard error", "2.5 %", "97.5 %") if learned else ("weight",)
+    return Table("similarity", columns, tuple(rows))
 
 
-def blanks(similarity: Any) -> dict[str, str]:
+def missing_errors(similarity: Any) -> dict[str, str]:
     """Why some weights of a similarity have no standard error where others have one.
 
     Examples
     --------
     >>> from dpplearn.learning.similarity import Mixture
-    >>> blanks(Mixture(("a",), [0.5, 0.49, 0.01]).with_errors(np.array([0.1, 0.1, math.nan])))
+    >>> missing_errors(Mixture(("a",), [0.5, 0.49, 0.01]).with_errors(np.array([0.1, 0.1, math.nan])))
     {'no standard error': 'a, so near 0 that the data do not tell it from 0'}
     """
     std = getattr(similarity, "std", None) or {}

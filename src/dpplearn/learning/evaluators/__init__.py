@@ -14,13 +14,13 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray, check_choice
 from dpplearn._linalg import logdet, to_dense
 from dpplearn._precision import rounding
-from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.parts import INDEPENDENT, RESERVED, Shape, shared_shapes
 from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.sized import LostDigitsError
+from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard
 
 MOST_FEATURE = 1e100  # products of two of them, summed, are floats

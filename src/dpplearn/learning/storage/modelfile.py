@@ -1,9 +1,4 @@
-"""Model files: quality and similarity as records, in JSON. Reading one can run no code.
-
-Version 2 has a record of the quality and one of the similarity, version 3 learned similarities, `given_size`, trees and
-encodings of tables, version 4 a constant that the model adds; version 1, which is read for ever as 2 is, has theta and
-rho.
-"""
+"""Model files: quality and similarity as records, in JSON. Reading one can run no code."""
 
 from __future__ import annotations
 
@@ -13,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dpplearn._checks import check_int
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.boosted import Boosted, read_boosted
-from dpplearn.learning.boosting import Boosting
-from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.fitted import Fitted, read_covariance
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.posterior import Settings
@@ -24,31 +17,23 @@ from dpplearn.learning.prior import check_precision
 from dpplearn.learning.quality import QUALITIES, LogLinear, check_quality
 from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
 from dpplearn.learning.storage import whole_number
+from dpplearn.learning.tables import Encoding
+from dpplearn.learning.trees import Boosted, read_boosted
 
-FORMAT, VERSION = "dpplearn.ConditionalDPP", 4
-ADDED: dict[int, dict[str, Any]] = {  # parameters that each version added, and what they were before
-    2: {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind},
-    3: {"n_components": 2, "similarity_prior": 0.1, "n_starts": 3, "given_size": False, "quality": LogLinear.kind}
-    | {one.name: one.default for one in fields(Boosting)},
-    4: {"constant": False},
-}
+FORMAT, VERSION = "dpplearn.ConditionalDPP", 5
 MOST_SHARED = 500  # weights up to which a file holds their covariance
-PARAMS = (
-    "prior_variance",
-    "solver",
-    "tol",
-    "max_iter",
-    "rho",
-    "learn_rho",
-    "on_impossible",
-    *ADDED[2],
-    *ADDED[3],
-    *ADDED[4],
-)
-TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity", "quality"), str)
-TYPES |= dict.fromkeys(("max_iter", "n_components", "n_starts", "n_trees", "depth", "random_state"), int)
-TYPES |= dict.fromkeys(("learn_rho", "learn_nugget", "given_size", "early_stopping", "constant"), bool)
-FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged")
+TYPES: dict[str, Any] = {
+    "quality": (str, dict),
+    "similarity": (str,),
+    "on_impossible": (str,),
+    "max_iter": (int,),
+    "random_state": (int,),
+    "given_size": (bool,),
+    "constant": (bool,),
+}
+NUMBERS = ("tol", "rho", "nugget")
+PARAMS = ("prior_variance", *NUMBERS, *TYPES)
+FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged", "n_sets", "n_items")
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -59,7 +44,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     params = {name: getattr(model, name) for name in PARAMS}
     if isinstance(given, Fixed):  # its own, which count, and not the model's
         params |= {"rho": given.rho, "nugget": given.nugget}
-    params |= {name: bool(params[name]) for name, kind in TYPES.items() if kind is bool}
+    params |= {name: bool(params[name]) for name, kinds in TYPES.items() if kinds == (bool,)}
+    params["quality"] = given_quality if isinstance(given_quality := model.quality, str) else dict(given_quality)
     params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
@@ -73,18 +59,16 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     """The parameters and the fitted values in a file that `save_model` wrote."""
     data = read_json(path, FORMAT, VERSION)
-    records = ("theta", "rho") if data["version"] == 1 else ("quality", "similarity")
-    missing = [k for k in ("params", "feature_names", *records, *FITTED[:2]) if k not in data]
+    if data["version"] != VERSION:
+        raise ValueError(
+            f"{path} has version {data['version']}, and this dpplearn reads {VERSION}. Fit the model again."
+        )
+    missing = [k for k in ("params", "feature_names", "quality", "similarity", *FITTED) if k not in data]
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
-    if data["version"] == 1:
-        data["quality"] = {"kind": LogLinear.kind, "theta": data["theta"]}
-        data["similarity"] = {"kind": Fixed.kind, "rho": data["rho"], "nugget": 0.0}
-    for version, added in ADDED.items():
-        if data["version"] < version and isinstance(data["params"], dict):
-            data["params"] = {**added, **data["params"]}
     quality = read_quality(data["quality"], data["feature_names"], path)
-    n_iter, converged = whole_number(data.get("n_iter"), "n_iter", path), data.get("converged")
+    n_iter, n_sets, n_items = (whole_number(data[name], name, path) for name in ("n_iter", "n_sets", "n_items"))
+    converged = data["converged"]
     if not isinstance(converged, bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
     std = numbers(data["theta_std"], "theta_std", path, quality.parameters.size)
@@ -101,7 +85,8 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     if encoding is not None and len(encoding.features) != len(quality.names) - 1 and isinstance(quality, Boosted):
         raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
     fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, names, starts, encoding)
-    fitted = replace(fitted, covariance=read_covariance(data.get("covariance"), std, path))
+    covariance = read_covariance(data.get("covariance"), std, path)
+    fitted = replace(fitted, covariance=covariance, n_sets=n_sets, n_items=n_items)
     return read_params(data["params"], path, quality.n_features), fitted
 
 
@@ -160,20 +145,19 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
     """Constructor arguments, each of which `fit` would take for m features."""
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
-    out = dict(params)
-    for name in ("tol", "rho", "nugget", "learning_rate", "similarity_prior"):
-        out[name] = number(params[name], name, path)
+    out = dict(params) | {name: number(params[name], name, path) for name in NUMBERS}
     if (variance := params["prior_variance"]) is not None:
         out["prior_variance"] = (numbers if isinstance(variance, list) else number)(variance, "prior_variance", path)
-    for name, kind in TYPES.items():
-        if type(params[name]) is not kind:  # True is no number of iterations
-            raise ValueError(f"{name} in {path} must be of type {kind.__name__}, found {params[name]!r}.")
+    for name, kinds in TYPES.items():
+        if type(params[name]) not in kinds:  # True is no number of iterations
+            wanted = " or ".join(kind.__name__ for kind in kinds)
+            raise ValueError(f"{name} in {path} must be of type {wanted}, found {params[name]!r}.")
     try:
-        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"], out["n_components"])
-        names = ("prior_variance", "solver", "tol", "max_iter", "on_impossible", "similarity_prior", "n_starts")
-        Settings(**{name: out[name] for name in names}, similarity=similarity, free=())
+        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"])
+        names = ("prior_variance", "tol", "max_iter", "on_impossible")
+        Settings(**{name: out[name] for name in names}, solver="newton", similarity=similarity, free=())
         check_precision(out["prior_variance"], m)
-        Boosting(**{one.name: out[one.name] for one in fields(Boosting)})
+        check_int(out["random_state"], "random_state", low=0)
         check_quality(out["quality"])
     except (TypeError, ValueError) as error:
         raise ValueError(f"params in {path} are not those of a model: {error}") from None

@@ -16,9 +16,9 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import pack_arrays, read_sealed, replace_file, unpack_arrays, write_sealed
-from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.parts import Part, cosines, shared_columns, shared_shapes
+from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard, check_examples
 
 FORMAT = "dpplearn.shard"

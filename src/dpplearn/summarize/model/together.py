@@ -86,7 +86,7 @@ def train_together(
         [settings.prior_variance * np.delete(features.priors, own), np.full(len(corpora), np.inf)]
     )
     # each corpus has a column of ones, so the model is to add none
-    options: dict[str, Any] = {"rho": settings.rho, "on_impossible": "drop", "verbose": progress, "constant": False}
+    options: dict[str, Any] = {"rho": settings.rho, "on_impossible": "drop", "progress": progress, "constant": False}
     model = ConditionalDPP(variance, **options).fit(X, y, counts)
     # the columns as they are in `features`: the first corpus' constant in its place, those of the others left out
     place = np.insert(np.arange(len(names) - 1), own, len(names) - 1)

@@ -119,15 +119,16 @@ def train(
         features = pipeline.features()
         features.meaning = meaning
         # targets that cannot be (sentences repeated word for word) are left out
-        options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
+        options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "progress": progress}
         # the features have a constant of their own
-        options |= {"rho": rho, "constant": False, "random_state": settings.random_state, "evaluator": evaluator}
-        if work is not None:  # one that goes on is the same to the bit
-            options["checkpoint"] = folder.path / "theta.json"
+        options |= {"rho": rho, "constant": False, "random_state": settings.random_state}
+        # a fit that goes on is the same to the bit
+        checkpoint = folder.path / "theta.json" if work is not None else None
         with blas_threads(0), compiled_always():
-            model = ConditionalDPP(variance * features.priors, **options).fit(*instances(prepared))
+            model = ConditionalDPP(variance * features.priors, **options)
+            model.fit(*instances(prepared), evaluator=evaluator, checkpoint=checkpoint)
         # what is kept travels, and holds no client and no stream
-        model.set_params(n_jobs=1, backend=None, evaluator="numpy", verbose=False, checkpoint=None)
+        model.set_params(n_jobs=1, backend=None, progress=False)
         training = {
             "clusters": counted.clusters,
             "documents": counted.documents,
@@ -255,6 +256,7 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
 
     Weights are learned without the held-out clusters; idf and bins, which know no references, are those of all.
     """
+    from dpplearn.learning.conditional import ConditionalDPP
     from dpplearn.learning.cv import ConditionalDPPCV
 
     n = len(examples)
@@ -279,11 +281,13 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
         return total * len(folds) / n  # so that the mean over folds is that over clusters
 
     def search(variances: Sequence[float], rhos: Sequence[float]) -> Any:
-        found = ConditionalDPPCV(variances, rhos, cv=folds, scoring=score, on_impossible="drop", constant=False)
-        return found.fit(X, y, weight, references=owner.tolist())
+        model = ConditionalDPP(on_impossible="drop", constant=False)
+        grid = {"prior_variance": variances, "rho": rhos}
+        found = ConditionalDPPCV(model, grid, cv=folds, scoring=score, refit=False, progress=False)
+        return found.fit(X, y, weight, references=owner.tolist()).best_params_
 
-    variance = search(VARIANCES, [settings.rho]).prior_variance_
-    return search([variance], RHOS).rho_, variance
+    variance = search(VARIANCES, [settings.rho])["prior_variance"]
+    return search([variance], RHOS)["rho"], variance
 
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
