@@ -72,6 +72,18 @@ def scaled(rng, n, which):
 KINDS = ["zero row", "V", "both", "each"]
 
 
+def test_small_probabilities_of_events_keep_their_digits():
+    """With more items than columns K is a product, whose rounding was up to 1e-8 of a probability."""
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        size = 10.0 ** rng.uniform(-9, 0, (6, 1))
+        V, B, D = rng.standard_normal((6, 1)) * size, rng.standard_normal((6, 2)) * size, rng.standard_normal((2, 2))
+        dpp, truth = NonsymmetricDPP(V, B, D), exact_pmf(exact_kernel(V, B, D))
+        for A in subsets(6):
+            for B in ((), (0,), (2, 4), tuple(i for i in range(6) if i not in A)):
+                assert dpp.prob(A, B) == pytest.approx(float(event(truth, A, B)), rel=1e-11, abs=1e-300)
+
+
 def test_a_large_probability_that_was_minus_infinity():
     assert NonsymmetricDPP(*ISSUE).log_prob([0, 1, 2]) == pytest.approx(-2.3989, abs=1e-4)
 

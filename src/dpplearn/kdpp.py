@@ -51,7 +51,7 @@ class KDPP(Spectral):
         if not isinstance(given, Determinantal):
             hints = {
                 "ImplicitDPP": "Use its sample(k=...).",
-                "NonsymmetricDPP": "Fixing the size needs orthogonal eigenvectors, which it has not.",
+                "NonsymmetricDPP": "Fixing the size needs orthogonal eigenvectors, and it has none.",
             }
             hint = hints.get(type(given).__name__, "Pass DPP(L).")
             raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. {hint}")

@@ -30,7 +30,7 @@ from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
 from dpplearn.minors import Core, check_minors
 from dpplearn.operand import TwoSided, log_minor
-from dpplearn.process import Absent, PointProcess, check_remaining, frozen
+from dpplearn.process import Absent, PointProcess, check_remaining, frozen, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
 from dpplearn.sampling.jumps import make_jumps, sample_jumps
 from dpplearn.sampling.records import Jumps
@@ -279,15 +279,16 @@ class NonsymmetricDPP(PointProcess):
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
         """P(every item of `include` is in Y and none of `exclude` is); 0 where they share an item.
 
-        The determinant of K of both, in which the rows of `exclude` are those of I - K.
+        The sum of det(L_{A + Y}) over all Y of the remaining items, as a share of that over all sets: two sums of
+        positive terms, which keep their digits however small the probability is.
         """
         A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
         if np.intersect1d(A, B).size:
             return 0.0
-        S = np.concatenate([A, B])
-        M = self.marginal_kernel(S, S)
-        M[A.size :] = np.eye(S.size)[A.size :] - M[A.size :]
-        return min(float(np.exp(log_minor(M))), 1.0)
+        rest = remaining(self.n, A, B)
+        given = self._of(self._Z[rest], self._core, np.vstack([self._sure, self._Z[A]]), self.items[rest])
+        log_sum = given._marginal[2] if rest.size else given._log_sure
+        return min(float(np.exp(log_sum - self._marginal[2])), 1.0)
 
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The process of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).

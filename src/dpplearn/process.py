@@ -50,7 +50,7 @@ class Frozen:
 
 
 class Absent:
-    """What other distributions have and this one has not: asking for it says why."""
+    """What other distributions have and this one does not; asking for it raises an error that says why."""
 
     def __init__(self, why: str) -> None:
         self.why = why
