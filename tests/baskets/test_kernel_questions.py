@@ -118,7 +118,7 @@ def test_the_strongest_pairs_have_the_counts_of_the_baskets(fitted, draws):
     for one in (*found.attract, *found.repel):
         i, j = one.first, one.second
         both = sum(i in Y and j in Y for Y in draws)
-        assert one.count == both
+        assert one.baskets == both
         assert one.lift == pytest.approx(both * len(draws) / sum(i in Y for Y in draws) / sum(j in Y for Y in draws))
         p_i, p_j, p_ij = (sum(q for Y, q in p.items() if set(A) <= set(Y)) for A in ([i], [j], [i, j]))
         correlation = (p_ij - p_i * p_j) / np.sqrt(p_i * (1 - p_i) * p_j * (1 - p_j))

@@ -310,7 +310,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         factors, scale = self._fitted, self.feature_scale_
         fitted = {name: getattr(self, f"{name}_") for name in FITTED}
         pairs = self.together(k=SAVED_PAIRS)
-        rows = [[one.first, one.second, one.count] for one in (*pairs.attract, *pairs.repel)]
+        rows = [[one.first, one.second, one.baskets] for one in (*pairs.attract, *pairs.repel)]
         fitted |= {"counts": self.counts_.tolist(), "pairs": rows}
         save_factors(path, factors, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
 
