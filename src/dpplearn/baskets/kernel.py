@@ -20,7 +20,9 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights, warn_repeated
 from dpplearn.baskets.factors import read_features, standardize
 from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
+from dpplearn.baskets.likelihood import DENSE
 from dpplearn.baskets.modelfile import load_factors, save_factors
+from dpplearn.baskets.pairs import most_frequent
 from dpplearn.baskets.questions import BasketQuestions
 from dpplearn.baskets.start import count_pairs
 from dpplearn.learning.summary import Summary, Table
@@ -189,7 +191,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self.feature_scale_ = scale
         shard = found.distinct(weights)
         self.counts_, self.n_baskets_ = shard.item_counts(found.n), float(weights.sum())
-        self.pair_counts_ = count_pairs(shard, found.n)
+        self.pair_counts_ = count_pairs(shard, found.n, most_frequent(self.counts_, DENSE))
         if not record.converged:
             warnings.warn(
                 f"fit stopped after {record.n_iter} iterations, while they still raised the objective by more than "
