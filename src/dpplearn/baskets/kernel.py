@@ -267,7 +267,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
         >>> print(KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets).summary(most=2))  # doctest: +ELLIPSIS
         KernelDPP
-        baskets: 110, of 0.91 items on average (10 empty)
+        baskets: 110, of 1.18 items on average (10 empty)
         items: 4
         kernel: nonsymmetric, 4 symmetric and 4 skew columns beside the identity
         alpha: 1
