@@ -97,7 +97,7 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
 def draw(by_n: list[list], by_k: list[list]) -> None:
     """Both, on logarithmic axes."""
     from dpplearn.plots.saving import save
-    from dpplearn.plots.style import BLUE, TWO_COLUMNS, foot_note, new_figure, panel_title, style
+    from dpplearn.plots.style import BLUE, TWO_COLUMNS, new_figure, panel_title, style
 
     with style():
         figure, axes = new_figure(TWO_COLUMNS, 2.5, columns=2, sharey=True)
@@ -111,7 +111,8 @@ def draw(by_n: list[list], by_k: list[list]) -> None:
             ax.grid()
             panel_title(ax, letter, f"growth with ${'k' if letter == 'a' else 'N'}$")
         axes[0].set_ylabel("CPU seconds")
-        foot_note(figure, f"D = {D}, float32, from a memory map. (a) N = {by_n[-1][0] // 10:,}; (b) k = 1,000.")
+        note = f"D = {D}, float32, from a memory map. (a) N = {by_n[-1][0] // 10:,}; (b) k = 1,000."
+        figure.supxlabel(note, x=0.01, ha="left", fontsize=7, color="#5F5F5F")
     save(figure, FIGURE.stem, FIGURE.parent, ["png"], dpi=130)
 
 

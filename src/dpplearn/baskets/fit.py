@@ -111,7 +111,8 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> FittedKe
         folder = plan.work.parent
         raise FileNotFoundError(f"work={str(plan.work)!r} cannot be written: there is no folder {folder}.")
     counted = baskets.distinct(weights)
-    alpha, alphas = plan.alpha, {}
+    alpha = plan.alpha
+    alphas: dict[float, float] = {}
     try:
         plan = replace(plan, seed=choose_seed(counted, baskets.n, plan))
         if alpha is None:

@@ -20,7 +20,9 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights, warn_repeated
 from dpplearn.baskets.factors import read_features, standardize
 from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
+from dpplearn.baskets.likelihood import DENSE
 from dpplearn.baskets.modelfile import load_factors, save_factors
+from dpplearn.baskets.pairs import most_frequent
 from dpplearn.baskets.questions import BasketQuestions
 from dpplearn.baskets.start import count_pairs
 from dpplearn.learning.summary import Summary, Table
@@ -189,7 +191,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self.feature_scale_ = scale
         shard = found.distinct(weights)
         self.counts_, self.n_baskets_ = shard.item_counts(found.n), float(weights.sum())
-        self.pair_counts_ = count_pairs(shard, found.n)
+        self.pair_counts_ = count_pairs(shard, found.n, most_frequent(self.counts_, DENSE))
         if not record.converged:
             warnings.warn(
                 f"fit stopped after {record.n_iter} iterations, while they still raised the objective by more than "
@@ -265,7 +267,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
         >>> print(KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets).summary(most=2))  # doctest: +ELLIPSIS
         KernelDPP
-        baskets: 110, of 0.91 items on average (10 empty)
+        baskets: 110, of 1.18 items on average (10 empty)
         items: 4
         kernel: nonsymmetric, 4 symmetric and 4 skew columns beside the identity
         alpha: 1
@@ -310,7 +312,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         factors, scale = self._fitted, self.feature_scale_
         fitted = {name: getattr(self, f"{name}_") for name in FITTED}
         pairs = self.together(k=SAVED_PAIRS)
-        rows = [[one.first, one.second, one.count] for one in (*pairs.attract, *pairs.repel)]
+        rows = [[one.first, one.second, one.baskets] for one in (*pairs.attract, *pairs.repel)]
         fitted |= {"counts": self.counts_.tolist(), "pairs": rows}
         save_factors(path, factors, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
 

@@ -85,7 +85,7 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
         raise ValueError(f"W in {path} has entries too large for a kernel.")
     for name in ("alpha", "log_likelihood", "n_baskets"):
         data[name] = number(data.get(name), name, path)
-    data["counts"] = check_vector(data.get("counts"), f"counts in {path}", len(W), low=0.0)
+    data["counts"] = check_vector(data.get("counts", ()), f"counts in {path}", len(W), low=0.0)
     data["pairs"] = read_pair_counts(data.get("pairs"), items, path)
     data["n_iter"] = whole_number(data.get("n_iter"), "n_iter", path)
     return KernelFactors(W, r, s, identity, phi, A), np.array(items), data

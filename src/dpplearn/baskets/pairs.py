@@ -17,14 +17,14 @@ from dpplearn.learning.summary import Summary, Table
 class ItemPair(NamedTuple):
     """Two items, the model's correlation of being in a basket, and what the baskets had.
 
-    `count` baskets had both; that is `lift` times as many as if the two were independent (nan where one has no
+    So many `baskets` had both; that is `lift` times as many as if the two were independent (nan where one has no
     basket).
     """
 
     first: Label
     second: Label
     correlation: float
-    count: float
+    baskets: float
     lift: float
 
 
@@ -62,7 +62,8 @@ class StrongestPairs:
 
 def pair_table(title: str, pairs: tuple[ItemPair, ...]) -> Table:
     rows = tuple(
-        (f"{one.first} + {one.second}", f"{one.correlation:+.3f}", f"{one.count:g}", f"{one.lift:.2f}") for one in pairs
+        (f"{one.first} + {one.second}", f"{one.correlation:+.3f}", f"{one.baskets:g}", f"{one.lift:.2f}")
+        for one in pairs
     )
     return Table(title, ("correlation", "baskets", "lift"), rows)
 

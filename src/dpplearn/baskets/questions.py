@@ -189,7 +189,7 @@ class BasketQuestions:
         >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
         >>> model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets)
         >>> found = model.together(k=1)
-        >>> found.attract[0].first, found.attract[0].second, found.attract[0].count, round(found.attract[0].lift, 2)
+        >>> found.attract[0].first, found.attract[0].second, found.attract[0].baskets, round(found.attract[0].lift, 2)
         ('bib', 'bottle', 30.0, 2.75)
         >>> [item for item, correlation in model.together("bottle", k=1)]
         ['bib']

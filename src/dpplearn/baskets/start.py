@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import eigsh
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.baskets.factors import KernelFactors
 from dpplearn.baskets.likelihood import DENSE, BasketShard
 
@@ -43,10 +43,13 @@ def start_factors(
     return KernelFactors(W, symmetric_rank, skew_rank, identity, phi, np.asarray(A))
 
 
-def count_pairs(baskets: BasketShard, n: int) -> sparse.csr_array:
-    """In how many baskets each pair of items is; 0 on the diagonal."""
+def count_pairs(baskets: BasketShard, n: int, among: IntArray | None = None) -> sparse.csr_array:
+    """In how many baskets each pair of items is, or each pair `among` some; 0 on the diagonal."""
     sizes, root = np.diff(baskets.indptr), np.sqrt(baskets.weights)
     X = sparse.csr_array((np.repeat(root, sizes), baskets.indices, baskets.indptr), shape=(root.size, n))
+    if among is not None and among.size < n:
+        X = sparse.csr_array(X @ sparse.diags_array(np.isin(np.arange(n), among).astype(np.float64)))
+        X.eliminate_zeros()
     pairs = sparse.csr_array(X.T @ X)
     pairs.setdiag(0.0)
     pairs.eliminate_zeros()

@@ -142,7 +142,8 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
         print_json({"item": name, "attract": [x._asdict() for x in attract], "repel": [x._asdict() for x in repel]})
         return
     for one in [*attract, *repel]:
-        click.echo(visible(f"{one.correlation:+.3f}  {one.item}"))
+        if abs(one.correlation) >= 0.0005:  # what is not 0 in these digits
+            click.echo(visible(f"{one.correlation:+.3f}  {one.item}"))
 
 
 @command.command()

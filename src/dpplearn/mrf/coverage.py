@@ -18,7 +18,7 @@ SURE = 4.0  # standard errors
 HEAVIER, LARGE = 3.0, 0.1  # times the error by samples, and nats: an error by chains beyond both is not to be trusted
 
 
-class Survey(NamedTuple):
+class FieldSurvey(NamedTuple):
     """One annealing of a field, the sets of large weight, and where the chains went afterwards."""
 
     log_weights: FloatArray  # of the chains; their exponentials have mean Z
@@ -36,14 +36,14 @@ class Survey(NamedTuple):
 
 def survey(
     w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, share: float | None = None
-) -> Survey:
+) -> FieldSurvey:
     """Anneal once, look for heavy sets from there, and let the chains go on in the field."""
     log_weights, ends = annealed(w, W, chains, sweeps, rng, share)
     known = heavy_sets(w, W, ends, rng)
     visited = [ends]
     while len(visited) < STATES:
         visited.append(swept(w, W, visited[-1], APART, rng))
-    return Survey(log_weights, np.concatenate(visited), known, scores(w, W, known))
+    return FieldSurvey(log_weights, np.concatenate(visited), known, scores(w, W, known))
 
 
 class Covered(NamedTuple):
@@ -56,7 +56,7 @@ class Covered(NamedTuple):
     unseen: str  # what the samples miss, "" where nothing was found
 
 
-def cover(w: FloatArray, W: FloatArray, log_weights: FloatArray, Y: Rows, seen: Survey, q: Any = None) -> Covered:
+def cover(w: FloatArray, W: FloatArray, log_weights: FloatArray, Y: Rows, seen: FieldSurvey, q: Any = None) -> Covered:
     """log Z from weighed samples and from sets of known weight, and whether its error may be trusted.
 
     The survey was made without the samples. They miss something where

@@ -25,7 +25,7 @@ def pair_to_dpp(p1: float, p2: float, p12: float) -> DPP:
     array([[0.5, 0.1],
            [0.1, 0.5]])
     >>> dpp.quality.round(3), dpp.similarity[0, 1].round(3)  # q and S
-    (array([2.   , 2.   ]), np.float64(0.968))
+    (array([2., 2.]), np.float64(0.968))
     """
     atoms = check_pair(p1, p2, p12, "a DPP has only negative correlations; no kernel gives this")
     if atoms[0] <= 0.0:

@@ -158,20 +158,6 @@ def new_figure(
     return figure, figure.subplots(rows, columns, **subplots)
 
 
-def foot_note(figure: Figure, text: str) -> None:
-    """A line in small grey type under the figure, such as how what it shows was measured.
-
-    Examples
-    --------
-    >>> with style():
-    ...     figure, ax = new_figure()
-    ...     foot_note(figure, "One thread.")
-    >>> figure.get_supxlabel()
-    'One thread.'
-    """
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#5F5F5F")
-
-
 def panel_title(ax: Axes, letter: str, text: str = "") -> None:
     """Title at the left, with the panel's letter before it: "(a) text".
 

@@ -76,7 +76,7 @@ class Vocabulary:
 DIRECT = 1 << 17  # possible keys up to which a table has a cell for each, 1 MB in all
 
 
-class Table(NamedTuple):
+class GramTable(NamedTuple):
     """Distinct keys in ascending order, and counts[text, key].
 
     Where there are few possible keys, places[key] is the place of each, and no key need be sorted or searched.
@@ -87,7 +87,7 @@ class Table(NamedTuple):
     places: IntArray | None
 
     @classmethod
-    def of(cls, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> "Table":
+    def of(cls, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> "GramTable":
         """Count the keys, which are less than span, of each text."""
         if span > DIRECT:
             distinct, place = np.unique(keys, return_inverse=True)
@@ -154,7 +154,7 @@ class NGramCounter(GramCounter):
     def __init__(self, metric: NGrams, texts: Numbered) -> None:
         self.n = metric.n
         super().__init__(texts)
-        self.tables: list[Table] = []  # of the bigrams, the trigrams ... up to n
+        self.tables: list[GramTable] = []  # of the bigrams, the trigrams ... up to n
         n_texts = len(texts.lengths)
         place, absent = texts.places, texts.size  # a single token's place is its number
         if self.n == 1:
@@ -162,7 +162,7 @@ class NGramCounter(GramCounter):
         for _ in range(self.n - 1):
             keys = self.longer(place, texts)
             inside = ((place[:-1] < absent) & (texts.ids[texts.ids.size - keys.size :] < texts.size)).nonzero()[0]
-            table = Table.of(keys[inside], texts.owner[inside], n_texts, span=(absent + 1) * self.base)
+            table = GramTable.of(keys[inside], texts.owner[inside], n_texts, span=(absent + 1) * self.base)
             self.tables.append(table)
             place, absent, self.counts = table.find(keys), table.keys.size, table.counts
 
@@ -196,7 +196,7 @@ class SkipBigramCounter(GramCounter):
         inside &= known[:size]
         row, position = inside.nonzero()
         found, owner = keys[row, position], texts.owner[position]
-        self.table = Table.of(found, owner, len(texts.lengths), span=self.no_gram + 1)
+        self.table = GramTable.of(found, owner, len(texts.lengths), span=self.no_gram + 1)
         self.counts = self.table.counts
 
     def keys(self, texts: Numbered) -> IntArray:
