@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -31,7 +30,6 @@ class Executor:
     def __init__(self, n_jobs: int, begin: Callable[..., None] | None = None, args: tuple[Any, ...] = ()) -> None:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        warnings.filterwarnings("ignore", module=r"joblib\.externals\.loky\.backend\.utils")  # see `close`
         self.pool: Any = ProcessPoolExecutor(
             n_jobs, initializer=_begin, initargs=(os.getpid(), begin, args), timeout=None, env=_ENV
         )
@@ -42,10 +40,7 @@ class Executor:
             return self.pool.submit(*call)
 
     def close(self) -> None:
-        """End the processes, whatever they do.
-
-        Joblib warns where neither psutil nor pgrep is there to find what they have started. That ends by itself.
-        """
+        """End the processes, and what they have started, whatever they do; joblib needs psutil for it."""
         self.pool.shutdown(kill_workers=True)
 
 

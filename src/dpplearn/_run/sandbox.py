@@ -148,8 +148,8 @@ class Sandbox:
                 raise stopped[0] from None
             if code > 0 and not self.started and not late:
                 raise RuntimeError(
-                    f"{sys.executable} must be able to import dpplearn and run beside this process, but ended with "
-                    f"status {code}. Try: {sys.executable} -c 'import dpplearn._run.sandbox'"
+                    f"{sys.executable} must be able to import dpplearn, but ended with status {code}. Try: "
+                    f"{sys.executable} -c 'import dpplearn._run.sandbox'"
                 ) from None
             raise SandboxLostError from None
         except BaseException:
@@ -161,16 +161,15 @@ class Sandbox:
         if late or stopped:  # killed just after it answered
             self.close()
         kind, self.grown, found = answer[0], bool(answer[1]), answer[2:]
-        if kind == REFUSED:
-            raise ValueError(found.decode())
-        if kind == FAILED:
-            error, _, trace = found.decode().partition("\n")
-            fault = RuntimeError(error)
-            fault.add_note(f"In the process that did the work:\n{trace}")
-            raise fault
+        if kind == VALUE:
+            return found
         if kind == LOST:
             raise SandboxLostError
-        return found
+        said, _, trace = found.decode().partition("\0")
+        error = ValueError(said) if kind == REFUSED else RuntimeError(said)
+        if trace:
+            error.add_note(f"In the process that did the work:\n{trace}")
+        raise error
 
     def close(self) -> int:
         """End it, whatever it does; its exit status, or minus the signal that ended it."""
@@ -248,8 +247,8 @@ def _answer(head: dict[str, Any], data: bytes) -> tuple[int, bytes]:
     except MemoryError:
         return LOST, b""
     except Exception as error:  # our own fault: it is told as it happened
-        said = f"{type(error).__name__}: {error}".replace("\n", " ")
-        return FAILED, f"{said}\n{traceback.format_exc()}".encode("utf-8", "backslashreplace")
+        told = f"{type(error).__name__}: {error}\0{traceback.format_exc()}"
+        return FAILED, told.encode("utf-8", "backslashreplace")
 
 
 def _limit_memory(size: int) -> None:

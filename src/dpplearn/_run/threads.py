@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from itertools import count as count_up
 from threading import Event, Lock
 from typing import Any, TypeVar
 
@@ -20,28 +21,21 @@ R = TypeVar("R")
 def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
     """task(0), ..., task(count - 1) on up to n_jobs threads, in order; an error or Ctrl-C drops what has not begun."""
     stop, shown, lock = Event(), told(), Lock()
+    numbers, done = iter(range(count)), count_up(1)
     results: list[Any] = [None] * count
-    begun = done = 0
-
-    def next_number() -> int:
-        nonlocal begun
-        with lock:
-            begun += 1
-            return begun - 1
-
-    def show() -> None:
-        nonlocal done
-        if shown is not None:
-            with lock:
-                done += 1
-                shown[0].stage(shown[1], done, count)
 
     def work() -> None:
         try:
-            while not stop.is_set() and (b := next_number()) < count:
+            while not stop.is_set():
+                with lock:
+                    b = next(numbers, None)
+                if b is None:
+                    return
                 check_stop()
                 results[b] = task(b)
-                show()
+                if shown is not None:
+                    with lock:
+                        shown[0].stage(shown[1], next(done), count)
         except BaseException:
             stop.set()
             raise

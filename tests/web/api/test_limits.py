@@ -151,7 +151,7 @@ def test_work_that_waited_too_long_never_begins(serving, gate, is_problem):
 
 
 def test_work_of_hours_ends_with_its_request(serving, is_problem):
-    with serving(Settings(workers=1, max_seconds=2.0, samples=10**8)) as client:
+    with serving(Settings(workers=1, max_seconds=15.0, samples=10**8)) as client:  # enough for a new process
         text = " ".join(f"The river{i} rose in town{i % 7} by {i} metres." for i in range(40))
         path = client.post(CLUSTERS, json=documents(1, text)).headers["location"] + "/select"
         is_problem(client.post(path, json={"decoder": "sampled"}), 504, "time-limit")
