@@ -6,6 +6,7 @@ Every public function reads its data here, so that no loop behind it meets a typ
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -146,13 +147,8 @@ def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
     pieces = list(x.chunks) if hasattr(x, "chunks") else [x]
     if len(pieces) == 1:
         return piece_rows(pieces[0], name, start)
-    return join((piece_rows(piece, name, at) for piece, at in numbered(pieces, start)), len(x), name, start)
-
-
-def numbered(pieces: list[Any], start: int) -> Iterable[tuple[Any, int]]:
-    """Each piece with the number of its first row."""
-    starts = np.cumsum([start, *map(len, pieces)])
-    return zip(pieces, starts.tolist(), strict=False)
+    starts = np.cumsum([start, *map(len, pieces)]).tolist()
+    return join(map(piece_rows, pieces, repeat(name), starts), len(x), name, start)
 
 
 def join(parts: Iterable[np.ndarray], n: int, name: str, start: int = 0) -> np.ndarray:
@@ -171,10 +167,15 @@ def join(parts: Iterable[np.ndarray], n: int, name: str, start: int = 0) -> np.n
     return whole
 
 
+def first_null(x: Any) -> int:
+    """Where the first value is missing."""
+    return int(np.asarray(x.is_null()).argmax())
+
+
 def piece_rows(piece: Any, name: str, start: int = 0) -> np.ndarray:
     """Rows of one Arrow array of lists, whose first is row `start`."""
     if piece.null_count:
-        row = start + int(np.flatnonzero(np.asarray(piece.is_null()))[0])
+        row = start + first_null(piece)
         raise ValueError(f"{name} must have a list of numbers in every row, but row {row} has none.")
     if not hasattr(piece, "flatten") or not hasattr(piece.type, "value_type"):
         raise TypeError(f"{name} must be a column of lists, or several columns of numbers, found {piece.type}.")
@@ -190,7 +191,7 @@ def piece_rows(piece: Any, name: str, start: int = 0) -> np.ndarray:
                 f"{start} {size}."
             )
     if values.null_count:
-        row = start + int(np.flatnonzero(np.asarray(values.is_null()))[0]) // max(size, 1)
+        row = start + first_null(values) // max(size, 1)
         raise ValueError(f"{name} must be finite numbers, but row {row} has one that is missing.")
     numbers = values.to_numpy(zero_copy_only=False)
     if numbers.dtype.kind not in "fiub":
@@ -200,20 +201,16 @@ def piece_rows(piece: Any, name: str, start: int = 0) -> np.ndarray:
 
 def as_columns(columns: list[Any], names: list[str], name: str, start: int = 0) -> np.ndarray:
     """One number of each row from each column."""
-    n = len(columns[0]) if columns else 0
     arrays = []
     for column, title in zip(columns, names, strict=True):
         if column.null_count:
-            row = start + int(np.flatnonzero(np.asarray(column.is_null()))[0])
+            row = start + first_null(column)
             raise ValueError(f"{name} must have a number in every column, but row {row} has none in {title!r}.")
         array = column.to_numpy()
         if array.dtype.kind not in "fiub":
             raise TypeError(f"{name} must be columns of numbers, but {title!r} is {column.type}.")
         arrays.append(array)
-    whole = np.empty((n, len(arrays)), np.result_type(*arrays) if arrays else np.float64)
-    for c, array in enumerate(arrays):
-        whole[:, c] = array
-    return whole
+    return np.column_stack(arrays) if arrays else np.empty((0, 0))
 
 
 def read_groups(path: str, columns: list[str], groups: list[int]) -> np.ndarray:

@@ -389,3 +389,15 @@ def test_reasons_for_skipping_are_those_that_counted():
     for one in diversify(E, scores, k=2, groups=["a", "a", "b"], max_per_group=0).skipped:
         assert one.nearest == -1
         assert "item" not in one.reason
+
+
+@pytest.mark.parametrize("nugget", [0.0, 0.1])
+def test_items_given_are_as_if_chosen_first(nugget, rng):
+    """Also without a nugget, where they leave nothing of their directions; one of them twice changes nothing then."""
+    E, s = problem(rng, n=30, d=8)
+    first = [3, 11]
+    expected = greedy_map(DPP(kernel(E, s, 0.5, nugget)), k=6, include=first).subset[2:]
+    given = E[[3, 11, 3]] if nugget == 0.0 else E[first]
+    for rows in (given, sparse.csr_array(given)):
+        found = diversify(E, s, k=4, given=rows, exclude=first, nugget=nugget, kernel="linear")
+        np.testing.assert_array_equal(found.subset, expected)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpplearn.decoding.limits import fits
-from dpplearn.decoding.registry import decoder_names
+from dpplearn.decoding.registry import DECODERS
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.text.units import joined_length
@@ -44,7 +44,7 @@ def test_every_reason_is_true(bundled, repeating, decoder, budget, unit):
     check_reasons(bundled, repeating, decoder, budget, unit, {"exclude": [0, 3, 9, 21], "diversity": 0.8})
 
 
-@pytest.mark.parametrize("decoder", decoder_names())
+@pytest.mark.parametrize("decoder", list(DECODERS))
 @pytest.mark.parametrize("seed", range(6))
 def test_every_reason_is_true_of_made_up_clusters(bundled, decoder, seed):
     for budget, unit in ((12, "words"), (40, "words"), ("30%", "words"), (None, "words"), (3, "sentences")):

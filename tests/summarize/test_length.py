@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brute import pmf
 from dpplearn.decoding.candidates import read_model
-from dpplearn.decoding.registry import decoder_names
+from dpplearn.decoding.registry import DECODERS
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain import topics
@@ -84,7 +84,7 @@ def test_what_depends_on_the_rest_is_worth_nothing():
     assert everything.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("decoder", decoder_names())
+@pytest.mark.parametrize("decoder", list(DECODERS))
 def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     """Scraps among sentences of news, with room for all of them: none comes in, and the reason says why."""
     documents = [f"{document.text}\n\nFig. 3.\n\nNone.\n\nAnd so on." for document in Cluster.example().documents]
@@ -121,7 +121,7 @@ def test_most_probable_sets_have_all_that_is_worth_having_and_fits(bundled, deco
 # A number of sentences
 
 
-@pytest.mark.parametrize("decoder", decoder_names())
+@pytest.mark.parametrize("decoder", list(DECODERS))
 @given(
     seed=st.integers(0, 10_000), n=st.integers(1, 30), pins=st.booleans(), diversity=st.sampled_from([0.0, 0.5, 1.0])
 )

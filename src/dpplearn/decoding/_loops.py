@@ -1,4 +1,4 @@
-"""Loops of decoding, which see only arrays and numbers: lengths of many rows, and branch and bound."""
+"""Branch and bound, the loop of `dpplearn.decoding.exact`: it sees only arrays and numbers."""
 
 from typing import Any, NamedTuple
 

@@ -12,7 +12,6 @@ budget or a size limit, decoders that ask for the most probable set fill it: see
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,7 +37,7 @@ from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.engine import Gains, KernelGains, RowGains
-from dpplearn.decoding.limits import NO_ITEMS
+from dpplearn.decoding.limits import NO_ITEMS, is_number
 from dpplearn.decoding.near import NearGains
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
@@ -193,8 +192,8 @@ class Candidates:
             a, b = exponents(self.diversity)
             given = () if self.given is None else self.given.rows
             return NearGains(rows, lengths, quality_power(q, a), k, b, self.nugget, given)
-        of_rows = isinstance(self.model, Embedded)
-        operand = self.model.operand(self.diversity, self.tilt, self.nugget) if of_rows else self.operand
+        model = self.model
+        operand = model.operand(self.diversity, self.tilt, self.nugget) if isinstance(model, Embedded) else self.operand
         if isinstance(operand, TwoSided):
             return None
         if isinstance(operand, Dense):
@@ -307,22 +306,18 @@ class Candidates:
             return float(model.log_prob(subset))
         if isinstance(self.model, LowRankDPP) and self.nugget == 0.0:
             return float(self.model.log_prob(subset))
-        read_before = "log_normalizer" in self._plain.__dict__
-        if isinstance(self.model, Embedded) and not read_before and not self.unchanged():
-            raise RuntimeError(
-                "phi was changed after the set was chosen, so that its log_prob is not known any more. "
-                "Ask for log_prob before, or decode a copy of phi."
-            )
+        if isinstance(self.model, Embedded) and "log_normalizer" not in self._plain.__dict__:
+            now = np.sqrt(square_lengths(self.model.rows))  # rows may be the caller's; sums may be rounded otherwise
+            if not np.allclose(now, self.model.lengths, rtol=1e-12, atol=0.0):
+                raise RuntimeError(
+                    "phi was changed after the set was chosen, so that its log_prob is not known any more. "
+                    "Ask for log_prob before, or decode a copy of phi."
+                )
         return self._plain.logdet(subset) - self._plain.log_normalizer
 
     @cached_property
     def _plain(self) -> Rows:
         return self.embedded.operand(nugget=self.nugget)
-
-    def unchanged(self) -> bool:
-        """Whether rows that are read in place still have the lengths they had, but for the rounding of sums."""
-        now = np.sqrt(square_lengths(self.embedded.rows))
-        return bool(np.allclose(now, self.embedded.lengths, rtol=1e-12, atol=0.0))
 
     @cached_property
     def dpp(self) -> DPP | LowRankDPP:
@@ -347,14 +342,10 @@ class Candidates:
     def impossible(self, include: IntArray) -> ValueError:
         """Why the items to include have probability 0."""
         without = include[self.diag[include] <= 0.0]
-        if without.size and not isinstance(
-            self.model, NonsymmetricDPP | TwoSided
-        ):  # there, it may have a gain with another
-            return ValueError(f"include={include.tolist()} has probability 0: item {without[0]} has quality 0.")
-        return ValueError(
-            f"include={include.tolist()} has probability 0: some of its items are linear combinations of the "
-            "others. Include fewer of them."
-        )
+        why = "some of its items are linear combinations of the others. Include fewer of them."
+        if without.size and not isinstance(self.operand, TwoSided):  # there, it may have a gain with another
+            why = f"item {without[0]} has quality 0. Leave it out."
+        return ValueError(f"include={include.tolist()} has probability 0: {why}")
 
 
 Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any] | Candidates
@@ -403,8 +394,7 @@ def read_rows(q: ArrayLike, phi: Any) -> Embedded:
 
 def check_nugget(nugget: Any) -> float:
     """0, or a number from SMALLEST to 1."""
-    number = isinstance(nugget, Real) and not isinstance(nugget, bool)
-    if not (number and (nugget == 0.0 or SMALLEST <= nugget <= 1.0)):
+    if not (is_number(nugget) and (nugget == 0.0 or SMALLEST <= nugget <= 1.0)):
         raise ValueError(
             f"nugget must be 0, or a number from {SMALLEST:g} (less is lost in rounding) to 1 (quality alone), "
             f"found {nugget!r}."
@@ -414,8 +404,7 @@ def check_nugget(nugget: Any) -> float:
 
 def check_diversity(diversity: Any) -> float:
     """A number in [0, 1]."""
-    number = type(diversity) is float or (isinstance(diversity, Real) and not isinstance(diversity, bool))
-    if not (number and 0.0 <= diversity <= 1.0):
+    if not (is_number(diversity) and 0.0 <= diversity <= 1.0):
         raise ValueError(
             f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."
         )
@@ -440,15 +429,13 @@ def diversified(L: FloatArray, diversity: float) -> FloatArray:
            [0.5, 1. ]])
     """
     a, b = exponents(diversity)
-    if a == 1.0 == b:
-        return L
-    if a < 1.0:
-        q = np.sqrt(np.maximum(L.diagonal(), 0.0))
-        factor = np.where(q > 0.0, q, 1.0) ** (a - 1.0)
-        scaled = np.asarray(factor[:, None] * L * factor)
-        scaled.flat[:: len(L) + 1] = quality_power(q, a) ** 2  # exactly 1 at the end, so that ties are ties
-        return scaled
-    return mixed(L, b)
+    if a == 1.0:
+        return mixed(L, b)
+    q = np.sqrt(np.maximum(L.diagonal(), 0.0))
+    factor = np.where(q > 0.0, q, 1.0) ** (a - 1.0)
+    scaled = np.asarray(factor[:, None] * L * factor)
+    scaled.flat[:: len(L) + 1] = quality_power(q, a) ** 2  # exactly 1 at the end, so that ties are ties
+    return scaled
 
 
 def mixed(L: FloatArray, b: float) -> FloatArray:

@@ -158,7 +158,7 @@ def diversify(
     if given is not None:
         known, again = read_given(given, rows, lengths)
         exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
-    size = None if k == "auto" else k
+    size = None if isinstance(k, str) else k
     limits = check_limits(len(z), cost, budget, size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
@@ -265,16 +265,17 @@ def read_scores(scores: Any, n: int) -> FloatArray:
         )
     if s.ndim != 1:
         raise ValueError(f"scores must have 1 dimension, found shape {s.shape}.")
-    if not (s[s.argmin()] > -np.inf and s[s.argmax()] < np.inf):
+    z: FloatArray = standardize(s.astype(np.float64), EPSILON[s.dtype.char])
+    if n and z[0] != z[0]:
         bad = np.flatnonzero(~np.isfinite(s))
         raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
-    return standardize(s.astype(np.float64), EPSILON[s.dtype.char])
+    return z
 
 
 def standardize(s: Any, eps: float) -> Any:
     """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
 
-    Of an array, or of a tensor.
+    Of an array, or of a tensor; all are nan where one is not finite.
 
     >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
     array([-1.225,  0.   ,  1.225])
@@ -283,15 +284,15 @@ def standardize(s: Any, eps: float) -> Any:
         return s
     low, high = float(s[s.argmin()]), float(s[s.argmax()])
     largest = max(-low, high)
-    if largest == 0.0:
+    if not largest < np.inf:
+        return np.nan * s
+    if largest == 0.0 or high / largest - low / largest <= 8 * eps:
         return 0.0 * s
-    s = s / largest  # so that no square overflows
-    spread = high / largest - low / largest
-    if spread <= 8 * eps:
-        return 0.0 * s
-    s -= s.sum() / len(s)
+    if not 1e-100 < largest < 1e100:  # so that no square overflows, or is lost
+        s, low, high = s / largest, low / largest, high / largest
+    s = s - s.sum() / len(s)
     sigma = (float(s.dot(s)) / len(s)) ** 0.5
-    s /= max(sigma, spread / WIDEST)
+    s /= max(sigma, (high - low) / WIDEST)
     return s
 
 

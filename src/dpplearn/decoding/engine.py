@@ -49,6 +49,7 @@ class ArrayOps:
     where = staticmethod(np.flatnonzero)
     first = staticmethod(np.ndarray.argmax)  # the place of the first True
     numbers = staticmethod(tuple)  # Python's numbers, for which a device is waited for once
+    multiply = staticmethod(np.multiply)
     dot = staticmethod(np.ndarray.dot)  # twice as quick as @ for few numbers
     at = staticmethod(operator.getitem)  # on a device, without waiting
     order = staticmethod(lambda x: np.argsort(x, kind="stable"))
@@ -184,7 +185,8 @@ class GreedyRun:
                     break
                 picks = 0
             # a device is waited for twice an item: here, and for its gain
-            best, place, j = rule.best(self.g, self.items)
+            g = self.g
+            best, place, j = rule.best(g, self.items)
             if best < self.outside or best == -np.inf:
                 if self.outside == -np.inf:
                     break
@@ -193,16 +195,16 @@ class GreedyRun:
                 picks = -1
                 continue
             gain = gains.take(j, place)
-            self.g[place] = -np.inf
+            g[place] = -np.inf
             if gain == 0.0:  # so have others, perhaps
-                self.g[self.g <= gains.least(self.items)] = -np.inf
+                g[g <= gains.least(self.items)] = -np.inf
                 continue
             items.append(j)
             found.append(gain)
             if len(items) == limits.k:
                 break
             picks += 1
-            self.g -= gains.fallen
+            g -= gains.fallen
             if checked:
                 if self.left is not None:
                     self.left.take(j)
@@ -316,8 +318,9 @@ class RowGains(Gains):
         b = self.X[[place]].toarray()[0] if self.sparse else self.X[place]
         dot, U = self.xp.dot, self.U[: self.t]
         v = b - dot(dot(U, b), U) if self.t else b
-        gain, own, diag = self.xp.numbers((self.g[place], self.own[j], self.diag[j]))
+        gain, diag = self.xp.numbers((self.g[place], self.diag[j]))
         if gain <= AGAIN * diag:  # digits may be lost
+            own = float(self.own[j])
             gain, before = own + max(float(dot(b, v)), 0.0), diag - own
             while not own and 0.0 < gain < AGAIN * before:  # once more (Kahan)
                 before = gain
@@ -326,15 +329,15 @@ class RowGains(Gains):
             if gain <= (0.0 if own else self.noise * diag):
                 self.fallen = 0.0
                 return 0.0
-        u = v * gain**-0.5
+        gain = float(gain)
         if self.t == len(self.U):
             self.make_room()
-        self.U[self.t] = u
+        u = self.xp.multiply(v, gain**-0.5, out=self.U[self.t])
         self.t += 1
         w = self.X @ u if self.sparse else dot(self.X, u)
         w *= w
         self.fallen = w
-        return float(gain)
+        return gain
 
     def make_room(self) -> None:
         """Twice the room; or for more directions than columns the R of U = QR, whose R^T R is U^T U."""
@@ -382,7 +385,7 @@ class KernelGains(Gains):
         self.diag = L.diagonal() + 0.0
         self.bound = self.diag + 0.0
         self.C = xp.put(np.empty((max(min(k, self.n), 1), self.n)), L)
-        self.t, self.items = 0, None
+        self.t, self.items = 0, self.bound  # as if all were the block
 
     def block(self, items: Any) -> Any:
         self.items = items
@@ -398,8 +401,8 @@ class KernelGains(Gains):
         e *= gain**-0.5
         self.C[self.t] = e
         self.t += 1
-        self.fallen = e * e if self.items is None or len(self.items) == self.n else e[self.items] ** 2
-        return gain
+        self.fallen = e * e if len(self.items) == self.n else e[self.items] ** 2
+        return float(gain)
 
     def least(self, items: Any) -> Any:
         return (self.t + 1) * ROUNDING * self.diag[items]

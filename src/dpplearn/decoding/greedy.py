@@ -267,24 +267,20 @@ def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -
 
 def describe(limits: Limits, run: Run, min_gain: float | None = None) -> str:
     """Why the run ended, in words; `min_gain` is that of k="auto"."""
-    least = "" if min_gain is None else f"{min_gain:g} of what the first added"
-    too = f" and would add {least}" if least else ""
     if run.end == End.SIZE:
         return f"the size limit of {limits.k} item{'s' * (limits.k != 1)} is reached"
-    if run.end == End.ROOM:
-        left = limits.budget - limits.total(run.items)
-        return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g}){too}"
-    if run.end == End.QUOTA:
-        return f"no other candidate is within the limits of its group{too}"
-    if run.end == End.GAIN:
-        return f"every other candidate would add less than {least}" if least else "no other candidate has a gain"
-    if run.end == End.ALONE:
-        return "every other candidate has gain 0, though it may have one together with another"
     if run.end == End.RANK and run.items.size == 0:
         return "every candidate has quality 0"
-    if run.end == End.RANK:
-        return (
-            f"every other candidate has gain 0, being a linear combination of the {run.items.size} chosen: "
-            "the kernel's rank is reached"
-        )
-    return "every candidate is chosen" + (f"; a larger min_gain than {min_gain:g} takes fewer" if least else "")
+    least = "" if min_gain is None else f"{min_gain:g} of what the first added"
+    too = f" and would add {least}" if least else ""
+    fewer = f"; a larger min_gain than {min_gain:g} takes fewer" if least else ""
+    left = limits.budget - limits.total(run.items)
+    return {
+        End.ROOM: f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g}){too}",
+        End.QUOTA: f"no other candidate is within the limits of its group{too}",
+        End.GAIN: f"every other candidate would add less than {least}" if least else "no other candidate has a gain",
+        End.ALONE: "every other candidate has gain 0, though it may have one together with another",
+        End.RANK: f"every other candidate has gain 0, being a linear combination of the {run.items.size} chosen: "
+        "the kernel's rank is reached",
+        End.EVERY: f"every candidate is chosen{fewer}",
+    }[run.end]

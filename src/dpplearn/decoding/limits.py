@@ -392,11 +392,16 @@ def check_possible(quota: Quota, limits: Limits) -> None:
         )
 
 
+def is_number(x: Any) -> bool:
+    """Whether this is a real number, which text and truth values are not."""
+    return isinstance(x, Real) and not isinstance(x, bool | np.bool_)
+
+
 def check_number(x: Any, name: str, low: float = -np.inf) -> float:
-    """A real number, which text and truth values are not, and none below `low`."""
+    """A real number; with `low` 0, one that is not negative."""
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
-    if isinstance(x, bool | np.bool_) or not isinstance(x, Real):
+    if not is_number(x):
         raise TypeError(f"{name} must be a number, found {x!r:.60}.")
     try:
         value = float(x)

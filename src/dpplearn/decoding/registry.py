@@ -1,7 +1,7 @@
 """The names of the decoders: one table that `diversify`, `ConditionalDPP`, the commands and the API read.
 
 A decoder is a function (model, cost, budget, *, k, include, exclude, diversity, ...) -> Selection. A new one is a file
-with that function and a line here; `random` says that it also takes `rng`.
+with that function and a line here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Decoder(NamedTuple):
 
     where: str | Callable[..., Selection]
     help: str
-    random: bool = False
+    random: bool = False  # whether it takes rng
 
 
 DECODERS: dict[str, Decoder] = {
@@ -39,11 +39,6 @@ DECODERS: dict[str, Decoder] = {
         "dpplearn.decoding.sampled:typical_map", "the most probable set drawn of the usual number of items", random=True
     ),
 }
-
-
-def decoder_names() -> tuple[str, ...]:
-    """Every name in the order of the table."""
-    return tuple(DECODERS)
 
 
 def check_decoder(name: Any, argument: str = "decoder") -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pkgutil import resolve_name
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, is_tensor, read_only
+from dpplearn._checks import FloatArray, IntArray, is_tensor, read_only, view
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import card, shown, table
 from dpplearn.decoding.candidates import Candidates, Embedded, read_features, single
@@ -87,9 +88,7 @@ class Selection:
     @cached_property
     def sorted_subset(self) -> IntArray:
         """The items, ascending."""
-        items = np.sort(self.subset)
-        read_only(items)
-        return items
+        return view(np.sort(self.subset))
 
     def __len__(self) -> int:
         return int(self.subset.size)
@@ -112,20 +111,12 @@ class Selection:
         """Copies and other processes get the number, not the model."""
         if isinstance(self.log_prob_of, Unknown):
             return dict(self.__dict__)
-        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": Known(self.log_prob)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": partial(known, self.log_prob)}
 
 
-@dataclass(frozen=True)
-class Known:
+def known(value: float, subset: IntArray) -> float:  # noqa: ARG001  # known for the one subset
     """A log-probability that was computed before."""
-
-    value: float
-
-    def __call__(self, subset: IntArray) -> float:  # noqa: ARG002  # the value is known for the one subset
-        return self.value
+    return value
 
 
 @dataclass(frozen=True)
@@ -275,32 +266,28 @@ class DiverseSelection(Selection):
     @cached_property
     def skipped(self) -> list[Skipped]:
         """Every candidate that was not chosen, with the reason."""
-        left, spare = self.limits.budget - self.cost, len(self) < self.limits.k
-        items, similarity = self.nearest
-        barred = set(self.limits.exclude.tolist())
-        chosen = set(self.subset.tolist())
-        full = None if self.limits.quota is None else self.limits.quota.full(self.subset)
+        limits, left = self.limits, self.limits.budget - self.cost
+        barred = set(limits.exclude.tolist())
+        full = np.zeros(limits.cost.size, np.bool_) if limits.quota is None else limits.quota.full(self.subset)
+        others = "the set is preferred without it" if len(self) < limits.k else ALONE.get(self.diversity, MORE)
         found = []
-        for i in range(self.limits.cost.size):
-            if i not in chosen:
-                j, s = int(items[i]), float(similarity[i])
-                close = f"{s:.2f} similar to item {j}"
-                alike = j >= 0 and f"{s:.2f}" != "0.00"
-                near = f"; {close}" if alike else ""
-                if i in barred:
-                    reason = "excluded"
-                elif full is not None and full[i]:
-                    reason = f"as many as may be of its group were chosen{near}"
-                elif self.limits.cost[i] > left:
-                    reason = f"costs {self.limits.cost[i]:g}, more than the {left:g} left of the budget{near}"
-                elif j < 0:
-                    reason = self.reason
-                elif s >= CLOSE and self.diversity > 0.0:  # by score alone nobody asks what it is like
-                    reason = close
-                else:
-                    why = "the set is preferred without it" if spare else ALONE.get(self.diversity, MORE)
-                    reason = f"{why}; most similar is item {j} ({s:.2f})"
-                found.append(Skipped(i, j, s, reason))
+        for i in np.setdiff1d(np.arange(limits.cost.size), self.subset).tolist():
+            j, s = int(self.nearest.items[i]), float(self.nearest.similarity[i])
+            close = f"{s:.2f} similar to item {j}"
+            near = f"; {close}" if j >= 0 and f"{s:.2f}" != "0.00" else ""
+            if i in barred:
+                reason = "excluded"
+            elif full[i]:
+                reason = f"as many as may be of its group were chosen{near}"
+            elif limits.cost[i] > left:
+                reason = f"costs {limits.cost[i]:g}, more than the {left:g} left of the budget{near}"
+            elif j < 0:
+                reason = self.reason
+            elif s >= CLOSE and self.diversity > 0.0:  # by score alone nobody asks what it is like
+                reason = close
+            else:
+                reason = f"{others}; most similar is item {j} ({s:.2f})"
+            found.append(Skipped(i, j, s, reason))
         return found
 
     def __getstate__(self) -> dict[str, Any]:

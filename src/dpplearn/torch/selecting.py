@@ -63,6 +63,7 @@ class TensorOps:
     first = staticmethod(lambda mask: mask.int().argmax())
     at = staticmethod(torch.take)
     dot = staticmethod(torch.matmul)
+    multiply = staticmethod(torch.mul)
     numbers = staticmethod(lambda x: torch.stack([one.double() for one in x]).tolist())
     order = staticmethod(lambda x: torch.argsort(x, stable=True))
     host = staticmethod(host)

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpplearn.decoding.registry import decoder_names
+from dpplearn.decoding.registry import DECODERS
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.text.budget import suited
 from dpplearn.summarize.text.characters import one_line
@@ -222,7 +222,7 @@ def test_models_health_and_an_empty_selection(client, example):
 
 def test_decoders_and_units_are_those_of_the_summarizer(client, select):
     found = client.get("/api/v1/models").json()
-    assert set(found["decoders"]) <= set(decoder_names())
+    assert set(found["decoders"]) <= set(DECODERS)
     assert sorted(found["units"]) == sorted(UNITS)
     for name, unit in found["units"].items():
         assert select(unit=name).json()["budget"] <= unit["reach"]  # what suits the cluster
