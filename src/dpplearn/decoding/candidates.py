@@ -26,7 +26,8 @@ from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
 from dpplearn.decoding.embeddings import read_features, square_lengths
 from dpplearn.decoding.gains import Gains, KernelGains, RowGains
-from dpplearn.decoding.near import NearGains
+from dpplearn.decoding.limits import Limits
+from dpplearn.decoding.near import NearGains, to_middles
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
@@ -156,6 +157,11 @@ class Candidates:
             return KernelGains(operand.L, k)
         P = None if self.given is None else self.given.left(self.share)
         return RowGains(operand.rows, operand.scale, operand.diag, operand.own, k, P)
+
+    def to_middles(self, items: IntArray, limits: Limits) -> IntArray:
+        """Chosen near items, moved to the middle of what they stand for."""
+        given = np.empty((0, self.embedded.rows.shape[1])) if self.given is None else self.given.rows
+        return to_middles(*self.embedded, given, limits, items)
 
     @property
     def share(self) -> float:

@@ -178,15 +178,14 @@ def best_run(candidates: Candidates, limits: Limits, floor: float, rule: str, po
     else:
         powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0) if power is None else (power,)
     runs = [one_run(candidates, limits, floor, rule, r) for r in powers]
-    if len(runs) == 1:
-        return runs[0]
 
     def worth(run: Run) -> tuple[int, float]:
         """Quotas first; rounded, so that of runs that reach the same set the first counts."""
         owed = 0 if limits.quota is None else limits.quota.owed(run.items)
         return -owed, round(sum(map(math.log, run.gains.tolist())), 9)
 
-    return max(runs, key=worth)
+    best = max(runs, key=worth) if len(runs) > 1 else runs[0]
+    return best._replace(items=candidates.to_middles(best.items, limits)) if candidates.near else best
 
 
 def one_run(candidates: Candidates, limits: Limits, floor: float, rule: str, power: float) -> Run:
