@@ -27,7 +27,7 @@ from dpplearn.process import PointProcess, frozen
 from dpplearn.sampling.cholesky import sample_cholesky
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.records import Tables
-from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
+from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, worth_alias
 from dpplearn.subsets import Subsets
 
 ComplexArray = npt.NDArray[np.complex128]
@@ -216,11 +216,15 @@ class Determinantal(PointProcess):
 
     @cached_property
     def _alias_tables(self) -> Tables:
-        return make_tables(self.spectrum.p, self.spectrum.V, alias=True)
+        return self._tables(alias=True)
 
     @cached_property
     def _plain_tables(self) -> Tables:
-        return make_tables(self.spectrum.p, self.spectrum.V, alias=False)
+        return self._tables(alias=False)
+
+    def _tables(self, *, alias: bool) -> Tables:
+        p, V, _ = self.spectrum
+        return make_tables(p, settled(p, V), alias=alias)
 
     def _dense_K(self) -> FloatArray:
         return self.K

@@ -28,7 +28,7 @@ from dpplearn.process import SHOWN, Frozen, check_ground_set, frozen
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.records import Tables
-from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
+from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, worth_alias
 from dpplearn.subsets import Subsets
 
 
@@ -225,4 +225,6 @@ class KDPP(Frozen):
         return self._tables(alias=False)
 
     def _tables(self, *, alias: bool) -> Tables:
-        return make_tables(np.empty(0), self._tilted[1], alias=alias, log_esp=self._log_esp)
+        lam, V, _ = self._tilted
+        about = lam / (lam + (lam[-max(self.k, 1)] or 1.0))  # how often a column is taken: as often as one like it
+        return make_tables(np.empty(0), settled(about, V), alias=alias, log_esp=self._log_esp)
