@@ -57,9 +57,7 @@ def find_client(own: list[Any], n_jobs: int | None = None) -> Any:
         return dd.get_client()
     except ValueError:
         with deaf_children():  # stopped half-way, distributed would print its own tracebacks
-            jobs = check_jobs(None if n_jobs == 1 else n_jobs)
-            own.append(
-                dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
-            )
+            options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": CRITICAL}
+            own.append(dd.LocalCluster(n_workers=check_jobs(n_jobs), **options))
             own.insert(0, dd.Client(own[0]))
         return own[0]

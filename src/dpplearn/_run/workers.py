@@ -273,5 +273,5 @@ def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Worker
         finally:
             pool.close()
     else:
-        with cluster_client(None if backend == "dask" else backend, n_jobs) as client:
+        with cluster_client(None if backend == "dask" else backend, None if n_jobs == 1 else n_jobs) as client:
             yield Cluster(client)

@@ -33,7 +33,7 @@ class Dask(Backend):
         self.parts: list[Any] = []
         self._own: list[Any] = []
         try:
-            self.client = client if client is not None else find_client(self._own, n_jobs)
+            self.client = client if client is not None else find_client(self._own, None if n_jobs == 1 else n_jobs)
             # Tasks, never scatter: what a lost worker held is computed again from its task, and scattered data is gone.
             name = f"dpplearn-{uuid.uuid4().hex}"
             keys = [f"{name}-{k}" for k in range(self.n_shards)]
