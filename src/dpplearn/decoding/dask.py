@@ -293,10 +293,10 @@ def key(part: Part, task: PartTask) -> str:
     limits, quota = task.limits, task.limits.quota
     digest = hashlib.sha256(repr((part.start, part.stop, part.name, task.settings, limits.budget, limits.k)).encode())
     groups = () if quota is None else (quota.group, quota.most)
-    given = None if task.given is None else task.given.rows
+    given: Any = np.empty(0) if task.given is None else task.given.rows
     before = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
     for values in (task.q, limits.cost, limits.include, limits.exclude, task.need, *groups, *before):
-        array = np.ascontiguousarray(np.empty(0) if values is None else values)
+        array = np.ascontiguousarray(values)
         digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
     return digest.hexdigest()[:32]
 

@@ -12,6 +12,9 @@ by construction, whatever was dropped. Near-copies stand for the same anchors, s
 w_i^2 = (|phi_i|^2 / p)^POWER, a small power, lets typical items come before outliers where qualities are about equal.
 (With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first: often less is covered than at random.)
 
+Of items with equal qualities a sample is chosen from, and each chosen one then moves to the middle of the items nearest
+to it, as k-means would have it: that costs less, and covers more.
+
 The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
 before it, scaled: the Cholesky factorization of L. Of each u_t only the largest entries are kept.
 """
@@ -19,12 +22,14 @@ before it, scaled: the Cholesky factorization of L. Of each u_t only the largest
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._run.blas import blas_threads
 from dpplearn.decoding.gains import ArrayOps
 from dpplearn.decoding.limits import Limits
 
@@ -35,7 +40,7 @@ CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is 
 LEAST, SHARE = 8, 1.2  # anchors that describe an item: at least, and for each that a choice stands for
 FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
 BATCH, PART = 2**16, 1024  # items that are described at once, and those of them in one product
-PRODUCT = 2**22  # cosines computed at once
+PRODUCT, SMALL = 2**22, 2**23  # cosines computed at once, and numbers in rows whose products are left to one thread
 PER_MIDDLE, ROUNDS = 50, 4  # items that a middle is found by, and steps
 CHUNK, REFRESH = 1024, 64  # directions in one sparse matrix, and choices between two passes over all items
 
@@ -137,7 +142,9 @@ class NearGains:
     ) -> None:
         self.rows, self.lengths, self.n = rows, lengths, len(lengths)
         some = sample_items(self.n, k)
-        self.anchors = Anchors(unit_rows(rows[some], lengths[some]), k)
+        X = unit_rows(rows[some], lengths[some])
+        with one_blas_thread(X):
+            self.anchors = Anchors(X, k)
         self.at = np.empty((self.n, self.anchors.p), np.int32)
         self.value = np.empty(self.at.shape, np.float32)
         self.known, self.ahead = np.zeros(self.n, np.bool_), max(2 * k, PART)
@@ -159,7 +166,8 @@ class NearGains:
         """Find phi of items that are not known yet."""
         for part in np.split(items, range(BATCH, items.size, BATCH)):
             X = unit_rows(self.rows[part], self.lengths[part])
-            self.at[part], self.value[part], square = self.anchors.describe(X)
+            with one_blas_thread(X):
+                self.at[part], self.value[part], square = self.anchors.describe(X)
             self.diag[part], self.own[part] = square * self.diag[part], square * self.own[part]
         self.known[items] = True
         self.bound[items] = np.minimum(self.bound[items], self.diag[items])
@@ -292,8 +300,16 @@ def are_equal(q: FloatArray) -> bool:
 
 def nearest(X: FloatArray, centers: FloatArray) -> IntArray:
     """Which center has the largest cosine with each of these unit rows."""
-    step = max(1, PRODUCT // len(centers))
-    return np.concatenate([(X[low : low + step] @ centers.T).argmax(axis=1) for low in range(0, max(1, len(X)), step)])
+    step, found = max(1, PRODUCT // len(centers)), np.empty(len(X), np.int64)
+    with one_blas_thread(X):
+        for low in range(0, len(X), step):
+            found[low : low + step] = (X[low : low + step] @ centers.T).argmax(axis=1)
+    return found
+
+
+def one_blas_thread(X: FloatArray) -> AbstractContextManager[Any]:
+    """For products with few rows, where a second thread gains little, and on a busy machine costs much."""
+    return blas_threads(len(X), one=X.size < SMALL)
 
 
 def grouped(cell: IntArray, count: int) -> list[IntArray]:

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of, view
 from dpplearn._linalg import safe_log
-from dpplearn._precision import PARALLEL
 from dpplearn._run.progress import Progress, showing
 from dpplearn._run.threads import map_threads
-from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
+from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import in_order
 from dpplearn.decoding.limits import (
     Bound,
@@ -315,7 +314,7 @@ class Sampler:
         self.include, self.base = limits.include, limits.total(limits.include)
         cost, fill = limits.cost[self.items], fill_tilt(candidates, limits)
         self.tables, self.mean = tilted_tables(dpp, cost, None if target is None else target - self.base)
-        entries, gram = entries_of(dpp)
+        entries, gram = dpp._need_L().entries()
         if fill:
             entries = entries * np.exp(fill / 2 if gram else fill)
         diag = np.einsum("ij,ij->i", entries, entries) if gram else entries.diagonal()
@@ -336,7 +335,7 @@ class Sampler:
         least, most = (max(size - self.include.size, 0) for size in sizes)
         window = self.window._replace(smallest=least, largest=most, m=m)
 
-        def task(b: int) -> tuple[dict[tuple[int, ...], float], FloatArray, float]:
+        def task(b: int) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
             found = best_of_block(self.tables, states[b], int(starts[b + 1] - starts[b]), window)
             values, lengths, kept, counts, nearest = found
             sets = {tuple(kept[a, : lengths[a]].tolist()): float(values[a]) for a in range(values.size)}
@@ -353,23 +352,3 @@ class Sampler:
         order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
         whole = [np.union1d(self.items[np.array(Y, np.int64)], self.include) for Y in order]
         return Drawn(whole, int(total.sum()), nearest, total)
-
-
-def entries_of(dpp: DPP | LowRankDPP) -> tuple[FloatArray, bool]:
-    """L, or B with L = B B^T where that is smaller or has digits that L has lost; and whether it is B."""
-    if isinstance(dpp, DPP):
-        return np.ascontiguousarray(dpp.L), False
-    if dpp.n > min(DENSE, 4 * dpp.B.shape[1]) or nearly_parallel(dpp.L):
-        return dpp._need_L().entries()
-    return np.ascontiguousarray(dpp.L), False
-
-
-def nearly_parallel(L: FloatArray) -> bool:
-    """Whether two items are so alike that L has lost what they differ in; their rows may know it."""
-    r = np.sqrt(L.diagonal())
-    for low in range(0, len(L), 512):
-        block = np.abs(L[low : low + 512])
-        block[np.arange(len(block)), np.arange(low, low + len(block))] = 0.0
-        if (block > (1.0 - PARALLEL / 2) * np.outer(r[low : low + 512], r)).any():  # then 1 - S_ij^2 < PARALLEL
-            return True
-    return False
