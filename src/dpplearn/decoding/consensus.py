@@ -301,22 +301,18 @@ def in_steps(C: Any) -> tuple[Any, FloatArray]:
         return C, np.ones(C.shape[1])
     columns = sparse.csc_array(C)
     columns.eliminate_zeros()
-    token = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
-    largest, least = np.zeros(columns.shape[1]), np.full(columns.shape[1], np.inf)
+    size = columns.shape[1]
+    token = np.repeat(np.arange(size), np.diff(columns.indptr))
+    largest, least = np.ones(size), np.full(size, np.inf)
+    largest[token] = 0.0
     np.maximum.at(largest, token, columns.data)
     np.minimum.at(least, token, columns.data)
-
-    def uneven(unit: FloatArray) -> Any:
-        steps = columns.data / unit[token]
-        off = np.zeros(unit.size, np.bool_)
-        off[token[np.abs(steps - np.round(steps)) > 1e-9]] = True
-        return off | (largest > MOST * unit)
-
-    least[~np.isfinite(least)] = 1.0
-    unit, left = largest / GRID, np.ones(least.size, np.bool_)
-    for one in (np.ones(least.size), least, least / 2, least / 3, least / 4):  # the first of which all are multiples
-        fit = left & ~uneven(one)
-        unit[fit], left[fit] = one[fit], False
+    least = np.minimum(least, largest)
+    unit = largest / GRID
+    for one in (least / 4, least / 3, least / 2, least, np.ones(size)):  # the last of which all are multiples
+        steps = columns.data / one[token]
+        uneven = np.bincount(token, np.abs(steps - np.round(steps)) > 1e-9, size) > 0
+        unit = np.where(uneven | (largest > MOST * one), unit, one)
     columns.data = np.maximum(np.round(columns.data / unit[token]), 1.0)
     return sparse.csr_array(columns), unit
 
