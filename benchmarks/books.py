@@ -106,8 +106,8 @@ class Judge:
     def __init__(self, ready: Prepared, budget: float) -> None:
         allowed = ready.allowed(np.empty(0, np.int64), np.empty(0, np.int64))
         options = {"utility": ready.agreement, "rng": 99, "n_samples": 1_000, "exclude": ~allowed}
-        cost, window = ready.read.costs("words"), {"min_cost": 0.8 * budget, "max_cost": 1.2 * budget}
-        drawn = consensus(ready.kernel(0.5), cost, budget, **options, **window).references.to_sparse().astype(float)
+        cost = ready.read.costs("words")
+        drawn = consensus(ready.kernel(0.5), cost, budget, **options).references.to_sparse().astype(float)
         self.parts = [(weight, counts, drawn @ counts) for weight, counts in ready.agreement]
 
     def __call__(self, subset: np.ndarray) -> float:

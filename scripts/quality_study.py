@@ -70,9 +70,6 @@ VARIANTS: dict[str, dict] = {
     "bigrams 0.5": {"bigrams": 0.5},
     "samples 100": {"consensus": {"n_samples": 100}},
     "samples 1000": {"consensus": {"n_samples": 1000}},
-    "window 0.9 to 1.1": {"window": (0.9, 1.1)},
-    "window 0.7 to 1.3": {"window": (0.7, 1.3)},
-    "window 1.0 to 1.4": {"window": (1.0, 1.4)},
     "each, bigrams 0.3": {"targets": "each", "bigrams": 0.3},
     # prior 0.3: each extract counts a third, as in `Summarizer`, where every cluster counts once (three references)
     "each, bigrams 0.3, prior 0.3": {"targets": "each", "bigrams": 0.3, "prior_variance": 0.3},
@@ -135,8 +132,7 @@ def decode(model: Summarizer, cluster: Cluster, decoder: str, variant: dict) -> 
         items = greedy_map(dpp, cost, model.budget).subset
     else:
         utility = Prepared(read, model.model_, model.language_, variant.get("bigrams", 0.0)).agreement
-        low, high = variant.get("window", (0.8, 1.2))
-        options = {"min_cost": low * model.budget, "max_cost": high * model.budget, **variant.get("consensus", {})}
+        options = {"n_samples": 400, **variant.get("consensus", {})}
         items = consensus(dpp, cost, model.budget, utility=utility, rng=0, n_jobs=1, **options).subset
     return [read.texts[i] for i in np.sort(items)]
 

@@ -27,7 +27,7 @@ from dpplearn.process import Distribution, PointProcess, frozen
 from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.records import Tables
-from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
+from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, worth_alias
 from dpplearn.subsets import Subsets
 
 ComplexArray = npt.NDArray[np.complex128]
@@ -249,7 +249,8 @@ class Determinantal(Spectral, PointProcess):
     # Sampling
 
     def _vectors(self) -> tuple[FloatArray, FloatArray, None]:
-        return self.spectrum.p, self.spectrum.V, None
+        p, V, _ = self.spectrum
+        return p, settled(p, V), None
 
     def _eliminate(self, u: FloatArray) -> IntArray:
         return eliminate(self.K, u)

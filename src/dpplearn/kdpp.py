@@ -248,7 +248,9 @@ class KDPP(Spectral):
         return frozen((np.arange(self.n + 1) == self.k).astype(np.float64))
 
     def _vectors(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return np.empty(0), self._tilted[1], self._log_esp
+        lam, V, _ = self._tilted
+        about = lam / (lam + (lam[-max(self.k, 1)] or 1.0))  # how often a column is taken: as often as one like it
+        return np.empty(0), settled(about, V), self._log_esp
 
     @cached_property
     def _log_esp(self) -> FloatArray:

@@ -3,18 +3,20 @@
 import os
 import signal
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from damages import DAMAGES
 from dpplearn import diversify
+from dpplearn._run.blas import blas_threads, controller, let_any_thread_set
 from dpplearn._run.progress import Progress
+from dpplearn.decoding import dask as two_rounds
 from dpplearn.decoding.diversify import Settings
-
-# `dpplearn.decoding.dask` reads `dpplearn.decoding.near`, a placeholder until the kernel of near items is merged
-two_rounds = pytest.importorskip("dpplearn.decoding.dask", exc_type=ImportError)
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("distributed")
@@ -161,16 +163,76 @@ def test_what_was_kept_and_is_damaged_is_made_again(tmp_path, rng):
         assert {file: file.read_bytes() for file in files} == files
 
 
-def test_what_is_kept_is_for_the_same_call():
-    def name(part=PART, **each):
-        one = {"cost": np.ones(5), "include": np.array([], np.int64), "exclude": np.array([], np.int64)} | each
-        task = two_rounds.PartTask(0, np.ones(5), asked(3), groups=one.pop("groups", None), given=None, **one)
-        return two_rounds.key(part, task)
+def test_what_is_kept_is_for_the_same_call(rng):
+    def name(given=None, **each):
+        limits = asked(3).limits(5, None, **each)
+        return two_rounds.key(PART, two_rounds.PartTask(0, np.ones(5), asked(3), limits, np.zeros(0, int), given))
 
-    three, groups = np.array([3]), np.array(["a"] * 5, object)
-    names = [name(), name(include=three), name(exclude=three), name(groups=groups), name(groups=groups + "b")]
-    assert len(set(names)) == 5
-    assert names[1] == name(include=three.copy())
+    def rows(E):
+        return two_rounds.read_rows_given(E, E.shape[1])
+
+    E = rng.standard_normal((4, 3))
+    names = [name(), name(include=[3]), name(exclude=[3]), name(groups=list("aabbb")), name(groups=list("abbbb"))]
+    names += [name(rows(E)), name(rows(2 * E)), name(rows(sparse.csr_array(E))), name(rows(sparse.csr_array(2 * E)))]
+    assert len(set(names)) == 9
+    assert names[1] == name(include=np.array([3]))
+    assert names[-1] == name(rows(sparse.csr_array(2 * E)))
+
+
+@pytest.mark.usefixtures("client")
+def test_groups_that_need_some_find_cheap_ones_in_every_part(rng):
+    """The best items of a group are beyond the budget, and the first round gives cheap ones, too."""
+    E, s, n = rng.standard_normal((40, 3)), np.arange(40.0), 40
+    groups, cost = np.arange(n) % 2, np.where(np.arange(n) >= 4, 9.0, 1.0)
+    call = {"k": 4, "budget": 4.0, "cost": cost, "groups": groups, "min_per_group": 2, "nugget": 1e-6}
+    found = diversify(da.from_array(E, chunks=(40, -1)), s, per_part=1, **call)
+    assert found.sorted_subset.tolist() == [0, 1, 2, 3]
+
+
+def blas_threads_now():
+    return {library["num_threads"] for library in controller().info() if library["user_api"] == "blas"}
+
+
+def test_a_worker_of_two_threads_has_one_blas_thread_for_each():
+    """Also after the task that began first has ended; then as many as before."""
+    began, both, ended = Event(), Event(), Event()
+
+    def first():
+        with blas_threads(0, one=True):
+            began.set()
+            both.wait(20)
+            return blas_threads_now()
+
+    def second():
+        began.wait(20)
+        with blas_threads(0, one=True):
+            both.set()
+            ended.wait(20)
+            return blas_threads_now()
+
+    before = controller().limit(limits=2)
+    let_any_thread_set()
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            tasks = [pool.submit(first), pool.submit(second)]
+            assert tasks[0].result() == {1}
+            ended.set()
+            assert tasks[1].result() == {1}
+        assert blas_threads_now() == {2}
+    finally:
+        before.restore_original_limits()
+        let_any_thread_set()
+
+
+def test_as_many_workers_as_jobs(monkeypatch):
+    def none():
+        raise ValueError
+
+    monkeypatch.setattr(dd, "get_client", none)  # that of other tests is no matter here
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # their dashboard's port is in use
+        with two_rounds.cluster_client(None, 1) as client:
+            assert len(client.scheduler_info()["workers"]) == 1
 
 
 PART = two_rounds.Part(0, 5, None, (), "E")

@@ -14,7 +14,7 @@ from dpplearn import DPP, LowRankDPP, Subsets
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.candidates import diversified, read_model
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.tilt import expected_cost, fill_tilt, find_tilt
+from dpplearn.decoding.tilt import fill_tilt, find_tilt
 
 seeds = st.integers(0, 10_000)
 
@@ -140,7 +140,6 @@ def test_tilt_reaches_its_target(seed, share):
     lam, V = DPP(L).eigenpairs
     s = find_tilt(lam, V, cost, share * cost.sum())
     assert DPP(np.exp(s) * L).marginals @ cost == pytest.approx(share * cost.sum(), rel=1e-6)
-    assert expected_cost(lam, cost @ V**2, s) == pytest.approx(share * cost.sum(), rel=1e-6)
 
 
 @pytest.mark.parametrize("tilt", [False, True])
@@ -265,14 +264,9 @@ def test_forms_of_a_utility_agree():
 def test_references_have_the_right_cost():
     q, phi, cost, _ = random_problem(8, n=40)
     budget = float(cost.mean() * 8)
-    found = consensus((q / 10, phi), cost, budget, rng=0)
-    assert "all sets" in found.reason  # 400 of them are drawn when asked for
-    totals = found.references.to_sparse() @ cost
-    assert len(found.references) == 400
-    assert totals.min() >= 0.8 * budget - 1e-6
-    assert totals.max() <= 1.2 * budget + 1e-6
+    found = consensus((q / 10, phi), cost, budget, n_samples=400, rng=0)
     assert found.cost <= budget
-    assert np.mean(totals) == pytest.approx(budget, rel=0.05)
+    assert np.mean(found.references.to_sparse() @ cost) == pytest.approx(budget, rel=0.05)
 
 
 def test_given_references_decide():
@@ -280,11 +274,7 @@ def test_given_references_decide():
     given_sets = Subsets.from_lists([[1, 3], [1, 3], [0, 3]], n=5)
     assert consensus(dpp, k=2, samples=given_sets).sorted_subset.tolist() == [1, 3]
     assert "no references" in consensus(dpp, k=2, samples=[]).reason
-    none = consensus(dpp, k=2, min_cost=1.2, max_cost=1.3, n_samples=5, rng=0)
-    assert len(none) == 2
-    assert "nearest cost" in none.reason
-    assert "set of greedy_map" in none.reason
-    assert np.isnan(none.utility)
+    assert np.isnan(consensus(dpp, k=2, samples=[]).utility)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +285,7 @@ def test_given_references_decide():
         ({"utility": [(-1.0, np.eye(3))], "k": 1}, "weights"),
         ({"utility": 3.0, "k": 1}, "token-count matrix"),
         ({}, "budget or a size limit"),
-        ({"k": 1, "min_cost": 3, "max_cost": 2}, "min_cost must not be above"),
+        ({"utility": lambda A, B: len(A) + len(B), "k": 1}, "token-count matrix"),
         ({"k": 1, "samples": Subsets.from_lists([[0]], n=9)}, "subsets of the 3 items"),
     ],
 )
@@ -382,9 +372,12 @@ def test_counts_of_sets_of_one_length_agree_as_their_mean_f1(rng):
     references = [np.sort(rng.permutation(n)[:4]) for _ in range(60)]
     limits = {"samples": references, "include": [2], "exclude": [5]}
     fast = consensus(dpp, cost, 8.0, utility=counts, **limits)
-    slow = consensus(dpp, cost, 8.0, utility=lambda A, B: clipped_f1(counts, A, B), **limits)
-    assert fast.sorted_subset.tolist() == slow.sorted_subset.tolist()
-    assert fast.utility == pytest.approx(slow.utility, abs=1e-9)
+    best = max(
+        np.mean([clipped_f1(counts, np.array(Y), R) for R in references])
+        for Y in feasible(cost, 8.0, include=[2], exclude=[5])
+    )
+    assert fast.utility == pytest.approx(np.mean([clipped_f1(counts, fast.subset, R) for R in references]), abs=1e-9)
+    assert fast.utility > 0.99 * best
 
 
 def test_items_to_include_are_the_answer_where_no_sample_fits():

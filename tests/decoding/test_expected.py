@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 
 import numpy as np
@@ -14,8 +13,7 @@ from brute_decoding import feasible, kernel, random_problem
 from dpplearn import DPP, Subsets
 from dpplearn.decoding import consensus
 from dpplearn.decoding._consensus_loops import FEW
-from dpplearn.decoding.agreement import level_part
-from dpplearn.decoding.candidates import read_model
+from dpplearn.decoding.consensus import level_part
 from dpplearn.decoding.tilt import find_tilt
 
 NONE = np.empty(0, np.int64)
@@ -121,21 +119,26 @@ def test_no_seed_and_no_thread_changes_it():
         assert again.utility == one.utility
 
 
-def test_a_copy_has_the_references_and_not_the_model():
-    q, phi, cost, budget = random_problem(4, n=30)
-    found = consensus((q, phi), cost, budget, rng=0)
-    again = pickle.loads(pickle.dumps(found))
-    assert again.references.counts() == found.references.counts() == copy.copy(found).references.counts()
-    assert len(found.references) == 400
+def test_sets_drawn_estimate_what_the_model_expects():
+    """Also given what must be in and out, and beyond what any set of positive probability costs."""
+    q, phi, cost, budget = random_problem(4, n=12)
+    words = np.random.default_rng(0).poisson(0.6, (12, 30))
+    for limits in ({}, {"include": [3], "exclude": [0, 7]}, {"groups": np.arange(12) // 3, "max_per_group": 1}):
+        exact = consensus((q, phi), cost, budget, utility=words, **limits)
+        drawn = consensus((q, phi), cost, budget, utility=words, n_samples=50_000, rng=0, **limits)
+        assert len(exact.references) == 0
+        assert len(drawn.references) == 50_000
+        assert drawn.utility == pytest.approx(exact.utility, rel=0.01)
+        assert "50000 references" in drawn.reason
+    again = pickle.loads(pickle.dumps(drawn))
+    assert again.references.counts() == drawn.references.counts()
 
 
-def test_samples_are_drawn_where_they_are_asked_for():
-    q, phi, cost, budget = random_problem(4, n=30)
-    for options in ({"n_samples": 50}, {"min_cost": 0.7 * budget}, {"utility": lambda A, B: len(set(A) & set(B))}):
-        found = consensus((q, phi), cost, budget, rng=0, **options)
-        assert "references" in found.reason
-    model = read_model((q, phi))
-    assert "all sets" in consensus(model, cost, budget).reason
+def test_more_items_than_a_kernel_is_made_of_are_drawn_from():
+    rng = np.random.default_rng(0)
+    chosen = consensus((rng.random(6000) + 1.0, rng.standard_normal((6000, 8))), k=4, rng=0)
+    assert len(chosen.references) == 400
+    assert len(chosen) <= 4
 
 
 def test_large_expectations_do_not_underflow():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.cluster import MiniBatchKMeans
 
+from dpplearn import diversify
 from dpplearn.decoding import near
 from dpplearn.decoding.near import NUGGET, NearGains, largest
 
@@ -179,6 +181,38 @@ def test_choices_cover_more_than_random_ones_and_have_no_near_copies():
     for Y in (chosen, scored):
         cosines = X[Y] @ X[Y].T
         assert np.count_nonzero(cosines > 0.99) == k
+
+
+@pytest.mark.parametrize("k", [20, 60])
+def test_of_equal_items_those_in_the_middle_cover_as_much_as_medoids(k):
+    """On average: where there are few clusters, either may miss one."""
+    more = []
+    for seed in (5, 6, 7):
+        X = clustered(np.random.default_rng(seed)).astype(np.float32)
+        centers = MiniBatchKMeans(k, n_init=1, random_state=0).fit(X).cluster_centers_
+        medoids = (centers / lengths(centers)[:, None] @ X.T).argmax(axis=1)
+        chosen = diversify(X, k=k, kernel="near").subset
+        assert np.unique(chosen).size == k
+        more.append((X @ X[chosen].T).max(axis=1).mean() - (X @ X[medoids].T).max(axis=1).mean())
+    assert np.mean(more) > -0.005
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_limits_hold_where_items_move_to_the_middle(seed):
+    rng = np.random.default_rng(seed)
+    X, n, k = clustered(rng, 3000), 3000, 25
+    groups, cost = rng.integers(0, 8, n), rng.uniform(1.0, 3.0, n)
+    limits = {"include": rng.choice(1000, 3, replace=False), "exclude": rng.choice(np.arange(1000, n), 1500, False)}
+    limits |= {"groups": groups, "max_per_group": 4, "min_per_group": 2} if seed % 2 else {}
+    limits |= {"cost": cost, "budget": 40.0} if seed > 1 else {}
+    given = X[2000:2100]
+    found = diversify(X, k=k, kernel="near", given=given, **limits)
+    assert np.unique(found.subset).size == len(found) <= k
+    assert set(limits["include"]) <= set(found.subset.tolist())
+    assert not np.isin(found.subset, limits["exclude"]).any()
+    assert seed < 2 or cost[found.subset].sum() <= 40.0
+    assert not seed % 2 or np.isin(np.bincount(groups[found.subset], minlength=8), [2, 3, 4]).all()
+    assert (X[found.subset[3:]] @ given.T).max() < 0.99
 
 
 def test_few_of_many_are_described_where_scores_differ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from brute_decoding import algorithm_2, best_set, clipped_f1, feasible, kernel, log_minor, mean_f1, random_problem
+from brute_decoding import algorithm_2, best_set, feasible, kernel, log_minor, mean_f1, random_problem
 from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
 from dpplearn.decoding.limits import check_limits
@@ -63,23 +63,16 @@ def test_every_decoder_keeps_every_combination_of_limits(name):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_consensus_by_counts_and_by_a_function_keep_them_too(seed):
+def test_consensus_by_counts_keeps_them_too(seed):
     cost, budget, limits, sets = any_limits(seed)
     counts = np.random.default_rng(seed).integers(0, 3, (6, 5))
     L = kernel(*random_problem(seed, 6)[:2])
     bound = {} if budget == np.inf else {"budget": budget}
-    for utility, drawn in (
-        (counts, {}),
-        (counts, {"n_samples": 30}),
-        (lambda A, B: clipped_f1(counts, A, B), {"n_samples": 9}),
-    ):
-        chosen = consensus(DPP(L), cost, utility=utility, rng=seed, **bound, **drawn, **limits)
+    for drawn in ({}, {"n_samples": 30}):
+        chosen = consensus(DPP(L), cost, utility=counts, rng=seed, **bound, **drawn, **limits)
         assert tuple(chosen.sorted_subset.tolist()) in sets
         if drawn and np.isfinite(chosen.utility):
-            refs = chosen.references
-            value = mean_f1(counts, chosen.subset, refs) if utility is counts else np.mean(
-                [clipped_f1(counts, chosen.subset, R) for R in refs])  # fmt: skip
-            assert chosen.utility == pytest.approx(value, abs=1e-9)
+            assert chosen.utility == pytest.approx(mean_f1(counts, chosen.subset, chosen.references), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -122,20 +115,14 @@ def test_samples_outside_the_quotas_do_not_count(seed, limits):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("form", ["counts", "function"])
-def test_consensus_is_best_among_sets_of_different_groups(seed, form):
+def test_consensus_is_best_among_sets_of_different_groups(seed):
     L, _, cost, budget, groups = problem(seed)
     counts = np.random.default_rng(seed).integers(0, 3, (8, 6)) + np.eye(8, 6, dtype=int)
-    utility = counts if form == "counts" else lambda A, B: clipped_f1(counts, A, B)
-    chosen = consensus(DPP(L), cost, budget, utility=utility, n_samples=60, rng=seed, **one_each(groups))
+    chosen = consensus(DPP(L), cost, budget, utility=counts, n_samples=60, rng=seed, **one_each(groups))
     assert len(set(groups[chosen.subset])) == len(chosen)
-    for R in chosen.references:
-        assert len(set(groups[R])) == len(R)
 
     def value(Y):
-        if form == "counts":
-            return mean_f1(counts, Y, chosen.references)
-        return np.mean([clipped_f1(counts, Y, R) for R in chosen.references])
+        return mean_f1(counts, Y, chosen.references)
 
     choices = feasible(cost, budget, **one_each(groups))
     assert chosen.utility == pytest.approx(value(chosen.subset), abs=1e-9)

@@ -84,7 +84,6 @@ def test_items_to_include_that_fill_the_rank_are_the_answer(seed):
                 sampled_map(model, **asked, **draws, tilt=True),
                 consensus(model, **asked),
                 consensus(model, **asked, **draws),
-                consensus(model, **asked, utility=lambda A, B: float(np.isin(A, B).mean()), **draws),
                 exact_map(model, **asked),
                 local_search(model, **asked),
             ):

@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 from brute import pmf, pmf_of_marginal, random_kernel, random_marginal
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
+from dpplearn.decoding import consensus, sampled_map
 from dpplearn.kernels import rbf_similarity
 from dpplearn.sampling._spectral_loops import alias_tables
 from dpplearn.sampling.spectral import settled
@@ -305,6 +306,29 @@ def test_equal_eigenvalues_have_one_basis_on_every_machine(rng):
     found = settled(lam, V)
     assert found.T @ found == pytest.approx(np.eye(8), abs=1e-12)
     assert (found * lam) @ found.T == pytest.approx((V * lam) @ V.T, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dpp", "few", "rows", "k-dpp", "decoder", "tilted decoder", "consensus"])
+def test_no_draw_depends_on_the_basis_of_equal_eigenvalues(kind, rng):
+    """Another processor's LAPACK gives another basis: here it is turned by hand."""
+    B = np.linalg.qr(rng.standard_normal((9, 6)))[0] * np.array([2.0, 2.0, 2.0, 1.0, 1.0, 0.5])
+    answers = []
+    for turn in (np.eye(3), np.linalg.qr(rng.standard_normal((3, 3)))[0]):
+        dpp = LowRankDPP(B) if kind == "rows" else DPP(B @ B.T)
+        lam, V = (np.array(x) for x in dpp.eigenpairs)
+        V[:, -3:] = V[:, -3:] @ turn
+        dpp.__dict__["eigenpairs"] = lam, V
+        limits = {"k": 3, "n_samples": 300, "rng": 0}
+        if kind == "k-dpp":
+            draws = list(KDPP(dpp, 3).sample(100, rng=0))
+        elif kind == "consensus":
+            draws = list(consensus(dpp, **limits).references)
+        elif "decoder" in kind:
+            draws = [one.sorted_subset for one in sampled_map(dpp, m=9, tilt=kind != "decoder", **limits).best]
+        else:
+            draws = list(dpp.sample(2 if kind == "few" else 300, rng=0))
+        answers.append([Y.tolist() for Y in draws])
+    assert answers[0] == answers[1]
 
 
 def test_rounding_changes_no_alias_table(rng):

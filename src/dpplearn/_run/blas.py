@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
+from threading import Lock
 from typing import Any
 
 LARGE = 1024  # below this many items a second BLAS thread gains little, and on a busy machine costs up to 30 times
@@ -20,17 +21,12 @@ def controller() -> Any:
     return ThreadpoolController()
 
 
-def blas_threads(n: int) -> AbstractContextManager[Any]:
-    """One BLAS thread for matrices of up to LARGE rows; else as many as are set."""
-    return controller().limit(limits=1) if n <= LARGE else nullcontext()
-
-
 @contextmanager
 def one_thread() -> Iterator[None]:
     """In this block BLAS uses one thread, and `map_threads` starts none: for workers that share a machine's cores."""
     token = _alone.set(True)
     try:
-        with controller().limit(limits=1):
+        with ONE:
             yield
     finally:
         _alone.reset(token)
@@ -48,3 +44,38 @@ def thread_limit(n_jobs: int) -> int:
             return n_jobs
         return 1
     return n_jobs
+class OneThread:
+    """One BLAS thread from when the first thread of Python asks for it until the last one has left, in any order."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = Lock(), 0
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                self.limit = controller().limit(limits=1)
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                let_any_thread_set()
+                self.limit.restore_original_limits()
+                let_any_thread_set()
+
+
+def let_any_thread_set() -> None:
+    """threadpoolctl 3.8 heeds only the thread that set a limit first; the last one that leaves may be another."""
+    for library in controller().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+ONE = OneThread()
+
+
+def blas_threads(n: int, one: bool = False) -> AbstractContextManager[Any]:
+    """One BLAS thread for matrices of up to LARGE rows, or for all where asked; else what is set."""
+    return ONE if one or n <= LARGE else nullcontext()

@@ -39,7 +39,7 @@ def cluster_client(client: Any = None, n_jobs: int | None = None) -> Iterator[An
         yield current
         return
     with block_sigint():  # stopped half-way, distributed would print its own tracebacks
-        jobs = check_jobs(None if n_jobs == 1 else n_jobs)
+        jobs = check_jobs(n_jobs)
         cluster = dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
         own = dd.Client(cluster)
     try:

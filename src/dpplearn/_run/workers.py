@@ -195,7 +195,7 @@ def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Worker
     """
     jobs = check_jobs(n_jobs)
     if check_backend(backend) is not None:
-        with cluster_client(None if backend == "dask" else backend, n_jobs) as client:
+        with cluster_client(None if backend == "dask" else backend, None if n_jobs == 1 else n_jobs) as client:
             yield Cluster(client)
     elif jobs == 1:
         yield Here()

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._numba import jit
-from dpplearn.decoding.agreement import SAME
 
 Array = np.ndarray[Any, Any]
 FEW = 8  # items up to which all 2^m ways of holding a token are listed
+SAME = 1e-11  # rises that differ by less are equal: else rounding, and so a library's version, would decide
 CALLS = 100  # of `best_addition` in a search, about
 
 

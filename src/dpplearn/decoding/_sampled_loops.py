@@ -60,8 +60,8 @@ def within_quotas(items, k, window, owed, counts):
 def best_of_block(tables, state, size, window):
     """Of `size` samples, the m most probable distinct ones that count.
 
-    Returns their log det L_Y (descending), lengths, items, how many samples counted, and of those that did not, though
-    they had the right number of items, the cost nearest to the window.
+    Returns their log det L_Y (descending), lengths and items; how many samples of each number of items counted; and of
+    those that did not, though they had the right number of items, the cost nearest to the window.
     """
     cost, log_diag, low, high = window.cost, window.log_diag, window.low, window.high
     n, m = tables.V.shape[0], window.m
@@ -70,11 +70,11 @@ def best_of_block(tables, state, size, window):
     C = np.empty((min(n, 64), min(n, 64)))
     best, lengths = np.full(m, -np.inf), np.zeros(m, np.int64)
     kept = np.empty((m, min(n, 64)), np.int32)
-    count, feasible, nearest, gap = 0, 0, np.nan, np.inf
+    count, nearest, gap, any_yet, counts = 0, np.nan, np.inf, False, np.zeros(n + 1, np.int64)
     unless = Unless(cost, low, high, cost.min(), cost.max(), window.smallest, window.largest)
-    owed, counts = window.need.sum(), np.zeros(window.most.size, np.int64)
+    owed, in_group = window.need.sum(), np.zeros(window.most.size, np.int64)
     for _ in range(size):
-        k = draw(tables, state, work, unless if feasible > 0 else NEVER)  # with one, the nearest cost is not asked for
+        k = draw(tables, state, work, unless if any_yet else NEVER)  # with one, the nearest cost is not asked for
         if k < window.smallest or k > window.largest:
             continue
         total, bound = 0.0, 0.0
@@ -82,11 +82,12 @@ def best_of_block(tables, state, size, window):
             total += cost[items[c]]
             bound += log_diag[items[c]]
         away = max(low - total, total - high)
-        if away > 0.0 or not within_quotas(items, k, window, owed, counts):
+        if away > 0.0 or not within_quotas(items, k, window, owed, in_group):
             if away < gap:
                 gap, nearest = away, total
             continue
-        feasible += 1
+        counts[k] += 1
+        any_yet = True
         # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization
         if count == m and bound < best[m - 1]:
             continue
@@ -94,9 +95,7 @@ def best_of_block(tables, state, size, window):
             C = np.empty((k, k))
         if k > kept.shape[1]:
             wider = np.empty((m, min(n, 2 * k)), np.int32)
-            for a in range(count):
-                for c in range(lengths[a]):
-                    wider[a, c] = kept[a, c]
+            wider[:, : kept.shape[1]] = kept
             kept = wider
         value = log_minor(window.A, window.gram, items, k, C)
         if value == -np.inf or (count == m and value < best[m - 1]):
@@ -118,6 +117,5 @@ def best_of_block(tables, state, size, window):
             best[a], lengths[a] = best[a - 1], lengths[a - 1]
             kept[a, : lengths[a]] = kept[a - 1, : lengths[a]]
         best[place], lengths[place] = value, k
-        for c in range(k):
-            kept[place, c] = items[c]
-    return best[:count], lengths[:count], kept[:count], feasible, nearest
+        kept[place, :k] = items[:k]
+    return best[:count], lengths[:count], kept[:count], counts, nearest

@@ -37,8 +37,8 @@ from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.engine import Gains, KernelGains, RowGains
-from dpplearn.decoding.limits import NO_ITEMS, is_number
-from dpplearn.decoding.near import NearGains
+from dpplearn.decoding.limits import NO_ITEMS, Limits, is_number
+from dpplearn.decoding.near import NearGains, to_middles
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
@@ -206,6 +206,11 @@ class Candidates:
         assert self.given is not None
         V, w = self.given.directions(self.share)
         return np.sqrt(w)[:, None] * V
+
+    def to_middles(self, items: IntArray, limits: Limits) -> IntArray:
+        """Chosen near items, moved to the middle of what they stand for."""
+        given = np.empty((0, self.embedded.rows.shape[1])) if self.given is None else self.given.rows
+        return to_middles(*self.embedded, given, limits, items)
 
     @property
     def share(self) -> float:

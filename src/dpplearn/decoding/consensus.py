@@ -1,32 +1,48 @@
-"""Minimum Bayes risk: the set that agrees most, on average, with sets drawn from the model."""
+"""Minimum Bayes risk: the set that agrees most, on average, with the sets of the model.
+
+Let a be the token counts of a set, and N those of a set drawn. Agreement is the F1 of their overlap in expectation,
+
+    2 sum over t of E min(a_t, N_t) / (sum of a_t + sum of E N_t),      E min(a, N) = sum over j <= a of P(N >= j).
+
+P(N >= j) comes from the model: N_t is the sum over the items that hold t. For few items its distribution is exact, from
+all ways in which they may be in or out; for many, it has the exact mean and variance,
+
+    E N = sum of c_i K_ii,      Var N = sum of c_i^2 K_ii - sum of c_i c_j K_ij^2,
+
+and the shape of a binomial, to which sums of independent flips, as every such N is, are near. So no seed changes the
+answer. Where sets are drawn or given instead, P(N >= j) is the share of them with so many of a token.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
-from dpplearn.decoding.agreement import CountUtility, best_agreement, check_utility
+from dpplearn._holders import as_csr, as_numbers
+from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_selection, describe, greedy_run, in_order
-from dpplearn.decoding.limits import Bound, Limits, check_budget, check_limits
+from dpplearn.decoding.limits import BoolArray, Bound, Limits, check_limits
+from dpplearn.decoding.sampled import given_limits, tilted_tables
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.source import Source, given_limits
 from dpplearn.decoding.tilt import tilted_kernel
-from dpplearn.sampling import end_to_end
+from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.subsets import Subsets
 
-Utility: TypeAlias = Callable[[IntArray, IntArray], float] | ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
-DRAWN = 400  # references, where they are drawn
+Utility: TypeAlias = ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
+Counts: TypeAlias = list[tuple[float, sparse.csr_array]]
+DRAWN = 400  # sets, where there are too many items for the model's kernel
 MOST_REFERENCES = 100_000  # a table of their counts is made
-EFFORT = 50  # at most so many draws for each reference asked for
+PASSES = 100  # rounds of swaps; a few are enough, each raises the agreement
+LEAST = 1e-9  # what a swap or a drop must raise the agreement by
+MOST = 1000  # levels of a token in one item; more, or counts that are no multiples, are brought to GRID
+GRID = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,23 +52,13 @@ class ConsensusSelection(Selection):
     Attributes
     ----------
     utility : float
-        Expected agreement with a set drawn, or the mean over the references; nan where there are none.
+        Expected agreement with a set drawn; nan where there are no sets to agree with.
     references : Subsets
-        The samples it was compared with. Where it was compared with all sets at once, 400 of them, drawn when first
-        asked for.
+        The sets it was compared with; none where it was compared with all sets of the model at once.
     """
 
     utility: float
-    compared: Subsets | Callable[[], Subsets] = field(repr=False)
-
-    @cached_property
-    def references(self) -> Subsets:
-        """The samples it was compared with, or some of all."""
-        return self.compared if isinstance(self.compared, Subsets) else self.compared()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Copies and other processes get the samples, not the model that they are drawn from."""
-        return super().__getstate__() | {"compared": self.references, "references": self.references}
+    references: Subsets = field(repr=False)
 
 
 def consensus(
@@ -62,8 +68,6 @@ def consensus(
     *,
     utility: Utility | None = None,
     n_samples: int | None = None,
-    min_cost: float | None = None,
-    max_cost: float | None = None,
     samples: Subsets | Iterable[ArrayLike] | None = None,
     k: int | None = None,
     include: ArrayLike = (),
@@ -77,40 +81,33 @@ def consensus(
 ) -> ConsensusSelection:
     """Build the set that agrees most with the sets of the model, on average (minimum Bayes risk).
 
-    Where many good sets differ in detail, the most probable one is an accident; the one that most others agree
-    with is not. For token counts the average is over all sets at once, by the counts that the model expects
-    (`dpplearn.decoding.agreement`): no seed changes it. For any other function, or where samples are asked for, it is
-    over sets drawn. The search is over all sets that fit: greedy additions from as little as may be, with gains as they
-    are and per cost, and from the set of `greedy_map`; then swaps, drops and additions until none helps; the best of
-    the three.
+    Where many good sets differ in detail, the most probable one is an accident; the one that most others agree with is
+    not. The average is over all sets at once, by the token counts that the model expects: no seed changes it. Qualities
+    are scaled by one factor, so that sets cost the budget on average. The search is over all sets that fit: greedy
+    additions from as little as may be, with gains as they are and per cost, and from the set of `greedy_map`; then
+    swaps, drops and additions until none helps; the best of the three.
 
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, groups, max_per_group, min_per_group, diversity
         As in `greedy_map`. A budget or k is needed.
-    utility : array, list of (weight, array), or callable, optional
+    utility : array, or list of (weight, array), optional
         How well set A agrees with set B. A token-count matrix, one row per item, dense or sparse, means the F1 of the
         clipped overlap of their summed counts a and b, 2 sum(min(a, b)) / (sum(a) + sum(b)): ROUGE-1 F, if tokens are
         words; with many sets B, 2 E sum(min(a, b)) / (sum(a) + E sum(b)). A list of weights and matrices adds several
-        of them. A callable takes two sorted index arrays, neither empty, and is called for every candidate and every
-        distinct reference; agreement is the mean. Default: each item is its own token.
+        of them. Default: each item is its own token.
     n_samples : int, optional
-        Number of reference sets to draw and compare with. Default: none for token counts, 400 where `utility` is a
-        function, `min_cost` or `max_cost` is given, or there are more than 5,000 items.
-    min_cost, max_cost : float, optional
-        References are drawn until n_samples cost between these, by default 0.8 and 1.2 times the budget; the
-        qualities are scaled by one factor so that the mean cost of a draw is the middle of the two. Where no set
-        of positive probability costs so much (few independent items), 0.8 and 1.2 times what `greedy_map` reaches.
+        Estimate the expected counts from so many sets drawn. Default: 400 where there are more than 5,000 items, else
+        none are drawn, and the model's own expectations are used.
     samples : Subsets or list of item lists, optional
-        References to use instead of drawing.
+        Estimate them from these sets.
     rng, n_jobs
-        As in `sampled_map`; without samples they change nothing.
+        As in `sampled_map`; they change nothing where no sets are drawn.
 
     Returns
     -------
     ConsensusSelection
-        The set costs at most the budget, whatever the references cost. Where no reference was found, the set of
-        `greedy_map`, with a reason that says so.
+        Where there are no sets to agree with, the set of `greedy_map`, with a reason that says so.
 
     Examples
     --------
@@ -118,113 +115,242 @@ def consensus(
     >>> S = [[1, 0.9, 0.9, 0], [0.9, 1, 0.9, 0], [0.9, 0.9, 1, 0], [0, 0, 0, 1]]
     >>> dpp = DPP.from_quality([2.0, 2.0, 2.0, 0.5], S)
     >>> words = [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 0, 1]]  # item 2 says what 0 and 1 say
-    >>> consensus(dpp, k=1, utility=words, rng=0).subset
+    >>> consensus(dpp, k=1, utility=words).subset
     array([2])
     """
     candidates = read_model(dpp, diversity)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    n = candidates.n
+    limits = check_limits(n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
     if not limits.bounded:
         raise ValueError("consensus needs a budget or a size limit k; found neither.")
-    generator, jobs = check_rng(rng), check_jobs(n_jobs)
-    compare = check_utility(utility, candidates.n)
-    few = candidates.n <= DENSE
+    generator, jobs, counts = check_rng(rng), check_jobs(n_jobs), check_utility(utility, n)
     count = DRAWN if n_samples is None else check_int(n_samples, "n_samples", low=1, high=MOST_REFERENCES)
-    reason, none = limits.empty_reason(), Subsets.from_lists([], candidates.n)
+    reason, references = limits.empty_reason(), Subsets.from_lists([], n)
     if reason:
-        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan, none)
-    run = greedy_run(candidates, limits, -np.inf)  # where the search starts, and the answer where there is no other
-    sets: Any  # to agree with: references, or the kernel K of all that may be drawn
-    references: Subsets | Callable[[], Subsets]
-    drawn = samples is None and limits.free.any()
-    if drawn and n_samples is min_cost is max_cost is None and isinstance(compare, CountUtility) and few:
-        sets, note = expected_kernel(candidates, limits)
-        references = partial(draw_some, candidates, limits, int(generator.integers(2**63)), jobs)
-        kind, against = "expected", "all sets of the model"
-    else:
-        if drawn:
-            sets, note = draw_references(candidates, limits, count, min_cost, max_cost, generator, jobs)
-        elif samples is None:
-            sets, note = Subsets.from_lists([limits.include], candidates.n), "; nothing else may be chosen"
+        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan, references)
+    sets: FloatArray | Subsets  # to agree with: K of all that may be drawn, or some sets
+    note, against = "", "all sets of the model"
+    if samples is None and limits.free.any():
+        if n_samples is None and n <= DENSE:
+            sets, spent = expected_kernel(candidates, limits)
         else:
-            sets = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, candidates.n)
-            note = "" if len(sets) else "no references were given in samples"
-        references, kind, against = sets, "mean", f"{len(sets)} references"
-        if sets.n != candidates.n:
-            raise ValueError(f"samples must be subsets of the {candidates.n} items, found subsets of {sets.n}.")
+            sets, spent = draw_references(candidates, limits, count, generator, jobs)
+        if spent <= 0.9 * limits.worth:
+            note = f", which cost about {spent:.3g}: no set of positive probability costs much more"
+    elif samples is None:
+        sets, note = Subsets.from_lists([limits.include], n), "; nothing else may be chosen"
+    else:
+        sets = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, n)
+    if isinstance(sets, Subsets):
+        references, against = sets, f"{len(sets)} references"
+        if sets.n != n:
+            raise ValueError(f"samples must be subsets of the {n} items, found subsets of {sets.n}.")
+    run = greedy_run(candidates, limits, -np.inf)  # where one search starts, and the answer where there is no other
     items, value = run.items, np.nan
     if len(sets):
-        items, value = best_agreement(compare.agreement(sets, limits), limits, run.items)
-        reason = f"{kind} utility {value:.4g} against {against}{note}"
-        note = f"no set agrees with any of {against}"
+        items, value = best_agreement(counts, sets, limits, run.items)
     if np.isnan(value) or value == 0.0:
         chosen = as_selection(candidates, limits, run, describe(limits, run))
-        reason = f"{note}; {'this is the set of greedy_map' if len(chosen) else chosen.reason}"
+        why = f"no set agrees with any of {against}" if len(sets) else "no references were given in samples"
+        reason = f"{why}; {'this is the set of greedy_map' if len(chosen) else chosen.reason}"
     else:
-        chosen = in_order(candidates, limits, np.sort(items), reason)
+        chosen = in_order(candidates, limits, np.sort(items), "")
+        reason = f"expected utility {value:.4g} against {against}{note}"
         if chosen.gains.min(initial=0.0) == -np.inf:
             reason += "; its own probability is 0, because some of its items are linear combinations of others"
     return ConsensusSelection.of(chosen, reason, value, references)
 
 
-def expected_kernel(candidates: Candidates, limits: Limits) -> tuple[FloatArray, str]:
-    """K of the items that are free, under e^s L with s such that sets cost the budget on average; and what to note."""
+def expected_kernel(candidates: Candidates, limits: Limits) -> tuple[FloatArray, float]:
+    """K of the items that are free, under e^s L with s such that sets cost the budget on average; and their cost."""
     dpp, rest = given_limits(candidates, limits)
     base = limits.total(limits.include)
     K = tilted_kernel(dpp, limits.cost[rest], limits.worth - base)
-    spent = float(limits.cost[rest] @ K.diagonal()) + base
-    short = f", which cost about {spent:.3g}: no set of positive probability costs much more"
-    return K, "" if spent > 0.9 * limits.worth else short
-
-
-def draw_some(candidates: Candidates, limits: Limits, seed: int, n_jobs: int) -> Subsets:
-    """Some of the sets that a set was compared with."""
-    return draw_references(candidates, limits, DRAWN, None, None, np.random.default_rng(seed), n_jobs)[0]
+    return K, float(limits.cost[rest] @ K.diagonal()) + base
 
 
 def draw_references(
-    candidates: Candidates, limits: Limits, count: int, min_cost: float | None, max_cost: float | None,
-    rng: np.random.Generator, n_jobs: int,
-) -> tuple[Subsets, str]:  # fmt: skip
-    """`count` samples of the right cost, or as many as turn up, and what to note about them."""
-    low = 0.8 * limits.worth if min_cost is None else check_budget(min_cost, "min_cost")
-    high = max(1.2 * limits.worth, low) if max_cost is None else check_budget(max_cost, "max_cost")
-    if low > high:
-        raise ValueError(f"min_cost must not be above max_cost, found {low:g} and {high:g}.")
-    references, note = draw_between(candidates, limits, count, (low, high), rng, n_jobs)
-    if len(references) or min_cost is not None or max_cost is not None:
-        return references, note
-    reached = limits.total(greedy_run(candidates, limits, -np.inf).items)
-    if reached >= low:
-        return references, note
-    references, note = draw_between(candidates, limits, count, (0.8 * reached, 1.2 * reached), rng, n_jobs)
-    if len(references):
-        note = f", which cost about {reached:g}: no set of positive probability costs much more"
-    return references, note
+    candidates: Candidates, limits: Limits, count: int, rng: np.random.Generator, n_jobs: int
+) -> tuple[Subsets, float]:
+    """Sets drawn that cost the budget on average, with what must be included; and what they cost."""
+    dpp, rest = given_limits(candidates, limits)
+    tables, mean = tilted_tables(dpp, limits.cost[rest], limits.worth - limits.total(limits.include))
+    indptr, indices = sample_spectral(tables, count, rng, expected_size=mean, n_jobs=n_jobs)
+    drawn = (np.append(rest[part], limits.include) for part in np.split(indices, indptr[1:-1]))
+    references = Subsets.from_lists(drawn, candidates.n)
+    return references, float(references.inclusion_counts() @ limits.cost) / count
 
 
-def draw_between(
-    candidates: Candidates, limits: Limits, count: int, window: tuple[float, float], rng: np.random.Generator,
-    n_jobs: int,
-) -> tuple[Subsets, str]:  # fmt: skip
-    """`count` samples in a window of costs, or as many as turn up; and what to say where none does."""
-    (low, high), base = window, limits.total(limits.include)
-    target = (low + high) / 2 if (low + high) / 2 > base else (base + high) / 2  # none costs less than base
-    source = Source.of(candidates, limits, window, target)
-    kept: list[IntArray] = []
-    nearest, gap = np.nan, np.inf
-    drawn, batch = 0, 2 * count
-    while len(kept) < count and drawn < EFFORT * count:
-        indptr, indices, totals, right = source.draw(batch, rng, n_jobs)
-        away = np.maximum(low - totals, totals - high)
-        for s in np.flatnonzero(right)[: count - len(kept)]:
-            kept.append(np.sort(np.concatenate([source.items[indices[indptr[s] : indptr[s + 1]]], source.include])))
-        if away.min() < gap:
-            gap, nearest = float(away.min()), float(totals[away.argmin()])
-        drawn += batch
-        batch = 4 * count
-    quotas = "" if limits.quota is None else " and kept the quotas of groups"
-    note = (
-        f"none of {drawn} samples cost between {low:g} and {high:g}{quotas}; the nearest cost {nearest:g}. "
-        "Widen [min_cost, max_cost]"
+def best_agreement(
+    counts: Counts, sets: FloatArray | Subsets, limits: Limits, start: IntArray
+) -> tuple[IntArray, float]:
+    """The best set, of equals the first, from as little as may be, without and with costs, and from another start."""
+    rest = np.flatnonzero(limits.free)
+    parts = tuple(level_part(C, sets, rest, limits.include) for _, C in counts)
+    weights = np.array([weight for weight, _ in counts])
+    least = [limits.include]
+    if limits.quota is not None:  # and the cheapest items that each group must have
+        order = np.argsort(limits.cost, kind="stable")
+        order = order[limits.alive[order]]
+        lacks = limits.quota.need - limits.quota.counts(limits.include)
+        least += [order[limits.quota.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
+    base, equal, cost = np.concatenate(least), np.ones(limits.cost.size), limits.cost
+    starts = [(base, equal), (start, equal)] if limits.equal else [(base, equal), (base, cost), (start, equal)]
+    return max((search(parts, weights, limits, *one) for one in starts), key=lambda run: round(run[1], 12))
+
+
+def search(
+    parts: tuple[Any, ...], weights: FloatArray, limits: Limits, start: IntArray, price: FloatArray
+) -> tuple[IntArray, float]:
+    """From `start`, add what raises agreement most for its price; then swap, drop and add while that helps."""
+    from dpplearn.decoding._consensus_loops import best_addition
+
+    def add(items: IntArray, price: FloatArray, least: float = 0.0) -> tuple[IntArray, float]:
+        """Additions, the best first, while they help; and the agreement reached."""
+        i, reached, now = best_addition(parts, weights, items, joining(limits, items), price)
+        while i >= 0 and reached > now + least:
+            items = np.append(items, i)
+            i, reached, now = best_addition(parts, weights, items, joining(limits, items), price)
+        return items, now
+
+    items, value = add(start.astype(np.int64), price)
+    equal = np.ones(limits.cost.size)
+    for _ in range(PASSES):
+        check_stop()
+        before, a = value, limits.include.size
+        while a < items.size:
+            others, j = np.delete(items, a), items[a]
+            free = joining(limits, others)
+            free[j] = False
+            i, reached, without = best_addition(parts, weights, others, free, equal)
+            if i >= 0 and reached > value + LEAST:
+                items[a], value = i, reached
+            elif without > value + LEAST and (limits.quota is None or limits.quota.owed(others) == 0):
+                items[a] = items[-1]
+                items, value = items[:-1], without
+                continue
+            a += 1
+        items, value = add(items, equal, LEAST)
+        if value <= before + LEAST:
+            break
+    return items, value
+
+
+def joining(limits: Limits, items: IntArray) -> BoolArray:
+    """Which items may join a set; where a group has too few, only one of those it lacks."""
+    free = limits.free & (limits.cost <= limits.room - limits.cost[items].sum()) & (items.size < limits.k)
+    free[items] = False
+    if limits.quota is not None:
+        counts = limits.quota.counts(items)
+        lacks = counts < limits.quota.need
+        free &= (lacks if lacks.any() else counts < limits.quota.most)[limits.quota.group]
+    return np.asarray(free)
+
+
+def level_part(C: Any, sets: FloatArray | Subsets, rest: IntArray, include: IntArray) -> Any:
+    """A matrix of counts as the loop reads it, for choices among the items `rest` beside `include`.
+
+    The sets to agree with are references, or all that may be drawn with the marginal kernel K of `rest`.
+    """
+    from dpplearn.decoding._consensus_loops import LevelPart, fill_chance
+
+    steps, unit = in_steps(C)
+    (n, size), place = C.shape, np.full(C.shape[0], -1)
+    place[rest] = np.arange(rest.size)
+    indptr, tokens, taken = (x.astype(np.int64) for x in (steps.indptr, steps.indices, steps.data))
+    row = np.repeat(np.arange(n), np.diff(indptr))
+    held, sure = np.flatnonzero(place[row] >= 0), np.isin(row, include) if include.size else include
+    base = np.bincount(tokens[sure], taken[sure], size).astype(np.int64)
+    starts = ends_of(base + np.bincount(tokens[held], taken[held], size).astype(np.int64))
+    totals = np.bincount(np.repeat(np.arange(n), np.diff(C.indptr)), C.data, n).astype(np.float64)  # of none, integers
+    if isinstance(sets, Subsets):
+        length = float(sets.inclusion_counts() @ totals) / len(sets)
+        return LevelPart(indptr, tokens, taken, starts, shares(sets, steps, starts, unit), totals, length)
+    narrow = np.uint16 if size <= 1 << 16 else np.int64  # numbers of two bytes are sorted without comparisons
+    held = held[np.argsort(tokens[held].astype(narrow), kind="stable")]  # by token
+    holders, chance = ends_of(np.bincount(tokens[held], minlength=size)), np.zeros(starts[-1])
+    fill_chance(sets, holders, place[row[held]], taken[held], starts, base, unit, chance)
+    length = float(totals[rest] @ sets.diagonal() + totals[include].sum())
+    return LevelPart(indptr, tokens, taken, starts, chance, totals, length)
+
+
+def shares(references: Subsets, steps: Any, starts: IntArray, unit: FloatArray) -> FloatArray:
+    """The share of references that reach each level of a token, times the token's unit."""
+    total = sparse.csr_array(references.to_sparse() @ steps)
+    level = np.minimum(total.data.astype(np.int64), np.diff(starts)[total.indices])  # no choice reaches any above
+    exact = np.bincount((starts[total.indices] + level - 1)[level > 0], minlength=starts[-1])
+    reach = np.append(np.cumsum(exact[::-1])[::-1], 0)  # this level of its token, or any place after it
+    token = np.repeat(np.arange(unit.size), np.diff(starts))
+    return np.asarray(unit[token] * (reach[:-1] - reach[starts[token + 1]]) / len(references))
+
+
+def ends_of(sizes: IntArray) -> IntArray:
+    """Where each of some stretches ends, after a 0."""
+    return np.append(0, np.cumsum(sizes))
+
+
+def in_steps(C: Any) -> tuple[Any, FloatArray]:
+    """Counts as whole numbers of a unit, which may differ by token; rounded to 1/64 of the largest where there is none.
+
+    >>> steps, unit = in_steps(sparse.csr_array(np.array([[1.0, 0.5], [2.0, 1.5]])))
+    >>> steps.toarray(), unit
+    (array([[1., 1.],
+           [2., 3.]]), array([1. , 0.5]))
+    """
+    if C.nnz and C.data.min() >= 1.0 and C.data.max() <= MOST and (C.data == np.round(C.data)).all():
+        return C, np.ones(C.shape[1])
+    columns = sparse.csc_array(C)
+    columns.eliminate_zeros()
+    size = columns.shape[1]
+    token = np.repeat(np.arange(size), np.diff(columns.indptr))
+    largest, least = np.ones(size), np.full(size, np.inf)
+    largest[token] = 0.0
+    np.maximum.at(largest, token, columns.data)
+    np.minimum.at(least, token, columns.data)
+    least = np.minimum(least, largest)
+    unit = largest / GRID
+    for one in (least / 4, least / 3, least / 2, least, np.ones(size)):  # the last of which all are multiples
+        steps = columns.data / one[token]
+        uneven = np.bincount(token, np.abs(steps - np.round(steps)) > 1e-9, size) > 0
+        unit = np.where(uneven | (largest > MOST * one), unit, one)
+    columns.data = np.maximum(np.round(columns.data / unit[token]), 1.0)
+    return sparse.csr_array(columns), unit
+
+
+def check_utility(utility: Any, n: int) -> Counts:
+    """Token counts with one row per item, of several kinds, each with its weight."""
+    if utility is None:
+        return [(1.0, sparse.eye_array(n, format="csr"))]
+    pairs = utility if is_weighted(utility) else [(1.0, utility)]
+    weights = [float(w) for w, _ in pairs]
+    if not all(np.isfinite(w) and w >= 0.0 for w in weights) or sum(weights) <= 0.0:
+        raise ValueError(f"utility must have weights that are not negative and not all 0, found {weights}.")
+    return [(w, check_counts(C, n)) for w, (_, C) in zip(weights, pairs, strict=True)]
+
+
+def is_weighted(utility: Any) -> bool:
+    """Whether this is a list of (weight, counts) pairs and not a matrix written as lists."""
+    return (
+        isinstance(utility, list | tuple)
+        and len(utility) > 0
+        and all(isinstance(pair, tuple) and len(pair) == 2 and np.ndim(pair[0]) == 0 for pair in utility)
+        and all(sparse.issparse(pair[1]) or np.ndim(pair[1]) == 2 for pair in utility)
     )
-    return Subsets._of(*end_to_end(kept), candidates.n), "" if kept else note
+
+
+def check_counts(C: Any, n: int) -> Any:
+    """A csr_array of counts, none negative, with n rows."""
+    if not sparse.issparse(C):
+        dense = None if callable(C) else as_numbers(C, "utility")
+        if dense is None or dense.ndim != 2:
+            raise ValueError(
+                "utility must be a token-count matrix (items x tokens) or a list of (weight, counts), found "
+                f"{type(C).__name__}. Count in each row what two sets are to share."
+            )
+        C = sparse.csr_array(dense.astype(np.float64))
+    counts = as_csr(C, "utility").astype(np.float64, copy=False)
+    if counts.shape[0] != n:
+        raise ValueError(f"utility must have one row of token counts per item ({n}), found {counts.shape[0]}.")
+    if not np.isfinite(counts.data).all() or (counts.data < 0).any():
+        raise ValueError("utility must hold token counts: finite numbers that are not negative.")
+    return counts

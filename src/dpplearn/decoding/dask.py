@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +28,7 @@ from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
 from dpplearn.decoding.diversify import Settings, check_settings, choose_among, qualities, read_scores
-from dpplearn.decoding.limits import Limits
+from dpplearn.decoding.limits import Limits, Quota
 from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest
 
 SPARE = 4  # times as many candidates as the parts' share of k
@@ -49,6 +49,10 @@ class Part(NamedTuple):
     args: tuple[Any, ...]
     name: str  # tells it from another part or another file, for going on
 
+    def read(self) -> Any:
+        """Its rows, in this process."""
+        return self.args[0].compute() if self.load is None else self.load(*self.args)
+
 
 class Picked(NamedTuple):
     """The candidates of a part: their numbers in the whole, their rows, and a digest of some rows of the part."""
@@ -59,20 +63,14 @@ class Picked(NamedTuple):
 
 
 class PartTask(NamedTuple):
-    """What a worker is to choose from a part: its items' qualities, costs and groups, numbered as they are there."""
+    """What a worker is to choose from a part, whose items are numbered from 0."""
 
     start: int
     q: FloatArray
     settings: Settings
-    cost: FloatArray
-    include: IntArray
-    exclude: IntArray
-    groups: np.ndarray | None
+    limits: Limits  # but for what groups must have, which is for the whole to say
+    need: IntArray  # that is, of each group
     given: Given | None
-
-    def limits(self) -> Limits:
-        """Of the items of the part."""
-        return self.settings.limits(self.q.size, self.cost, self.include, self.exclude, self.groups)
 
 
 def read_array(path: str, start: int, stop: int) -> Any:
@@ -89,34 +87,20 @@ def pick(rows: Any, task: PartTask) -> Picked:
                 f"embeddings must have one row for each score, but from row {task.start} on there are {len(lengths)} "
                 f"rows for {task.q.size} scores. Were they changed meanwhile?"
             )
-        local = task._replace(settings=local_settings(task))
-        subset = choose_among(Embedded(rows, lengths, task.q), local.settings, local.limits(), task.given).subset
-        chosen = np.union1d(subset, best_of_groups(task)).astype(np.int64)
+        chosen = choose_among(Embedded(rows, lengths, task.q), task.settings, task.limits, task.given).subset
+        chosen = np.unique(np.concatenate([chosen, *owed_to_groups(task)])).astype(np.int64)
     return Picked(task.start + chosen, np.ascontiguousarray(rows[chosen]), digest_of(rows))
 
 
-def local_settings(task: PartTask) -> Settings:
-    """Limits of groups that are in the part; how many must be chosen is for the whole to say."""
-    most = task.settings.max_per_group
-    if isinstance(most, Mapping) and task.groups is not None:
-        here = set(np.unique(task.groups).tolist())
-        most = {name: bound for name, bound in most.items() if name in here}
-    return task.settings._replace(min_per_group=None, max_per_group=most, backfill=False)
-
-
-def best_of_groups(task: PartTask) -> IntArray:
-    """The best items of each group that must have some, so that the final choice finds enough."""
-    need, groups = task.settings.min_per_group, task.groups
-    if need is None or groups is None:
-        return np.empty(0, np.int64)
-    free = np.ones(task.q.size, np.bool_)
-    free[task.exclude] = False
-    best = []
-    for name in np.unique(groups).tolist():
-        inside = np.flatnonzero((groups == name) & free)
-        most = need.get(name, 0) if isinstance(need, Mapping) else need
-        best.append(inside[np.argsort(-task.q[inside], kind="stable")[:most]])
-    return np.concatenate(best)
+def owed_to_groups(task: PartTask) -> list[IntArray]:
+    """The best and the cheapest items of each group that must have some, so that the final choice finds enough."""
+    quota, alive, found = task.limits.quota, task.limits.alive, []
+    for c in np.flatnonzero(task.need):
+        assert quota is not None  # only groups need some
+        inside = np.flatnonzero((quota.group == c) & alive)
+        for order in (-task.q[inside], task.limits.cost[inside]):
+            found.append(inside[np.argsort(order, kind="stable")[: task.need[c]]])
+    return found
 
 
 def digest_of(rows: Any, _: Any = None) -> str:
@@ -192,7 +176,7 @@ def choose_in_parts(
     client : distributed.Client, optional
         By default the current one; where there is none, a local cluster for as long as it takes.
     n_jobs : int, optional
-        Workers of a local cluster.
+        Workers of a local cluster, of one thread each; by default one for each core.
     per_part : int, optional
         Candidates that a part gives; k gives the guarantee. Default: 4 times the part's share of k, at least 1,000.
     work : path, optional
@@ -215,29 +199,31 @@ def choose_in_parts(
         before = 0 if known is None else len(known.lengths)
         if limits.most_items + before > d:  # decided for the whole: a part may have fewer to choose
             settings = settings._replace(kernel="near")
-    size: Any = settings.k
+    here = settings._replace(backfill=False, max_per_group=None, min_per_group=None)  # limits have the quotas
+    size = limits.k
     if settings.size is not None:
         share = SPARE * -(-limits.k // len(parts))
-        size = min(limits.k, max(FEWEST, share) if per_part is None else per_part)
-        size = max(size, limits.include.size)
-    labels = None if groups is None else np.asarray(groups)
-    one = PartTask(0, q, settings, limits.cost, limits.include, limits.exclude, labels, known)
-    tasks = [cut(one, part)._replace(settings=settings._replace(k=size)) for part in parts]
+        size = max(limits.include.size, min(size, max(FEWEST, share) if per_part is None else per_part))
+        here = here._replace(k=size)
+    need = np.zeros(0, np.int64) if limits.quota is None else limits.quota.need
+    tasks = []
+    for part in parts:
+        some = np.arange(part.start, part.stop)
+        tasks.append(PartTask(part.start, q[some], here, limits_of(limits, some, size, 0 * need), need, known))
     picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
     items = np.concatenate([part.items for part in picked])
     missing = np.setdiff1d(limits.include, items)
     if missing.size:
         raise RuntimeError(f"Item {missing[0]} is to be included, but its part did not give it. Empty {work}.")
     rows = np.concatenate([part.rows for part in picked])
-    among = cut(one, items)
-    embedded = Embedded(*read_features(rows), among.q)
-    chosen = choose_among(embedded, settings, among.limits(), known)
+    embedded = Embedded(*read_features(rows), q[items])
+    chosen = choose_among(embedded, settings, limits_of(limits, items, limits.k, need), known)
     parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
     mine, reason = chosen.subset, chosen.reason
     if mine.size == limits.k < n:  # of the candidates none may be left, but of the items
         reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
     whole = (items[mine], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits)
-    return PartsSelection(*whole, Embedded(rows[mine], embedded.lengths[mine], among.q[mine]), list(parts))
+    return PartsSelection(*whole, Embedded(rows[mine], embedded.lengths[mine], embedded.q[mine]), list(parts))
 
 
 def read_rows_given(given: Any, d: int) -> Given:
@@ -247,72 +233,69 @@ def read_rows_given(given: Any, d: int) -> Given:
     return read_given(given, np.empty((0, d)), np.empty(0))[0]
 
 
-def cut(task: PartTask, which: Part | IntArray) -> PartTask:
-    """What is asked of the items of a part, or of some items, numbered as they are there."""
-    if isinstance(which, Part):
-        place: Any = slice(which.start, which.stop)
-        include, exclude = (
-            a[(a >= which.start) & (a < which.stop)] - which.start for a in (task.include, task.exclude)
-        )
-        start = which.start
-    else:
-        place, order, start = which, np.argsort(which, kind="stable"), 0
-        include, exclude = (
-            order[np.searchsorted(which, a[np.isin(a, which)], sorter=order)] for a in (task.include, task.exclude)
-        )
-    groups = None if task.groups is None else task.groups[place]
-    return PartTask(start, task.q[place], task.settings, task.cost[place], include, exclude, groups, task.given)
+def limits_of(limits: Limits, items: IntArray, k: int, need: IntArray) -> Limits:
+    """The limits of some of the items, numbered from 0, of which groups need so many."""
+    quota, cost = limits.quota, limits.cost[items]
+    if quota is not None:
+        quota = Quota(quota.names, quota.group[items], quota.most, need)
+    include, exclude = (np.flatnonzero(np.isin(items, some)) for some in (limits.include, limits.exclude))
+    size = min(k, items.size)
+    return Limits(cost, limits.budget, size, include, exclude, limits.sized, float(cost.min(initial=np.inf)), quota)
 
 
 def first_round(
     parts: Sequence[Part], tasks: list[PartTask], cluster: Any, work: str | Path | None, progress: Progress
 ) -> list[Picked]:
     """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
-    picked: dict[int, Picked] = {}
     files = [None if work is None else Path(work) / f"{key(*one)}.npz" for one in zip(parts, tasks, strict=True)]
-    for i, file in enumerate(files):
-        if file is not None and file.exists():
-            try:
-                arrays = unpack_arrays(read_sealed(file))
-            except DamagedError:
-                warnings.warn(f"{file} is damaged, and is made again.", stacklevel=3)
-                continue
-            picked[i] = Picked(arrays["items"], arrays["rows"], str(arrays["digest"]))
+    picked = {i: kept for i, file in enumerate(files) if (kept := read_kept(file)) is not None}
     named = [i for i in picked if parts[i].load is None]  # Dask's name of files is the same when they are changed
-    if named or len(picked) < len(parts):
-        dd: Any = import_module("distributed")
-        with cluster as client:
-            now = client.gather(submit(client, digest_of, [parts[i] for i in named], [None] * len(named)))
-            for i, digest in zip(named, now, strict=True):
-                if digest != picked[i].digest:
-                    del picked[i]
-            progress.stage("Candidates of parts", len(picked), len(parts))
-            left = [i for i in range(len(parts)) if i not in picked]
-            futures = submit(client, pick, [parts[i] for i in left], [tasks[i] for i in left])
-            place = {future.key: i for future, i in zip(futures, left, strict=True)}
-            for future in dd.as_completed(futures):
-                i = place[future.key]
-                picked[i] = future.result()
-                future.release()
-                file = files[i]
-                if file is not None:
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    write_sealed(file, pack_arrays(picked[i]._asdict()))
-                progress.stage("Candidates of parts", len(picked), len(parts))
-    else:
+    if not named and len(picked) == len(parts):
         progress.stage("Candidates of parts", len(picked), len(parts))
+        return [picked[i] for i in range(len(parts))]
+    dd: Any = import_module("distributed")
+    with cluster as client:
+        now = client.gather(submit(client, digest_of, [parts[i] for i in named], [None] * len(named)))
+        for i, digest in zip(named, now, strict=True):
+            if digest != picked[i].digest:
+                del picked[i]
+        progress.stage("Candidates of parts", len(picked), len(parts))
+        left = [i for i in range(len(parts)) if i not in picked]
+        futures = submit(client, pick, [parts[i] for i in left], [tasks[i] for i in left])
+        place = {future.key: i for future, i in zip(futures, left, strict=True)}
+        for future in dd.as_completed(futures):
+            i = place[future.key]
+            picked[i] = future.result()
+            future.release()
+            if (file := files[i]) is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                write_sealed(file, pack_arrays(picked[i]._asdict()))
+            progress.stage("Candidates of parts", len(picked), len(parts))
     return [picked[i] for i in range(len(parts))]
+
+
+def read_kept(file: Path | None) -> Picked | None:
+    """What a part gave before, if that was kept and is whole."""
+    if file is None or not file.exists():
+        return None
+    try:
+        arrays = unpack_arrays(read_sealed(file))
+    except DamagedError:
+        warnings.warn(f"{file} is damaged, and is made again.", stacklevel=4)
+        return None
+    return Picked(arrays["items"], arrays["rows"], str(arrays["digest"]))
 
 
 def key(part: Part, task: PartTask) -> str:
     """The same for the same part, qualities and settings, and for no others."""
-    digest = hashlib.sha256(repr((part.start, part.stop, part.name, task.settings)).encode())
-    given = () if task.given is None else zip(task.given._fields, task.given, strict=True)
-    names = ("q", "cost", "include", "exclude", "groups")
-    for name, value in (*((name, getattr(task, name)) for name in names), *given):
-        array = np.ascontiguousarray(value)  # None is one of objects
-        digest.update(repr((name, array.dtype.str, array.shape)).encode())
-        digest.update(repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes())
+    limits, quota = task.limits, task.limits.quota
+    digest = hashlib.sha256(repr((part.start, part.stop, part.name, task.settings, limits.budget, limits.k)).encode())
+    groups = () if quota is None else (quota.group, quota.most)
+    given: Any = np.empty(0) if task.given is None else task.given.rows
+    before = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
+    for values in (task.q, limits.cost, limits.include, limits.exclude, task.need, *groups, *before):
+        array = np.ascontiguousarray(values)
+        digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
     return digest.hexdigest()[:32]
 
 
@@ -325,22 +308,14 @@ class PartsSelection(DiverseSelection):
     @cached_property
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate; one part after the other, in this process."""
-        answers = []
+        chosen, k, answers = self.candidates, len(self), []
+        assert chosen is not None
         for part in self.parts:
-            rows = part.args[0].compute() if part.load is None else part.load(*part.args)
-            answers.append(self.cover(rows))
+            rows, lengths = read_features(part.read(), "embeddings")
+            both = np.concatenate([chosen.rows, rows]), np.append(chosen.lengths, lengths), np.ones(k + lengths.size)
+            places, similarity = nearest(Embedded(*both), np.arange(k))
+            answers.append((self.subset[places[k:]] if k else places, similarity[k:]))
         return Nearest(*(np.concatenate(both) for both in zip(*answers, strict=True)))
-
-    def cover(self, rows: Any) -> Nearest:
-        """For each of some rows the chosen item most similar to it."""
-        assert self.candidates is not None
-        rows, lengths = read_features(rows, "embeddings")
-        chosen, more = self.candidates, len(self)
-        stacked = Embedded(
-            np.concatenate([chosen.rows, rows]), np.append(chosen.lengths, lengths), np.ones(more + lengths.size)
-        )
-        places, similarity = nearest(stacked, np.arange(more))
-        return Nearest(self.subset[places[more:]] if more else places[more:], similarity[more:])
 
     @cached_property
     def kept(self) -> list[Kept]:

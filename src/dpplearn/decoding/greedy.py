@@ -170,13 +170,14 @@ def best_run(
         if run.end == End.IMPOSSIBLE:
             raise candidates.impossible(limits.include)
         if len(powers) == 1:
-            return run
+            best = run
+            break
         # quotas first; rounded, so that of runs that reach the same set the first counts
         worth = (-limits.owed(run.items), round(sum(map(math.log, run.gains.tolist())), 9))
         if best is None or worth > most:
             best, most = run, worth
     assert best is not None
-    return best
+    return best._replace(items=candidates.to_middles(best.items, limits)) if candidates.near else best
 
 
 class Greedy(NamedTuple):

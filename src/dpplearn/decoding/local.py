@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, check_subset
 from dpplearn._linalg import safe_log
@@ -14,10 +13,9 @@ from dpplearn._precision import rounding
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import greedy_run, in_order
 from dpplearn.decoding.limits import BoolArray, Bound, Limits, Quota, check_budget, check_limits, fits, reaches
-from dpplearn.decoding.nonsymmetric import log_factors
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
-from dpplearn.operand import TwoSided
+from dpplearn.operand import Operand, TwoSided
 from dpplearn.process import impossible
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement
@@ -121,15 +119,12 @@ def improve(
     log det L_Y, computed anew, rises by more than LEAST: it is a function of the set, and none comes twice.
     """
     Y = independent(candidates, limits, Y)
-    diag = candidates.diag
-    r = np.sqrt(np.where(diag > 0.0, diag, 1.0))
-    log_diag = safe_log(np.maximum(diag, 0.0))
     value = candidates.logdet(Y)
     most = 100 + 10 * candidates.n
     for _ in range(most):
         if time.perf_counter() >= end:
             return Y, "the time is over"
-        gains = moves(candidates, limits, Y, min_cost, r, log_diag).ravel()
+        gains = moves(candidates, limits, Y, min_cost).ravel()
         hopeful = np.flatnonzero(gains > LEAST)
         if hopeful.size > TRIES:
             hopeful = hopeful[np.argpartition(-gains[hopeful], TRIES)[:TRIES]]
@@ -146,15 +141,9 @@ def improve(
     return Y, f"stopped after {most} moves"
 
 
-def moves(
-    candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float, r: FloatArray, log_diag: FloatArray
-) -> FloatArray:
+def moves(candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float) -> FloatArray:
     """Gain in log-probability of adding i and dropping Y[j]; row n adds none, column |Y| drops none."""
-    n, size = candidates.n, Y.size
-    if isinstance(candidates.operand, TwoSided):
-        gains = log_factors(candidates.operand, Y)
-    else:
-        gains = symmetric_factors(candidates, Y, r, log_diag)
+    gains = log_factors(candidates.operand, Y)
     total = float(limits.cost[Y].sum())
     after = total + np.append(limits.cost, 0.0)[:, None] - np.append(limits.cost[Y], 0.0)
     gains[~(fits(after, limits.budget) & reaches(after, min(min_cost, total)))] = -np.inf
@@ -163,8 +152,8 @@ def moves(
     if limits.quota is not None:
         gains[~within_quota(limits.quota, Y)] = -np.inf
     gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf
-    if size >= limits.k:
-        gains[:n, size] = -np.inf
+    if Y.size >= limits.k:
+        gains[:-1, Y.size] = -np.inf
     return gains
 
 
@@ -178,20 +167,26 @@ def within_quota(quota: Quota, Y: IntArray) -> BoolArray:
     return np.asarray(same | ~(adds | drops))
 
 
-def symmetric_factors(candidates: Candidates, Y: IntArray, r: FloatArray, log_diag: FloatArray) -> FloatArray:
-    """log of what each move multiplies the probability by."""
-    n, size = candidates.n, Y.size
+def log_factors(operand: Operand | TwoSided, Y: IntArray) -> FloatArray:
+    """log of what each move multiplies the probability by, with rows and columns divided by r: no quality loses digits.
+
+    With M = L_Y^-1: add g_i, drop M_jj, swap g_i M_jj + (L_iY M)_j (M L_Yi)_j.
+    """
+    n, size = operand.n, Y.size
+    r = np.sqrt(np.where(operand.diag > 0.0, operand.diag, 1.0))
+    g = operand.diag / r**2
+    reach = np.abs(g)  # and of what is taken from it: a gain that is small beside it is rounding
     factor = np.ones((n + 1, size + 1))
-    if size:  # with unit diagonals, so that qualities of any size lose no digits
-        C = linalg.cholesky(candidates.block(Y) / r[Y, None] / r[Y], lower=True, check_finite=False)
-        half = linalg.solve_triangular(C, np.eye(size), lower=True, check_finite=False)  # M = half^T half
-        columns = (candidates.operand.columns(Y) / r[:, None] / r[Y]) @ half.T
-        W = columns @ half
-        factor[:n, size] = 1.0 - np.einsum("ij,ij->i", columns, columns)
-        factor[n, :size] = np.einsum("ij,ij->j", half, half)
-        g = np.maximum(factor[:n, size], 0.0)
-        factor[:n, :size] = np.outer(g, factor[n, :size]) + W**2
-    else:
-        factor[:n, size] = log_diag > -np.inf
+    if size:
+        columns = operand.columns(Y) / r[:, None] / r[Y]
+        rows = operand.rows(Y) / r[Y, None] / r if isinstance(operand, TwoSided) else columns.T
+        M = np.linalg.inv(operand.block(Y) / r[Y, None] / r[Y])
+        left = columns @ M
+        change = np.einsum("is,si->i", left, rows)
+        g, reach = g - change, reach + np.abs(change)
+        g[g <= rounding(size + 1) * reach] = 0.0
+        factor[n, :size] = M.diagonal()
+        factor[:n, :size] = np.outer(g, factor[n, :size]) + left * (M @ rows).T
+    factor[:n, size] = g
     factor[factor <= rounding(size + 1)] = 0.0
-    return safe_log(factor) + np.append(log_diag, 0.0)[:, None] - np.append(log_diag[Y], 0.0)
+    return safe_log(factor) + 2.0 * np.log(np.append(r, 1.0)[:, None] / np.append(r[Y], 1.0))

@@ -12,6 +12,9 @@ by construction, whatever was dropped. Near-copies stand for the same anchors, s
 w_i^2 = (|phi_i|^2 / p)^POWER, a small power, lets typical items come before outliers where qualities are about equal.
 (With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first: often less is covered than at random.)
 
+Of items with equal qualities a sample is chosen from, and each chosen one then moves to the middle of the items nearest
+to it, as k-means would have it: that costs less, and covers more.
+
 The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
 before it, scaled: the Cholesky factorization of L. Of each u_t only the largest entries are kept.
 """
@@ -19,13 +22,16 @@ before it, scaled: the Cholesky factorization of L. Of each u_t only the largest
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._run.blas import blas_threads
 from dpplearn.decoding.engine import ArrayOps
+from dpplearn.decoding.limits import Limits
 
 NUGGET = 1e-3  # the part of each item that is its own
 POWER, LOWEST = 0.25, 1e-4  # of what an item stands for, as a part of what it could
@@ -34,37 +40,35 @@ CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is 
 LEAST, SHARE = 8, 1.2  # anchors that describe an item: at least, and for each that a choice stands for
 FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
 BATCH, PART = 2**16, 1024  # items that are described at once, and those of them in one product
+PRODUCT, SMALL = 2**22, 2**23  # cosines computed at once, and numbers in rows whose products are left to one thread
+PER_MIDDLE, ROUNDS = 50, 4  # items that a middle is found by, and steps
 CHUNK, REFRESH = 1024, 64  # directions in one sparse matrix, and choices between two passes over all items
 
 
 class Anchors:
-    """A sample of unit rows in cells, so that an item is compared with those near it alone; and their units."""
+    """A sample of unit rows in cells, so that an item is compared only with those near it; and their units."""
 
     def __init__(self, rows: FloatArray, k: int) -> None:
         n = len(rows)
+        self.rows, self.heads = rows, rows[: max(1, n // CELL)]  # any will do as heads: the sample is in random order
         self.p = min(n, max(LEAST, round(SHARE * n / k)))  # anchors that an item is described by
-        self.centers = rows[: max(1, n // CELL)]  # any will do: the sample is in random order
-        cell = (rows @ self.centers.T).argmax(axis=1)
-        order = np.argsort(cell, kind="stable")
-        self.rows = rows[order]
-        starts = np.searchsorted(cell[order], np.arange(len(self.centers) + 1))
+        cells = grouped(nearest(rows, self.heads), len(self.heads))
+        sizes = np.array([len(cell) for cell in cells])
         self.near = []  # for each cell the anchors in the cells nearest to it
-        for closest in np.argsort(-(self.centers @ self.centers.T), axis=1, kind="stable"):
-            enough = int(np.searchsorted(np.cumsum(np.diff(starts)[closest]), min(WITHIN, n))) + 1
-            self.near.append(np.concatenate([np.arange(starts[c], starts[c + 1]) for c in np.sort(closest[:enough])]))
+        for closest in np.argsort(-(self.heads @ self.heads.T), axis=1, kind="stable"):
+            enough = int(np.searchsorted(np.cumsum(sizes[closest]), min(WITHIN, n))) + 1
+            self.near.append(np.sort(np.concatenate([cells[c] for c in closest[:enough]])))
         unit = np.empty(n)
-        for part, _, cosines in self.compare(self.rows):
+        for part, _, cosines in self.compare(rows):
             most = largest(cosines, min(max(1, n // k), n - 1) + 1)  # the first is the anchor itself
             unit[part] = 1.0 - np.take_along_axis(cosines, most[:, -1:], axis=1)[:, 0]
         self.unit = np.maximum(unit, max(FINEST * float(np.median(unit)), 1e-6)).astype(np.float32)
 
     def compare(self, X: FloatArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """Which of these unit rows, with which anchors, and their cosines."""
-        cell = (X @ self.centers.T).argmax(axis=1)
-        order = np.argsort(cell, kind="stable")
-        for same in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
-            near = self.near[cell[same[0]]]
-            for part in np.split(same, range(PART, same.size, PART)):
+        for near, same in zip(self.near, grouped(nearest(X, self.heads), len(self.heads)), strict=True):
+            for start in range(0, same.size, PART):
+                part = same[start : start + PART]
                 yield part, near, X[part] @ self.rows[near].T
 
     def describe(self, X: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
@@ -137,9 +141,10 @@ class NearGains:
         self, rows: Any, lengths: FloatArray, q: FloatArray, k: int, b: float, nugget: float = NUGGET, given: Any = ()
     ) -> None:
         self.rows, self.lengths, self.n = rows, lengths, len(lengths)
-        size = min(self.n, max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
-        some = np.random.default_rng(0).permutation(self.n)[:size]
-        self.anchors = Anchors(unit_rows(rows[some], lengths[some]), k)
+        some = sample_items(self.n, k)
+        X = unit_rows(rows[some], lengths[some])
+        with one_blas_thread(X):
+            self.anchors = Anchors(X, k)
         self.at = np.empty((self.n, self.anchors.p), np.int32)
         self.value = np.empty(self.at.shape, np.float32)
         self.known, self.ahead = np.zeros(self.n, np.bool_), max(2 * k, PART)
@@ -147,9 +152,10 @@ class NearGains:
         self.diag = q * q  # times w^2, once that is known
         self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag  # no gain is smaller
         self.bound = self.diag.copy()
-        if np.ptp(q) <= 1e-9 * q.max():
-            self.describe(np.arange(self.n))  # all will be needed
-        self.directions, self.refreshed = Directions(size, 4 * self.anchors.p), 0
+        if are_equal(q):  # any items will do: those of the sample come first, and the others where limits bar these
+            self.describe(some)
+            self.bound[~self.known] = 0.0
+        self.directions, self.refreshed = Directions(some.size, 4 * self.anchors.p), 0
         self.block(np.empty(0, np.int64))
         if np.shape(given)[0]:
             at, value, _ = self.anchors.describe(unit_rows(given))
@@ -160,7 +166,8 @@ class NearGains:
         """Find phi of items that are not known yet."""
         for part in np.split(items, range(BATCH, items.size, BATCH)):
             X = unit_rows(self.rows[part], self.lengths[part])
-            self.at[part], self.value[part], square = self.anchors.describe(X)
+            with one_blas_thread(X):
+                self.at[part], self.value[part], square = self.anchors.describe(X)
             self.diag[part], self.own[part] = square * self.diag[part], square * self.own[part]
         self.known[items] = True
         self.bound[items] = np.minimum(self.bound[items], self.diag[items])
@@ -239,6 +246,76 @@ class NearGains:
         for part in np.split(items, range(BATCH, items.size, BATCH)):
             self.bound[part] = self.gains(part, self.features(part))[0]
         return True
+
+
+def to_middles(rows: Any, lengths: FloatArray, q: FloatArray, given: Any, limits: Limits, items: IntArray) -> IntArray:
+    """Move each chosen item to the middle of the items nearest to it, where qualities are equal.
+
+    The items were chosen from a sample, and others may stand better for the rest. A few rounds of spherical k-means
+    find the middles; then the item nearest to each is taken, of the same group and no dearer, so that all limits hold.
+    Items to include stay, and so do those given.
+    """
+    n, k = len(lengths), items.size
+    if not k or not are_equal(q) or sample_items(n, limits.k).size == n:
+        return items
+    first = np.shape(given)[0]
+    centers = np.concatenate([unit_rows(given).reshape(first, rows.shape[1]), unit_rows(rows[items], lengths[items])])
+    free = np.append(np.zeros(first, np.bool_), limits.alive[items] & (lengths[items] > 0.0))
+    some = np.random.default_rng(1).permutation(n)[: min(PER_MIDDLE * k, MOST)]
+    X = unit_rows(rows[some], lengths[some])
+    for _ in range(ROUNDS):
+        sums = sparse_rows(nearest(X, centers)[:, None], np.ones((len(X), 1), np.float32), len(centers)).T @ X
+        size = np.linalg.norm(sums, axis=1)
+        moved = free & (size > 0.0)
+        centers[moved] = sums[moved] / size[moved, None]
+    cell, cosine = np.empty(n, np.int64), np.empty(n)
+    for part in np.split(np.arange(n), range(BATCH, n, BATCH)):
+        X = unit_rows(rows[part], lengths[part])
+        cell[part] = nearest(X, centers)
+        cosine[part] = np.einsum("ij,ij->i", X, centers[cell[part]])
+    mine = items[np.maximum(cell - first, 0)]  # the chosen item that each of all items is nearest to
+    able = limits.alive & (lengths > 0.0)
+    able[items] = False
+    able = (able | (mine == np.arange(n))) & free[cell] & (limits.cost <= limits.cost[mine])
+    if limits.quota is not None:
+        able &= limits.quota.group == limits.quota.group[mine]
+    order = np.flatnonzero(able)
+    order = order[np.lexsort((-cosine[order], cell[order]))]
+    which, at = np.unique(cell[order], return_index=True)
+    found = items.copy()
+    found[which - first] = order[at]
+    return found
+
+
+def sample_items(n: int, k: int) -> IntArray:
+    """Items in random order, some for each of k to be chosen: all, where these are few."""
+    size = min(max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
+    return np.random.default_rng(0).permutation(n)[:size]
+
+
+def are_equal(q: FloatArray) -> bool:
+    """Whether no item is better than another."""
+    return bool(np.ptp(q) <= 1e-9 * q.max())
+
+
+def nearest(X: FloatArray, centers: FloatArray) -> IntArray:
+    """Which center has the largest cosine with each of these unit rows."""
+    step, found = max(1, PRODUCT // len(centers)), np.empty(len(X), np.int64)
+    with one_blas_thread(X):
+        for low in range(0, len(X), step):
+            found[low : low + step] = (X[low : low + step] @ centers.T).argmax(axis=1)
+    return found
+
+
+def one_blas_thread(X: FloatArray) -> AbstractContextManager[Any]:
+    """For products with few rows, where a second thread gains little, and on a busy machine costs much."""
+    return blas_threads(len(X), one=X.size < SMALL)
+
+
+def grouped(cell: IntArray, count: int) -> list[IntArray]:
+    """The items of each cell."""
+    order = np.argsort(cell, kind="stable")
+    return np.split(order, np.searchsorted(cell[order], np.arange(1, count)))
 
 
 def unit_rows(X: Any, lengths: FloatArray | None = None) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Greedy choice and moves in a kernel that need not be symmetric, where gains may also rise.
+"""Greedy choice in a kernel that need not be symmetric, where gains may also rise.
 
 Given the items Y chosen so far, adding i multiplies the probability by g_i = L_ii - L_iY L_Y^-1 L_Yi, as ever. But with
 items that attract, g_i may grow with Y: no old gain is a bound, and a candidate without a gain stays one.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
-from dpplearn._linalg import safe_log
+from dpplearn._checks import IntArray
 from dpplearn._precision import rounding
 from dpplearn.decoding.engine import Rule, Run
 from dpplearn.decoding.limits import End, Limits, Remaining, why_ended
@@ -62,24 +61,3 @@ def gains_of_forced(operand: TwoSided, forced: IntArray) -> list[float]:
     if logs.min() == -np.inf:
         return [float(np.exp(logs[-1] / forced.size))] * forced.size
     return np.exp(np.diff(logs)).tolist()
-
-
-def log_factors(operand: TwoSided, Y: IntArray) -> FloatArray:
-    """log of what adding i and dropping Y[j] multiplies the probability by; row n adds none, column |Y| drops none.
-
-    With M = L_Y^-1: add g_i, drop M_jj, swap g_i M_jj + (L_iY M)_j (M L_Yi)_j.
-    """
-    n, size = operand.n, Y.size
-    factor = np.ones((n + 1, size + 1))
-    factor[:n, size] = operand.diag
-    reach = np.abs(operand.diag)
-    if size:
-        M = np.linalg.inv(operand.block(Y))
-        left, rows = operand.columns(Y) @ M, operand.rows(Y)
-        change = np.einsum("is,si->i", left, rows)
-        factor[:n, size] -= change
-        reach = reach + np.abs(change)
-        factor[n, :size] = M.diagonal()
-        factor[:n, :size] = np.outer(factor[:n, size], factor[n, :size]) + left * (M @ rows).T
-    factor[:n, size][factor[:n, size] <= rounding(size + 1) * reach] = 0.0
-    return safe_log(np.maximum(factor, 0.0))

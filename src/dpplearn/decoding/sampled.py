@@ -1,23 +1,40 @@
-"""The paper's brute force: draw many samples, and return the most probable of those within the limits."""
+"""The paper's brute force: draw many sets, and return the most probable of those within the limits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import Seed, check_int, check_jobs, check_rng, count_of
+from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of, view
+from dpplearn._linalg import safe_log
 from dpplearn._run.progress import Progress, showing
+from dpplearn._run.threads import map_threads
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import in_order
-from dpplearn.decoding.limits import Bound, Limits, check_budget, check_limits, fits, reaches
+from dpplearn.decoding.limits import (
+    Bound,
+    Limits,
+    Quota,
+    at_least,
+    check_budget,
+    check_limits,
+    fits,
+    reaches,
+    with_slack,
+)
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.source import Source
-from dpplearn.decoding.tilt import fill_tilt
+from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
+from dpplearn.dpp import DPP
+from dpplearn.lowrank import LowRankDPP
+from dpplearn.process import remaining
+from dpplearn.sampling.records import Tables
+from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
 
-PILOT = 20_000  # samples that show the usual number of items, or what is near where none is right
-SHARES = (0.97, 0.85, 0.0)  # of the budget: a typical set costs at least the first of these that some sample reaches
+PILOT = 20_000  # sets that show the usual number of items, or what is near where none is right
+SHARES = (0.97, 0.85, 0.0)  # of the budget: a typical set costs at least the first of these that some set reaches
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,10 +222,14 @@ def best_sample(
     possible = low == 0.0 or limits.may_cost(low, high)
     if not possible:
         n_samples = min(n_samples, PILOT)  # enough to say what is near
-    source = Source.of(candidates, limits, window, target if tilt else None, fill_tilt(candidates, limits))
-    usual = source.usual_size(min(n_samples, PILOT), limits.k, generator, jobs) if typical else None
-    sizes = (0, limits.k) if usual is None else (usual, usual)
-    drawn = source.best(n_samples, sizes, m, generator, jobs)
+    sampler = Sampler(candidates, limits, window, target if tilt else None)
+    sizes, usual = (0, limits.k), None
+    if typical:
+        counts = sampler.best(min(n_samples, PILOT), sizes, 1, generator, jobs).sizes
+        if counts.any():
+            usual = int(np.searchsorted(np.cumsum(counts), counts.sum() // 2, side="right")) + limits.include.size
+            sizes = (usual, usual)
+    drawn = sampler.best(n_samples, sizes, m, generator, jobs)
     if not drawn.sets:
         reason = why_none(limits, window, n_samples, drawn.nearest, tilt, possible)
         if drawn.feasible:
@@ -248,3 +269,86 @@ def why_none(
     advice = "" if tilt else "Pass tilt=True to draw sets of the right cost, or "
     advice += "widen the window" if limits.quota is None else "draw more samples, or use greedy_map"
     return message + advice[0].upper() + advice[1:]
+
+
+def given_limits(candidates: Candidates, limits: Limits) -> tuple[DPP | LowRankDPP, IntArray]:
+    """The DPP of the items that may be chosen beside those to include, given these; and which items they are."""
+    rest = np.flatnonzero(limits.free)
+    return candidates.conditioned(limits.include, remaining(candidates.n, limits.include, rest)), rest
+
+
+def tilted_tables(dpp: DPP | LowRankDPP, cost: FloatArray, target: float | None) -> tuple[Tables, float]:
+    """What sets are drawn by, and how many items they have on average: at the mean cost `target`, if there is one."""
+    if target is None:
+        return dpp._alias_tables, dpp.expected_size
+    lam, V = dpp.eigenpairs
+    p = tilted(lam, find_tilt(lam, V, cost, target))
+    return make_tables(p, settled(p, V), alias=True), float(p.sum())
+
+
+class Drawn(NamedTuple):
+    """The best of many sets drawn, how many of them counted, and the cost nearest to the window of those that did not.
+
+    `sizes` has how many of those that counted had 0, 1, ... items beside those to include.
+    """
+
+    sets: list[IntArray]
+    feasible: int
+    nearest: float
+    sizes: IntArray
+
+
+class Sampler:
+    """Draws sets of a model given what must be in and out, and keeps the most probable of those that count.
+
+    Those count whose cost is in the window and that keep all limits. Where there is a target, sets cost as much on
+    average.
+    """
+
+    def __init__(
+        self, candidates: Candidates, limits: Limits, window: tuple[float, float], target: float | None
+    ) -> None:
+        from dpplearn.decoding._sampled_loops import Window
+
+        dpp, self.items = given_limits(candidates, limits)
+        self.include, self.base = limits.include, limits.total(limits.include)
+        cost, fill = limits.cost[self.items], fill_tilt(candidates, limits)
+        self.tables, self.mean = tilted_tables(dpp, cost, None if target is None else target - self.base)
+        entries, gram = dpp._need_L().entries()
+        if fill:
+            entries = entries * np.exp(fill / 2 if gram else fill)
+        diag = np.einsum("ij,ij->i", entries, entries) if gram else entries.diagonal()
+        log_diag = safe_log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
+        bottom, top = at_least(window[0]) - self.base, with_slack(window[1]) - self.base
+        n = candidates.n
+        quota = limits.quota or Quota(["all"], np.zeros(n, np.int64), np.array([n]), np.array([0]))
+        inside = quota.counts(limits.include)
+        groups = quota.group[self.items], quota.most - inside, np.maximum(quota.need - inside, 0)
+        self.window = Window(view(entries), gram, log_diag, cost, bottom, top, 0, n, *groups, 1)
+
+    def best(self, count: int, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int) -> Drawn:
+        """The m most probable distinct sets of `count`; drawn block by block, so that threads change nothing."""
+        from dpplearn.decoding._sampled_loops import best_of_block
+
+        starts = block_starts(count, self.mean)
+        states = stream_states(len(starts) - 1, rng)
+        least, most = (max(size - self.include.size, 0) for size in sizes)
+        window = self.window._replace(smallest=least, largest=most, m=m)
+
+        def task(b: int) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
+            found = best_of_block(self.tables, states[b], int(starts[b + 1] - starts[b]), window)
+            values, lengths, kept, counts, nearest = found
+            sets = {tuple(kept[a, : lengths[a]].tolist()): float(values[a]) for a in range(values.size)}
+            return sets, counts, float(nearest)
+
+        merged: dict[tuple[int, ...], float] = {}
+        total, nearest, gap = np.zeros(self.items.size + 1, np.int64), np.nan, np.inf
+        for sets, counts, seen in map_threads(task, len(starts) - 1, n_jobs):
+            merged.update(sets)
+            total += counts
+            away = max(window.low - seen, seen - window.high)
+            if away < gap:
+                gap, nearest = away, seen + self.base
+        order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
+        whole = [np.union1d(self.items[np.array(Y, np.int64)], self.include) for Y in order]
+        return Drawn(whole, int(total.sum()), nearest, total)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.linalg import blas, lapack
 
@@ -18,18 +16,8 @@ from dpplearn.lowrank import LowRankDPP
 REACH = 0.95  # of what all items cost that may be drawn, at most asked for
 TRIES = 8  # Newton steps, of which two or three are enough
 LARGEST = 1e6  # of e^s L_ii, beyond which eigenvectors are the better way
-NEAR = 1e-4  # of s, from where a parabola says what K_ii is, to 1e-9
-SLIGHT = 1e-7  # of a step times h^2, where a parabola over h says what the slope is
 MOST = 500.0  # e^s stays a float
 MARGIN = float(np.log(2))  # of a tilted gain above 1
-
-
-def expected_cost(lam: FloatArray, shares: FloatArray, s: float) -> float:
-    """E cost(Y) = sum of K_ii cost_i under e^s L: each eigenvector j gives its share, with probability p_j.
-
-    K_ii = sum over j of p_j v_ij^2 with p = e^s lam / (1 + e^s lam), so share_j = sum over i of cost_i v_ij^2.
-    """
-    return float(shares @ tilted(lam, s))
 
 
 def tilted(lam: FloatArray, s: float) -> FloatArray:
@@ -45,12 +33,14 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
     the whole span costs less than the target, the s that comes within 5% of all there is. A target of 0, or below, is
     that of the empty set: s = -inf.
 
+    E cost(Y) = sum of K_ii cost_i, and K_ii = sum over j of p_j v_ij^2: eigenvector j gives a share of it, with p_j.
+
     Examples
     --------
     >>> lam, V = np.array([0.5, 2.0]), np.eye(2)
     >>> s = find_tilt(lam, V, np.array([3.0, 1.0]), target=2.0)
-    >>> bool(np.isclose(expected_cost(lam, np.array([3.0, 1.0]), s), 2.0))
-    True
+    >>> round(float(tilted(lam, s) @ [3.0, 1.0]), 9)
+    2.0
     """
     from scipy.optimize import brentq  # a slow import, and only this needs it
 
@@ -62,22 +52,16 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
     if target <= 0.0:
         return -np.inf
     goal = min(target, REACH * float(shares.sum()))
+
+    def excess(s: float) -> float:
+        return float(shares @ tilted(lam, s)) - goal
+
     low, high = -np.log(lam.max()) - 1.0, -np.log(lam.min()) + 1.0
-    while expected_cost(lam, shares, low) > goal:
+    while excess(low) > 0.0:
         low -= 2.0 + abs(low)
-    while expected_cost(lam, shares, high) < goal:
+    while excess(high) < 0.0:
         high += 2.0 + abs(high)
-    return float(brentq(lambda s: expected_cost(lam, shares, s) - goal, low, high, xtol=1e-10))
-
-
-class Trial(NamedTuple):
-    """What e^s L is like at a trial s."""
-
-    inverse: FloatArray  # lower triangle of (I + e^s L)^-1, where all of K is asked for
-    p: FloatArray  # K_ii
-    slope: FloatArray  # of p in s
-    bend: FloatArray  # its second derivative
-    step: float  # from this s to the right one
+    return float(brentq(excess, low, high, xtol=1e-10))
 
 
 def tilted_marginals(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
@@ -89,30 +73,34 @@ def tilted_marginals(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> 
     >>> round(float(p @ [3.0, 1.0]), 9)
     2.0
     """
-    trial = by_newton(dpp, cost, target, NEAR)
-    if trial is None:
+    found = by_newton(dpp, cost, target, 1e-5)
+    if found is None:
         lam, V = dpp.eigenpairs
         return np.asarray(V**2 @ tilted(lam, find_tilt(lam, V, cost, target)))
-    return np.clip(trial.p + trial.step * trial.slope + trial.step**2 / 2 * trial.bend, 0.0, 1.0)
+    return found[1]
 
 
 def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
     """K of e^s L, with the s of `find_tilt`."""
-    trial = by_newton(dpp, cost, target, 1e-11)
-    if trial is None:
+    found = by_newton(dpp, cost, target, 1e-11)
+    if found is None:
         lam, V = dpp.eigenpairs
         return np.ascontiguousarray((V * tilted(lam, find_tilt(lam, V, cost, target))) @ V.T)
-    below = np.tril(-trial.inverse, -1)
+    inverse, p = found
+    below = np.tril(-inverse, -1)
     K = below + below.T
-    K.flat[:: len(K) + 1] = trial.p
+    K.flat[:: len(K) + 1] = p
     return np.ascontiguousarray(K)
 
 
-def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: float) -> Trial | None:
-    """An s at most `near` to that of `find_tilt`, by a few Cholesky factors; None where these are not the way.
+def by_newton(
+    dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: float
+) -> tuple[FloatArray, FloatArray] | None:
+    """The lower triangle of (I + e^s L)^-1, with s at most `near` from that of `find_tilt`, and K_ii at the latter.
 
-    With x = e^s and K = I - (I + x L)^-1, sets cost E = sum of c_i K_ii, and dK/ds = K - K^2. In s, log E is nearly
-    straight. Where the next steps would still add 1/REACH - 1 to E, as dE/ds says, it is no more than REACH of all.
+    By a few Cholesky factors; None where these are not the way. With x = e^s and K = I - (I + x L)^-1, sets cost
+    E = sum of c_i K_ii, and dK/ds = K - K^2. In s, log E is nearly straight. Where the next steps would still add
+    1/REACH - 1 to E, as dE/ds says, it is no more than REACH of all.
     """
     if isinstance(dpp, LowRankDPP) or dpp._L is None or target <= 0.0:
         return None
@@ -122,7 +110,6 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
     if first**2 <= 1.1 * target * second:
         return None
     x = target / (first - target * second / first)  # x first / (1 + x second / first) is E up to terms in x^3
-    before: tuple[FloatArray, FloatArray, float] | None = None
     A, squares = np.empty((n, n)), np.empty((n, n), order="F")  # new ones for each step would be a tenth of the time
     for _ in range(TRIES):
         if x * diag.max() > LARGEST:
@@ -134,13 +121,6 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
             return None
         T = invert_lower(C)  # (I + x L)^-1 = T^T T
         p = np.maximum(1.0 - np.einsum("ij,ij->j", T, T), 0.0)
-        if before is not None and near >= NEAR:
-            p0, slope0, h = before  # of the parabola through both trials, without the product of T
-            slope = 2.0 * (p - p0) / h - slope0
-            E, rise = float(cost @ p), float(cost @ slope)
-            step = float(np.log(target / E)) * E / rise if min(E, rise) > 0.0 else np.inf
-            if abs(step) <= min(near, SLIGHT / h**2):
-                return Trial(T, p, slope, (slope - slope0) / h, step)
         inverse, _ = lapack.dlauum(T, lower=1, overwrite_c=1)
         np.square(inverse, out=squares)
         squares.T.flat[:: n + 1] = p**2
@@ -149,25 +129,20 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
         if rise <= (1.0 / REACH - 1.0) * max(E, target):
             return None
         step = float(np.log(target / E)) * E / rise
-        if abs(step) <= 1e-11:
-            return Trial(inverse, p, slope, np.zeros(n), step)
-        if before is not None and abs(step) <= near:
-            p0, slope0, h = before  # of the cubic through both trials, the second derivative here
-            return Trial(inverse, p, slope, (2.0 * slope0 + 4.0 * slope - 6.0 * (p - p0) / h) / h, step)
-        step = min(max(step, -3.0), 3.0)
-        before, x = (p, slope, step), x * float(np.exp(step))
+        if abs(step) <= near:
+            return inverse, np.clip(p + step * slope, 0.0, 1.0)
+        x *= float(np.exp(min(max(step, -3.0), 3.0)))
     return None
 
 
 def fill_tilt(candidates: Candidates, limits: Limits) -> float:
     """The s for which sets that fill the budget are the most probable under e^s L(d), where diversity d > 0.5.
 
-    So that a decoder that asks for the most probable set does not answer "none" where similarity alone counts. Up to
-    0.5 the qualities are the model's, and so is the answer to how many items are worth choosing: s = 0. Above,
-    q^a loses that scale (at 1 every gain is at most 1, and the most probable set is empty), and with a budget or a
-    size limit sets are compared by log det L_Y(d) + s |Y|. With equal costs, s is so large that a set of more
-    items always comes first: by Hadamard, fewer than the m that greedy reaches are worth at most the sum of the
-    largest log L_ii. Otherwise s is so large that each item of its set multiplies the probability by 2 or more.
+    Up to 0.5 the qualities are the model's, and so is the answer to how many items are worth choosing: s = 0. Above,
+    q^a loses that scale: at 1 every gain is at most 1, and the most probable set is empty. So with a budget or a size
+    limit sets are compared by log det L_Y(d) + s |Y|. With equal costs, s is so large that a set of more items always
+    comes first: by Hadamard, fewer than the m that greedy reaches are worth at most the sum of the largest log L_ii.
+    Otherwise s is so large that each item of its set multiplies the probability by 2 or more.
     """
     if candidates.diversity <= 0.5 or not limits.bounded:
         return 0.0

@@ -179,7 +179,7 @@ class Dask(Backend):
         self.n_shards, self.prepare = len(sources), prepare
         self.surveys: list[Any] = [None] * self.n_shards
         self._open = ExitStack()
-        self.client = self._open.enter_context(cluster_client(client, n_jobs))
+        self.client = self._open.enter_context(cluster_client(client, None if n_jobs == 1 else n_jobs))
         files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
         self.parts = list(sources)
         if files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large

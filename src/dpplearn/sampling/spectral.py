@@ -56,12 +56,12 @@ def make_tables(p: FloatArray, V: FloatArray, log_esp: FloatArray | None = None,
     )
 
 
-def settled(lam: FloatArray, V: FloatArray) -> FloatArray:
-    """The columns of V, with those of equal eigenvalues turned to a basis that the eigenspace alone decides.
+def settled(p: FloatArray, V: FloatArray) -> FloatArray:
+    """The columns of V, with those of equal probability p turned to a basis that the space they span decides.
 
-    Any basis of an eigenspace gives the same distribution, but LAPACK returns another one for each kind of processor,
-    and so other samples for the same random numbers. Here each space is spanned by the projections of items, the
-    longest first and the first of those equally long, made orthogonal (Gram and Schmidt).
+    Any basis of that space gives the same distribution, but LAPACK returns another one for each kind of processor, and
+    so other samples for the same random numbers. Here each space is spanned by the projections of items, the longest
+    first and the first of those equally long, made orthogonal (Gram and Schmidt). p ascends.
 
     Examples
     --------
@@ -69,19 +69,21 @@ def settled(lam: FloatArray, V: FloatArray) -> FloatArray:
     array([[1., 0.],
            [0., 1.]])
     """
-    V = np.array(V)
-    for group in np.split(np.arange(lam.size), np.flatnonzero(np.diff(lam) > LOST * lam[-1:]) + 1):
-        if group.size < 2 or lam[group[-1]] <= 0.0:  # there may be no eigenvalue at all, and zeros are never drawn
+    turned = V
+    for group in np.split(np.arange(p.size), np.flatnonzero(np.diff(p) > LOST) + 1):
+        if group.size < 2 or p[group[-1]] <= LOST:  # there may be no column at all, and these are hardly ever drawn
             continue
-        left = V[:, group]
-        turn = np.empty((group.size, group.size))
+        space, turn = V[:, group], np.empty((group.size, group.size))
+        length = np.einsum("ij,ij->i", space, space)  # of what is left of each item's projection, squared
         for j in range(group.size):
-            length = np.einsum("ij,ij->i", left, left)
             i = np.flatnonzero(length >= length.max() - PARALLEL)[0]  # rounding breaks no tie
-            turn[j] = left[i] / np.sqrt(length[i])
-            left = left - np.outer(left @ turn[j], turn[j])
-        V[:, group] = V[:, group] @ turn.T
-    return V
+            new = space[i] - turn[:j].T @ (turn[:j] @ space[i])
+            turn[j] = new / np.linalg.norm(new)
+            length -= (space @ turn[j]) ** 2
+        if turned is V:
+            turned = np.array(V)
+        turned[:, group] = space @ turn.T
+    return turned
 
 
 def worth_alias(size: int, expected_size: float, m: int) -> bool:
