@@ -10,7 +10,7 @@ from dpplearn._numba import jit
 from dpplearn.sampling._random_loops import uniform
 
 
-@jit
+@jit(steps=lambda betas, Y: betas.size * Y.size * (10 + Y.shape[1] / 4))
 def anneal(w, W, base, betas, Y, states, log_weights):
     """One sweep for each of betas[1:], of every row of Y (chains, n); log_weights gain what annealing weighs.
 
@@ -42,7 +42,7 @@ def anneal(w, W, base, betas, Y, states, log_weights):
                         f[j] += sign * W[i, j]
 
 
-@jit
+@jit(steps=lambda Y: Y.size * Y.shape[1] ** 2 / 4)
 def climb(w, W, Y):
     """Every row of Y to a set that no flip and no swap of two items improves; returns the scores."""
     chains, n = Y.shape
