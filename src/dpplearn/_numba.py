@@ -43,9 +43,10 @@ Types = tuple[Any, ...]  # numba's types of arguments
 
 
 class Here(local):
-    """Whether this thread compiles every loop that it calls, however few the steps are."""
+    """What holds for a thread."""
 
-    always = os.environ.get("DPPLEARN_COMPILE") == "always"
+    always = os.environ.get("DPPLEARN_COMPILE") == "always"  # it compiles every loop that it calls, however few steps
+    behind = False  # it compiles while others call
 
 
 here = Here()
@@ -59,6 +60,16 @@ def compiled_always() -> Iterator[None]:
         yield
     finally:
         here.always = before
+
+
+class ProcessEndsError(BaseException):
+    """The process ends, and would wait for this thread. Not an `Exception`, which numba may take for its own."""
+
+
+def check_running() -> None:
+    """End a thread that compiles behind others once the main one has ended."""
+    if here.behind and not main_thread().is_alive():
+        raise ProcessEndsError
 
 
 class Loop:
@@ -94,7 +105,7 @@ class Loop:
                 return self.compile(kinds, types, name)(*args)
             if kept or kinds in self.spent:
                 self.spent[kinds] = -np.inf
-                Thread(target=self.compile, args=(kinds, types, name, True)).start()
+                Thread(target=self.compile_behind, args=(kinds, types, name)).start()
         start = thread_time()
         try:
             with np.errstate(all="ignore"):  # compiled, 1 / 0 is infinite and integers wrap around without a word
@@ -102,15 +113,19 @@ class Loop:
         finally:
             self.spent[kinds] = self.spent.get(kinds, 0.0) + thread_time() - start
 
-    def compile(self, kinds: Any, types: Types, name: str, later: bool = False) -> Any:
-        """The version for arguments of these types: from disk, or compiled and kept there.
+    def compile_behind(self, kinds: Any, types: Types, name: str) -> None:
+        """Compile in a thread of its own, while calls go on."""
+        here.behind = True
+        with suppress(ProcessEndsError):
+            self.compile(kinds, types, name)
 
-        When a process ends, it waits for the loop that a thread compiles; another one is not begun.
-        """
+    def compile(self, kinds: Any, types: Types, name: str) -> Function:
+        """The version for arguments of these types: from disk, or compiled and kept there."""
         with COMPILING:
-            if name not in self.versions and (main_thread().is_alive() or not later):
+            if name not in self.versions:
+                check_running()
                 self.versions[name] = self.load_or_compile(types, name)
-            return self.ready.setdefault(kinds, self.versions.get(name))
+            return self.ready.setdefault(kinds, self.versions[name])
 
     def load_or_compile(self, types: Types, name: str) -> Function:
         kept = find(name)
@@ -154,7 +169,8 @@ class Loop:
 
 @typeof_impl.register(Loop)
 def type_inside_loops(loop: Loop, _: Any) -> Any:
-    """numba's type of a loop that another one calls."""
+    """numba's type of a loop that another one calls; asked for many times while that one is compiled."""
+    check_running()
     return numba.typeof(loop.inside)
 
 

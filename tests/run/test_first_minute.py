@@ -109,6 +109,26 @@ def test_answers_do_not_depend_on_what_is_compiled(tmp_path):
     assert [key for key in fresh if not same(fresh[key], compiled[key])] == []
 
 
+def test_once_warm_nothing_is_compiled():
+    code = f"""
+import gc
+from dpplearn import _numba
+from dpplearn.cli import main
+main(["warm"], standalone_mode=False)
+versions = lambda: {{name for loop in gc.get_objects() if isinstance(loop, _numba.Loop) for name in loop.versions}}
+before = versions()
+_numba.here.always = True  # what is not compiled yet would be now
+{ANSWERS}
+print()
+print(len(before), sorted(versions() - before))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    count, _, new = run.stdout.splitlines()[-1].partition(" ")
+    assert int(count) > 30
+    assert new == "[]"
+
+
 @jit.jit
 def helper(x):
     return x
@@ -205,6 +225,24 @@ print(child.exitcode)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert run.stdout == "0\n", run.stderr
+
+
+def test_a_process_that_ends_does_not_finish_compiling(tmp_path):
+    code = """
+import numpy as np
+from dpplearn import DPP
+from dpplearn import _numba as jit
+from dpplearn.sampling._spectral_loops import draw_block
+dpp = DPP(np.eye(20))
+dpp.sample(9, rng=0)
+draw_block.spent = dict.fromkeys(draw_block.spent, jit.PATIENCE)
+dpp.sample(9, rng=0)
+assert jit.COMPILING.locked()
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": ""}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert not list(tmp_path.rglob("*.zip"))
 
 
 @pytest.mark.parametrize("terminal", [True, False])
