@@ -29,13 +29,15 @@ import llvmlite.binding
 import numba
 import numpy as np
 from numba.extending import typeof_impl
+from numpy import ndarray
 
 from dpplearn._run.notice import notice
 
 FEW = 1_000_000  # steps that Python does in about half a second
 PATIENCE = 1.0  # seconds that a loop may take in Python before it is compiled, which takes one to five
 COMPILING = Lock()  # held by the thread that compiles or loads a loop: numba does one at a time
-NAMED = numba.config.CACHE_DIR  # the folder NUMBA_CACHE_DIR
+CONFIG: Any = numba.config  # its attributes are made at run time
+NAMED = CONFIG.CACHE_DIR  # the folder NUMBA_CACHE_DIR
 CONSTANTS = ("_precision.py", "sampling/records.py", "decoding/agreement.py")  # what loops import, beside other loops
 
 Function = Callable[..., Any]
@@ -100,7 +102,7 @@ class Loop:
         if here.always or not few or self.spent.get(kinds, PATIENCE) >= PATIENCE:  # many steps, the first call, or long
             types = tuple(map(numba.typeof, args))
             name = f"{self.__module__}.{self.__qualname__}-{sha256(str(types).encode()).hexdigest()[:16]}.zip"
-            kept = few and kinds not in self.spent and bool(find(name))
+            kept = few and kinds not in self.spent and (name in self.versions or bool(find(name)))
             if here.always or not few or (kept and not COMPILING.locked()):
                 return self.compile(kinds, types, name)(*args)
             if kept or kinds in self.spent:
@@ -135,9 +137,9 @@ class Loop:
         try:
             with TemporaryDirectory(prefix="dpplearn-") as folder:
                 loaded = any(unpack(file, folder) for file in kept)
-                numba.config.CACHE_DIR = folder  # numba looks there when it decorates a function, not later
+                CONFIG.CACHE_DIR = folder  # numba looks there when it decorates a function, not later
                 version = numba.njit(self.function, cache=True, **self.options)
-                numba.config.CACHE_DIR = NAMED
+                CONFIG.CACHE_DIR = NAMED
                 version.compile(types)
                 if not loaded:
                     keep(folder, name)
@@ -149,7 +151,7 @@ class Loop:
                 stacklevel=2,
             )
         finally:
-            numba.config.CACHE_DIR = NAMED
+            CONFIG.CACHE_DIR = NAMED
         if not version.signatures:
             version.compile(types)
         return version
@@ -180,15 +182,16 @@ if hasattr(os, "register_at_fork"):  # a process forked while numba compiles wou
 
 def kind(value: Any) -> Any:
     """What decides numba's type of an argument, told more quickly than the type itself."""
-    if isinstance(value, np.ndarray):
-        return value.dtype, value.ndim, value.flags.num & 0x503  # contiguous in C or Fortran, aligned, writeable
-    return (type(value), *map(kind, value)) if isinstance(value, tuple) else type(value)
+    own = type(value)
+    if own is ndarray:
+        return value.dtype, value.ndim, value.flags.num
+    return (own, *map(kind, value)) if isinstance(value, tuple) else own
 
 
 def folders() -> list[Path]:
     """Where compiled versions are looked for, and kept in the first that can be written."""
-    own = [NAMED] if NAMED else [Path(__file__).parent / "__pycache__", os.path.expanduser("~/.cache/dpplearn")]
-    return [Path(folder) / f"loops-{stamp()}" for folder in own if os.path.isabs(folder) or NAMED]
+    own = [NAMED] if NAMED else [f"{Path(__file__).parent}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
+    return [Path(folder) / f"loops-{stamp()}" for folder in own if not folder.startswith("~")]  # no home
 
 
 @cache
@@ -246,7 +249,7 @@ def exact(function: Function | None = None, /, *, steps: Function | None = None,
     """
     if function is None:
         return lambda function: exact(function, steps=steps, **options)
-    return function if numba.config.DISABLE_JIT else Loop(function, steps, options)
+    return function if CONFIG.DISABLE_JIT else Loop(function, steps, options)
 
 
 def jit(function: Function | None = None, /, *, steps: Function | None = None) -> Any:

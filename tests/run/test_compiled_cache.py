@@ -64,7 +64,8 @@ def test_every_wrong_byte_is_noticed(folder, compiled, tmp_path):
             assert contents == {path.name: path.read_bytes() for path in found.rglob("*") if path.is_file()}
 
 
-def test_other_sources_are_compiled_anew(folder, compiled, monkeypatch):
+@pytest.mark.usefixtures("folder")
+def test_other_sources_are_compiled_anew(compiled, monkeypatch):
     assert (compiled(), compiled()) == (True, False)
     monkeypatch.setattr(_numba, "stamp", lambda: "another loop that this one calls has changed")
     assert (compiled(), compiled()) == (True, False)
@@ -106,7 +107,8 @@ def test_no_folder_costs_time_and_is_said(folder, compiled, monkeypatch):
         assert compiled()
 
 
-def test_a_function_without_a_file(folder):
+@pytest.mark.usefixtures("folder")
+def test_a_function_without_a_file():
     names = {}
     exec("def thrice(x): return 3 * x", names)
     with pytest.warns(RuntimeWarning, match="cannot be kept"):

@@ -119,7 +119,7 @@ def open_node(nodes, depth, m, left, slots):
     return count
 
 
-@jit(steps=lambda nodes, limit: min(limit, 2.0 ** nodes.noise.size * nodes.noise.size ** 2))
+@jit(steps=lambda nodes, limit: min(limit, 2.0**nodes.noise.size * nodes.noise.size**2))
 def search(nodes, depth, best, best_set, limit):
     """Depth-first branch and bound.
 
