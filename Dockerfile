@@ -9,7 +9,7 @@ COPY src src
 RUN python -m venv /opt/dpplearn && /opt/dpplearn/bin/pip install --no-cache-dir '.[web,documents]'
 # Loops are compiled here, once, for the processor that builds; on another kind they are compiled in memory, as needed.
 ENV NUMBA_CACHE_DIR=/opt/dpplearn/loops
-RUN /opt/dpplearn/bin/python -c "from dpplearn.web import Settings; from dpplearn.web.engine import Engine; Engine(Settings()).warm()"
+RUN /opt/dpplearn/bin/dpplearn warm
 
 FROM python:3.12-slim
 COPY --from=build /opt/dpplearn /opt/dpplearn

@@ -9,7 +9,7 @@ from dpplearn._precision import ROUNDING
 SWEEPS = 12  # each halves the digits by which rows differ in size; twelve bring 1e-300 and 1e300 together
 
 
-@jit
+@jit(steps=lambda V, n: 12 * n**3 + 2 * n * n * V.shape[1])
 def eliminate_parts(V, N, E, k, n):
     """log det of L = V V^T + N for the first k of n rows, with N skew; -inf where it is 0. Overwrites V, N and E.
 
@@ -27,7 +27,9 @@ def eliminate_parts(V, N, E, k, n):
     for _ in range(SWEEPS):  # divide items by sizes until their largest entries are near 1
         far = False
         for i in range(n):
-            size[i] = np.abs(V[i]).max()
+            size[i] = 0.0
+            for m in range(V.shape[1]):
+                size[i] = max(size[i], abs(V[i, m]))
             for j in range(n):
                 size[i] = max(size[i], np.sqrt(abs(N[i, j])))
             if size[i] == 0.0:
@@ -39,7 +41,8 @@ def eliminate_parts(V, N, E, k, n):
             break
         for i in range(n):
             scale[i] *= size[i]
-            V[i] /= size[i]
+            for m in range(V.shape[1]):
+                V[i, m] /= size[i]
             for j in range(n):
                 N[i, j] = N[i, j] / size[i] / size[j] if i < j else -N[j, i]
                 E[i, j] = E[i, j] / size[i] / size[j]
@@ -53,7 +56,8 @@ def eliminate_parts(V, N, E, k, n):
         for i in range(t, n):
             x = dot(V[i], V[i])
             if np.sqrt(x) <= few * reach[i]:
-                V[i] = 0.0
+                for m in range(V.shape[1]):
+                    V[i, m] = 0.0
             elif x > s and i < k:
                 p, s = i, x
             for j in range(i + 1, n):
@@ -92,7 +96,8 @@ def eliminate_parts(V, N, E, k, n):
                 E[j, i] = E[i, j]
         t = first
     for i in range(k, n):
-        V[i] *= scale[i]
+        for m in range(V.shape[1]):
+            V[i, m] *= scale[i]
         for j in range(k, n):
             N[i, j] *= scale[i] * scale[j]
     return total
@@ -112,7 +117,12 @@ def exchange(V, N, E, reach, a, b, n):
         N[i, a], N[i, b], E[i, a], E[i, b] = N[i, b], N[i, a], E[i, b], E[i, a]
 
 
-@jit
+def steps_of_minors(left, indptr):
+    k = np.diff(indptr)
+    return (12 * k**3 + 2 * k**2 * left.shape[1]).sum()
+
+
+@jit(steps=steps_of_minors)
 def subset_log_minors(V, left, right, indptr, indices):
     """log det L_Y of each subset, L = V V^T + left right^T, where the latter is skew."""
     out = np.empty(indptr.size - 1)
@@ -127,7 +137,8 @@ def subset_log_minors(V, left, right, indptr, indices):
             out[s] = -np.inf
             continue
         for a in range(k):
-            rows[a] = V[Y[a]]
+            for c in range(V.shape[1]):
+                rows[a, c] = V[Y[a], c]
             for b in range(a, k):
                 x, size = 0.0, 0.0
                 for c in range(left.shape[1]):  # (A - A^T) / 2 of A = left right^T, and the sizes of its terms

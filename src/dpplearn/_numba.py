@@ -1,80 +1,54 @@
-"""The decorators that loops wear, and when a loop is compiled.
+"""How loops are compiled, and when: the decorators `jit` and `exact`.
 
-Compiling takes seconds, and a loop of few steps is done in Python before a compiler has begun. So a loop that says
-how many steps it takes (`steps`) runs as it is written where they are few and nothing compiled is on disk: the same
-function, with the same result to rounding. It is compiled once it has taken more time so than compiling is worth, and
-kept on disk. All others are compiled when first called.
+Compiling takes seconds, and Python finishes a loop of few steps before a compiler has begun. So a loop of few steps
+runs as Python, with the same result up to rounding. Once it has taken `PATIENCE` seconds that way, a thread compiles
+it while calls go on as before. A loop of many steps is compiled first, and a line says so.
+
+Each compiled version is kept on disk, a zip archive of what numba writes. numba's own folders do not serve: it runs
+damaged machine code, looks for changes in the file of the loop alone and not in the loops that it calls, and reads no
+folder that it cannot write.
 """
 
 import os
+import shutil
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property, update_wrapper
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
-from threading import local
+from tempfile import TemporaryDirectory
+from threading import Lock, Thread, local, main_thread
 from time import thread_time
 from types import FunctionType
 from typing import Any
 
+import llvmlite.binding
+import numba
 import numpy as np
-from numba import njit
-from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.registry import CPUDispatcher
+from numba.extending import typeof_impl
+from numpy import ndarray
 
 from dpplearn._run.notice import notice
 
 FEW = 1_000_000  # steps that Python does in about half a second
-PATIENCE = 1.0  # seconds of a loop in Python, after which it is compiled: that takes one to five
-ALWAYS = "DPPLEARN_COMPILE"  # in the environment, "always": compile whatever the steps are
+PATIENCE = 1.0  # seconds that a loop may take in Python before it is compiled, which takes one to five
+COMPILING = Lock()  # held by the thread that compiles or loads a loop: numba does one at a time
+CONFIG: Any = numba.config  # its attributes are made at run time
+NAMED = CONFIG.CACHE_DIR  # the folder NUMBA_CACHE_DIR
+CONSTANTS = ("_precision.py", "sampling/records.py", "decoding/agreement.py")  # what loops import, beside other loops
 
 Function = Callable[..., Any]
-
-
-class Loop(CPUDispatcher):
-    """A function that numba compiles, and that runs as it is written where that is quicker.
-
-    numba asks `_compile_for_args` for something to call when it has no compiled version of its own at hand, so this
-    costs calls of compiled versions nothing; loops that are compiled call one another as ever.
-    """
-
-    _cache: Any
-    few: Callable[[tuple[Any, ...]], bool] = staticmethod(lambda _: False)  # of one that was pickled
-    spent = 0.0  # seconds in Python
-
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        start = thread_time()
-        if not self.is_kept(args):
-            if self.spent < PATIENCE and not here.always and self.few(args):
-                self.spent += thread_time() - start
-                return self.run_as_written
-            notice.announce()
-        return super()._compile_for_args(*args, **kws)  # type: ignore[misc]  # numba has no types
-
-    def is_kept(self, args: tuple[Any, ...]) -> bool:
-        """Whether a compiled version for arguments of these types is on disk."""
-        if not isinstance(self._cache, Kept):
-            return False
-        try:
-            return self._cache.has(tuple(map(self.typeof_pyval, args)), self.targetctx)
-        finally:
-            self._types_active_call.clear()  # type: ignore[attr-defined]  # as above
-
-    def run_as_written(self, *args: Any) -> Any:
-        start = thread_time()
-        with np.errstate(all="ignore"):  # compiled, 1 / 0 is infinite and integers wrap around without a word
-            try:
-                return as_written(self)(*args)
-            finally:
-                self.spent += thread_time() - start
+Types = tuple[Any, ...]  # numba's types of arguments
 
 
 class Here(local):
     """What holds for a thread."""
 
-    always = os.environ.get(ALWAYS) == "always"  # compile, whatever the steps are
+    always = os.environ.get("DPPLEARN_COMPILE") == "always"  # it compiles every loop that it calls, however few steps
+    behind = False  # it compiles while others call
 
 
 here = Here()
@@ -82,7 +56,7 @@ here = Here()
 
 @contextmanager
 def compiled_always() -> Iterator[None]:
-    """Compile, or load, every loop that this thread calls here: where time is measured, or loops are made ready."""
+    """Compile, or load, every loop that this thread calls here: to measure time, or to make loops ready."""
     before, here.always = here.always, True
     try:
         yield
@@ -90,159 +64,195 @@ def compiled_always() -> Iterator[None]:
         here.always = before
 
 
+class ProcessEndsError(BaseException):
+    """The process ends, and would wait for this thread. Not an `Exception`, which numba may take for its own."""
+
+
+def check_running() -> None:
+    """End a thread that compiles behind others once the main one has ended."""
+    if here.behind and not main_thread().is_alive():
+        raise ProcessEndsError
+
+
+class Loop:
+    """A function of arrays and numbers that runs as Python or compiled; inside other loops numba sees it compiled."""
+
+    __qualname__: str
+
+    def __init__(self, function: Function, steps: Function | None, options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.function, self.steps, self.options = function, steps, {"nogil": True, **options}
+        names = list(signature(function).parameters)
+        self.places = [names.index(name) for name in signature(steps).parameters] if steps else []
+        self.versions: dict[str, Function] = {}  # compiled, by the types of their arguments
+        self.ready: dict[Any, Function] = {}  # the same by the kinds of arguments, which are quicker to tell
+        self.spent: dict[Any, float] = {}  # seconds in Python, by kinds; -inf once a thread compiles
+
+    def __call__(self, *args: Any) -> Any:
+        kinds = tuple(map(kind, args))
+        run = self.ready.get(kinds)
+        return self.run_or_compile(kinds, args) if run is None else run(*args)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+    def run_or_compile(self, kinds: Any, args: tuple[Any, ...]) -> Any:
+        """Run a loop of which no compiled version is loaded."""
+        few = self.steps is not None and self.steps(*(args[place] for place in self.places)) <= FEW
+        if here.always or not few or self.spent.get(kinds, PATIENCE) >= PATIENCE:  # many steps, the first call, or long
+            types = tuple(map(numba.typeof, args))
+            name = f"{self.__module__}.{self.__qualname__}-{sha256(str(types).encode()).hexdigest()[:16]}.zip"
+            kept = few and kinds not in self.spent and (name in self.versions or bool(find(name)))
+            if here.always or not few or (kept and not COMPILING.locked()):
+                return self.compile(kinds, types, name)(*args)
+            if kept or kinds in self.spent:
+                self.spent[kinds] = -np.inf
+                Thread(target=self.compile_behind, args=(kinds, types, name)).start()
+        start = thread_time()
+        try:
+            with np.errstate(all="ignore"):  # compiled, 1 / 0 is infinite and integers wrap around without a word
+                return self.plain(*args)
+        finally:
+            self.spent[kinds] = self.spent.get(kinds, 0.0) + thread_time() - start
+
+    def compile_behind(self, kinds: Any, types: Types, name: str) -> None:
+        """Compile in a thread of its own, while calls go on."""
+        here.behind = True
+        with suppress(ProcessEndsError):
+            self.compile(kinds, types, name)
+
+    def compile(self, kinds: Any, types: Types, name: str) -> Function:
+        """The version for arguments of these types: from disk, or compiled and kept there."""
+        with COMPILING:
+            if name not in self.versions:
+                check_running()
+                self.versions[name] = self.load_or_compile(types, name)
+            return self.ready.setdefault(kinds, self.versions[name])
+
+    def load_or_compile(self, types: Types, name: str) -> Function:
+        kept = find(name)
+        if not kept:
+            notice.announce()
+        version = numba.njit(self.function, **self.options)
+        try:
+            with TemporaryDirectory(prefix="dpplearn-") as folder:
+                loaded = any(unpack(file, folder) for file in kept)
+                CONFIG.CACHE_DIR = folder  # numba looks there when it decorates a function, not later
+                version = numba.njit(self.function, cache=True, **self.options)
+                CONFIG.CACHE_DIR = NAMED
+                version.compile(types)
+                if not loaded:
+                    keep(folder, name)
+        except (OSError, RuntimeError) as error:  # a full disk; or no source file, of which numba keeps nothing
+            warnings.warn(
+                f"Compiled loops cannot be kept on disk ({error}): every process compiles them anew. Make room "
+                "there, or name another folder with NUMBA_CACHE_DIR.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        finally:
+            CONFIG.CACHE_DIR = NAMED
+        if not version.signatures:
+            version.compile(types)
+        return version
+
+    @cached_property
+    def inside(self) -> Any:
+        """What other loops call when they are compiled; it is kept with them."""
+        return numba.njit(self.function, **self.options)
+
+    @cached_property
+    def plain(self) -> Function:
+        """The function in Python, for which the loops that it calls are Python, too."""
+        code, names = self.function.__code__, self.function.__globals__
+        loops = {name: names[name].plain for name in code.co_names if isinstance(names.get(name), Loop)}
+        return FunctionType(code, {**names, **loops}, code.co_name, None, self.function.__closure__)
+
+
+@typeof_impl.register(Loop)
+def type_inside_loops(loop: Loop, _: Any) -> Any:
+    """numba's type of a loop that another one calls; asked for many times while that one is compiled."""
+    check_running()
+    return numba.typeof(loop.inside)
+
+
+if hasattr(os, "register_at_fork"):  # a process forked while numba compiles would wait for numba's lock forever
+    os.register_at_fork(before=COMPILING.acquire, after_in_parent=COMPILING.release, after_in_child=COMPILING.release)
+
+
+def kind(value: Any) -> Any:
+    """What decides numba's type of an argument, told more quickly than the type itself."""
+    own = type(value)
+    if own is ndarray:
+        return value.dtype, value.ndim, value.flags.num
+    return (own, *map(kind, value)) if isinstance(value, tuple) else own
+
+
+def folders() -> list[Path]:
+    """Where compiled versions are looked for, and kept in the first that can be written."""
+    own = [NAMED] if NAMED else [f"{Path(__file__).parent}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
+    return [Path(folder) / f"loops-{stamp()}" for folder in own if not folder.startswith("~")]  # no home
+
+
 @cache
-def as_written(loop: Loop) -> Function:
-    """The function of a loop, which sees functions in place of the loops that it calls."""
-    return FunctionType(loop.py_func.__code__, names_as_written(loop.py_func.__globals__), loop.py_func.__name__)
+def stamp() -> str:
+    """A digest of all that compiled code depends on: loops with what they import, numba, Python, processor."""
+    package = Path(__file__).parent
+    cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
+    found = sha256(repr((numba.__version__, llvmlite.__version__, sys.version, cpu)).encode())
+    for path in sorted([*package.rglob("*_loops.py"), *(one for name in CONSTANTS for one in package.glob(name))]):
+        found.update(repr((path.stat().st_mtime_ns, path.read_bytes())).encode())  # numba compares the time
+    return found.hexdigest()[:16]
 
 
-NAMES: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}  # of each module, by the identity of what is its own
+def find(name: str) -> list[Path]:
+    """The files of a version."""
+    return [folder / name for folder in folders() if os.path.isfile(folder / name)]
 
 
-def names_as_written(own: dict[str, Any]) -> dict[str, Any]:
-    """The names of a module, with functions in place of loops. Whole before another thread can see them."""
-    if id(own) not in NAMES:
-        names = dict(own)
-        for name, loop in own.items():
-            if isinstance(loop, Loop):
-                theirs = loop.py_func.__globals__
-                seen = names if theirs is own else names_as_written(theirs)  # modules import in one direction
-                names[name] = FunctionType(loop.py_func.__code__, seen, loop.py_func.__name__)
-        NAMES[id(own)] = own, names
-    return NAMES[id(own)][1]
+def unpack(file: Path, folder: str) -> bool:
+    """Unpack a version, if its checksums are right; a damaged file is removed."""
+    try:
+        shutil.unpack_archive(file, folder, "zip")
+    except Exception:  # zipfile raises nearly anything
+        shutil.rmtree(folder, ignore_errors=True)  # what came before the error; numba makes the folder again
+        with suppress(OSError):
+            file.unlink()
+        return False
+    return True
 
 
-def few_steps(function: Function, steps: Function | None) -> Callable[[tuple[Any, ...]], bool]:
-    """Whether a call with these arguments is of few steps; never, where nothing is said of them."""
-    if steps is None:
-        return lambda _: False
-    names = list(signature(function).parameters)
-    places = [names.index(name) for name in signature(steps).parameters]
-    return lambda args: bool(steps(*(args[place] for place in places)) <= FEW)
+def keep(found: str, name: str) -> None:
+    """Keep a version in the first folder that can be written; readers see the whole file or none."""
+    for folder in folders():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=folder) as new:
+                os.replace(shutil.make_archive(f"{new}/new", "zip", found), folder / name)
+            return
+        except OSError as error:
+            why = error
+    raise why
+
+
+def are_kept(*loops: Loop) -> bool:
+    """Whether some compiled version of each of these loops is on disk."""
+    names = [f"{loop.__module__}.{loop.__qualname__}-*" for loop in loops]
+    return all(any(any(folder.glob(name)) for folder in folders()) for name in names)
 
 
 def exact(function: Function | None = None, /, *, steps: Function | None = None, **options: Any) -> Any:
-    """Compile on first call, release the GIL, and cache on disk where some folder can be written.
+    """Make a loop of a function, in which every operation is done in the order written.
 
-    Without options, every operation is done in the order written. `steps`, a function of some of the arguments, by
-    their names, says about how many steps of its innermost lines a call takes: with few of them it may run uncompiled.
+    `steps`, a function of some of the arguments, by their names, says about how many times a call runs its innermost
+    lines. A loop without it is for other loops to call; if Python calls it, it is compiled at once.
     """
     if function is None:
         return lambda function: exact(function, steps=steps, **options)
-    compiled: Any = njit(nogil=True, **options)(function)
-    if compiled is function:  # numba was told not to compile
-        return function
-    compiled.__class__ = Loop
-    compiled.few = few_steps(function, steps)
-    with suppress(RuntimeError, OSError):  # no folder for its cache, or no files of sources: compile in each process
-        compiled._cache = Kept(function)
-    return compiled
-
-
-class Sealed(IndexDataCacheFile):
-    """numba's files, with a digest at their end: machine code of which a byte is wrong would end the process."""
-
-    def _dump(self, obj: Any) -> bytes:
-        data = super()._dump(obj)
-        return data + sha256(data).digest()  # what follows a pickle is not read
-
-    def _load_data(self, name: str) -> Any:
-        data = Path(self._data_path(name)).read_bytes()
-        if sha256(data[:-32]).digest() != data[-32:]:
-            raise ValueError("not what was written")
-        return super()._load_data(name)
-
-
-Located: Any = FunctionCache._impl_class
-Named, *others = Located._locator_classes  # Named finds the folder NUMBA_CACHE_DIR
-
-
-class Readable(Named):  # type: ignore[misc, valid-type]  # as above
-    """A folder of that name which has compiled loops, and to which none can be added, as in an image that is sealed."""
-
-    def ensure_cache_path(self) -> None:
-        if not Path(self.get_cache_path()).is_dir():
-            raise FileNotFoundError
-
-
-@cache
-def sources() -> str:
-    """A digest of all loops and the constants they read: a loop holds those that it calls, in whatever file."""
-    folder = Path(__file__).parent
-    files = [*sorted(folder.rglob("*_loops.py")), folder / "sampling" / "records.py", folder / "_precision.py"]
-    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
-
-
-class Kept(FunctionCache):
-    """numba's cache of a function; where it cannot be read or written, the function is compiled in memory."""
-
-    _impl_class: Any = type("Located", (Located,), {"_locator_classes": [Named, Readable, *others]})
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file.__class__ = Sealed
-        self._lacks: dict[Any, tuple[int, ...]] = {}  # types without a version, and the index that had none
-        self._cache_file._source_stamp = self._cache_file._source_stamp, sources()
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # half a file, or something else in it: reading raises nearly anything
-            self.remove()
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:
-            self.remove()  # an index without its data would be taken for that of older code
-            warn_not_kept(self.cache_path, str(error))
-
-    def has(self, sig: Any, target_context: Any) -> bool:
-        """Whether there is a version for arguments of these types; the index is read when it is another."""
-        try:
-            index = os.stat(self._cache_file._index_path)
-            stamp = index.st_ino, index.st_mtime_ns, index.st_size
-            if self._lacks.get(sig) == stamp:
-                return False
-            if self._index_key(sig, target_context.codegen()) in self._cache_file._load_index():
-                return True
-            self._lacks[sig] = stamp
-        except Exception:  # no index, or as above: it will be made anew
-            return False
-        return False
-
-    def has_any(self) -> bool:
-        """Whether there is any version."""
-        with suppress(Exception):
-            return bool(self._cache_file._load_index())
-        return False
-
-    def remove(self) -> None:
-        """Remove the index: without it no other file of the function is read, and each is written anew."""
-        with suppress(OSError):
-            Path(self._cache_file._index_path).unlink()
-
-
-@cache  # once in a process: the next loop would say the same
-def warn_not_kept(folder: str, why: str) -> None:
-    warnings.warn(
-        f"Compiled loops cannot be kept in {folder} ({why}): every run compiles them anew. "
-        "Make room there, or name another folder with NUMBA_CACHE_DIR.",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-
-
-def are_kept(*loops: Any) -> bool | None:
-    """Whether compiled versions of all these loops are on disk; None where they cannot be."""
-    caches = [getattr(loop, "_cache", None) for loop in loops]
-    if not all(isinstance(cache, Kept) for cache in caches):
-        return None
-    return all(cache.has_any() for cache in caches if isinstance(cache, Kept))
+    return function if CONFIG.DISABLE_JIT else Loop(function, steps, options)
 
 
 def jit(function: Function | None = None, /, *, steps: Function | None = None) -> Any:
-    """Compile as `exact` does, but let sums be reordered: what nearly every loop wears."""
+    """Make a loop of a function, as `exact` does, but let sums be reordered: nearly every loop is one of these."""
     # reassoc lets short dot products use vector registers; NaN and infinity keep their meaning.
     return exact(function, steps=steps, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")

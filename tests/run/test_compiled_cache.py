@@ -1,14 +1,11 @@
-"""What is wrong with the files of compiled loops costs time, never an answer."""
+"""Compiled loops on disk: found again, sealed folders included, and never used when damaged or out of date."""
 
-import pickle
-import warnings
+import ast
+from pathlib import Path
 
-import numba
 import pytest
 
-from dpplearn import _numba as jit
-
-GONE = pickle.dumps(numba.__version__) + b"cdpplearn.sampling._spectral_loops\nTables\n."  # where the record was once
+from dpplearn import _numba
 
 
 def twice(x):
@@ -17,16 +14,21 @@ def twice(x):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    jit.warn_not_kept.cache_clear()
+    monkeypatch.setattr(_numba, "NAMED", str(tmp_path))
     return tmp_path
 
 
-def run():
-    """As a new process would: compiled or read, and how many came from files."""
-    loop = jit.exact(twice)
-    assert loop(1.5) == 3.0
-    return sum(loop.stats.cache_hits.values())
+@pytest.fixture
+def compiled(monkeypatch):
+    """Call a loop as a new process would; returns whether it had to be compiled."""
+
+    def run():
+        said = []
+        monkeypatch.setattr(_numba.notice, "announce", lambda: said.append(True))
+        assert _numba.exact(twice)(1.5) == 3.0
+        return bool(said)
+
+    return run
 
 
 def flip(data):
@@ -34,47 +36,80 @@ def flip(data):
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
-@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
 @pytest.mark.parametrize(
     "damage",
-    [lambda _: b"", lambda data: data[: len(data) // 2], lambda _: b"\x80garbage" * 9, flip, lambda _: GONE],
-    ids=["empty", "truncated", "garbage", "one bit", "of a version with other names"],
+    [lambda _: b"", lambda data: data[: len(data) // 2], lambda _: b"\x80garbage" * 9, flip],
+    ids=["empty", "truncated", "garbage", "one bit"],
 )
-def test_a_cache_that_cannot_be_read_is_made_anew(folder, ending, damage):
-    assert (run(), run()) == (0, 1)
-    for file in folder.rglob(f"*{ending}"):
-        file.write_bytes(damage(file.read_bytes()))
-    run()
-    assert run() == 1
+def test_a_damaged_file_is_made_anew(folder, compiled, damage, tmp_path):
+    assert (compiled(), compiled()) == (True, False)
+    (file,) = folder.rglob("*.zip")
+    file.write_bytes(damage(file.read_bytes()))
+    compiled()
+    assert _numba.unpack(file, str(tmp_path / "again"))
+    assert not compiled()
+
+
+def test_every_wrong_byte_is_noticed(folder, compiled, tmp_path):
+    compiled()
+    (file,) = folder.rglob("*.zip")
+    whole = file.read_bytes()
+    right = tmp_path / "right"
+    _numba.unpack(file, str(right))
+    contents = {path.name: path.read_bytes() for path in right.rglob("*") if path.is_file()}
+    for place in range(0, len(whole), 37):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
+        found = tmp_path / str(place)
+        if _numba.unpack(file, str(found)):  # the byte is a date, or the like
+            assert contents == {path.name: path.read_bytes() for path in found.rglob("*") if path.is_file()}
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_was_compiled_of_other_sources_is_not_used(monkeypatch):
-    assert (run(), run()) == (0, 1)
-    monkeypatch.setattr(jit, "sources", lambda: "another loop that this one calls has changed")
-    assert (run(), run()) == (0, 1)
+def test_other_sources_are_compiled_anew(compiled, monkeypatch):
+    assert (compiled(), compiled()) == (True, False)
+    monkeypatch.setattr(_numba, "stamp", lambda: "another loop that this one calls has changed")
+    assert (compiled(), compiled()) == (True, False)
 
 
-def test_a_full_disk_costs_the_cache_and_is_said_once(folder, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
+def test_the_stamp_covers_all_that_loops_import():
+    package = Path(_numba.__file__).parent
+    for path in package.rglob("*_loops.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("dpplearn."):
+                name = node.module.removeprefix("dpplearn.").replace(".", "/") + ".py"
+                known = name.endswith("_loops.py") or name in (*_numba.CONSTANTS, "_numba.py", "_checks.py")
+                assert known, f"{path} imports from {name}: add it to CONSTANTS"
 
-    monkeypatch.setattr(jit.Sealed, "_save_data", full)
-    with pytest.warns(RuntimeWarning, match=r"(?s)No space left.*NUMBA_CACHE_DIR"):
-        assert run() == 0
-    assert not list(folder.rglob("*.nbi"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert run() == 0
+
+def test_a_sealed_folder_is_read(folder, compiled):
+    compiled()
+    for path in [*folder.rglob("*"), folder]:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        assert not compiled()
+    finally:
+        for path in [folder, *folder.rglob("*")]:
+            path.chmod(0o700)
+
+
+def test_the_second_folder_where_the_first_cannot_be_written(folder, compiled, monkeypatch):
+    (folder / "file").touch()
+    places = [folder / "file" / "below", folder / "second"]
+    monkeypatch.setattr(_numba, "folders", lambda: places)
+    assert (compiled(), compiled()) == (True, False)
+    assert list(places[1].glob("*.zip"))
+
+
+def test_no_folder_costs_time_and_is_said(folder, compiled, monkeypatch):
+    (folder / "file").touch()
+    monkeypatch.setattr(_numba, "folders", lambda: [folder / "file" / "below"])
+    with pytest.warns(RuntimeWarning, match=r"(?s)cannot be kept.*NUMBA_CACHE_DIR"):
+        assert compiled()
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_folder_where_nothing_can_be_read(monkeypatch):
-    run()
-
-    def denied(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(jit.Sealed, "_load_index", denied)
-    with pytest.warns(RuntimeWarning, match="Permission denied"):
-        assert run() == 0
+def test_a_function_without_a_file():
+    names = {}
+    exec("def thrice(x): return 3 * x", names)
+    with pytest.warns(RuntimeWarning, match="cannot be kept"):
+        assert _numba.exact(names["thrice"])(2.0) == 6.0

@@ -3,15 +3,17 @@
 import io
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
 
-import numba
+import numpy as np
 import pytest
 
 from dpplearn import _numba as jit
 from dpplearn._run.notice import Notice
+from waiting import until
 
 # What people first try, and what ties: equal items, whole numbers, more items than dimensions, groups, short types.
 ANSWERS = """
@@ -84,7 +86,7 @@ json.dump(found, sys.stdout)
 def answers(cache, **environment):
     """The answers of a new process, whose compiled loops are in a folder; None: where they always are."""
     own = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
-    environment = {**os.environ, jit.ALWAYS: "", **own, **environment}
+    environment = {**os.environ, "DPPLEARN_COMPILE": "", **own, **environment}
     command = [sys.executable, "-W", "error", "-c", ANSWERS]
     run = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert run.returncode == 0, run.stderr
@@ -102,9 +104,29 @@ def same(one, other):
 
 def test_answers_do_not_depend_on_what_is_compiled(tmp_path):
     fresh = answers(tmp_path)
-    assert not list(tmp_path.rglob("*.nbi"))  # nothing was worth compiling
+    assert not list(tmp_path.rglob("*.zip"))  # nothing was worth compiling
     compiled = answers(None, DPPLEARN_COMPILE="always")
     assert [key for key in fresh if not same(fresh[key], compiled[key])] == []
+
+
+def test_once_warm_nothing_is_compiled():
+    code = f"""
+import gc
+from dpplearn import _numba
+from dpplearn.cli import main
+main(["warm"], standalone_mode=False)
+versions = lambda: {{name for loop in gc.get_objects() if isinstance(loop, _numba.Loop) for name in loop.versions}}
+before = versions()
+_numba.here.always = True  # what is not compiled yet would be now
+{ANSWERS}
+print()
+print(len(before), sorted(versions() - before))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    count, _, new = run.stdout.splitlines()[-1].partition(" ")
+    assert int(count) > 30
+    assert new == "[]"
 
 
 @jit.jit
@@ -119,89 +141,58 @@ def twice(x):
 @pytest.fixture
 def loop(tmp_path, monkeypatch):
     """A loop whose calls are of x steps, with nothing compiled on disk."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(jit, "NAMED", str(tmp_path))
     return jit.jit(twice, steps=lambda x: x)
 
 
-def is_compiled(loop):
-    return bool(loop.signatures)
-
-
-def test_few_steps_run_as_written_and_many_are_compiled(loop):
+def test_few_steps_run_in_python_and_many_are_compiled(loop):
     assert loop(2.0) == 4.0
-    assert not is_compiled(loop)
-    assert not is_compiled(helper)  # what it calls is not compiled either
+    assert not loop.versions
     assert loop(2.0 * jit.FEW) == 4.0 * jit.FEW
-    assert is_compiled(loop)
+    assert loop.versions
 
 
-def test_a_loop_that_has_taken_long_is_compiled(loop):
-    loop.spent = 0.99 * jit.PATIENCE
+def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
+    began, go_on, compile_ = threading.Event(), threading.Event(), jit.Loop.load_or_compile
+
+    def slowly(*args):
+        began.set()
+        assert go_on.wait(60)
+        return compile_(*args)
+
+    monkeypatch.setattr(jit.Loop, "load_or_compile", slowly)
     assert loop(2.0) == 4.0
-    assert not is_compiled(loop)
-    loop.spent = jit.PATIENCE
+    assert 0.0 < sum(loop.spent.values()) < jit.PATIENCE
+    loop.spent = dict.fromkeys(loop.spent, jit.PATIENCE)
     assert loop(2.0) == 4.0
-    assert is_compiled(loop)
+    assert began.wait(60)
+    other = jit.jit(lambda x: x, steps=lambda x: x)
+    for _ in range(100):  # calls go on meanwhile, of this loop and of others
+        assert loop(2.0) == 4.0
+        assert other(2.0) == 2.0
+    assert not loop.versions
+    go_on.set()
+    until(lambda: loop.ready)
+    assert loop(2.0) == 4.0
 
 
-def test_an_index_without_the_types_is_read_once(loop, monkeypatch):
-    loop(2 * jit.FEW)  # of integers: an index is on disk
-    read, reads = jit.Sealed._load_index, []
-    monkeypatch.setattr(jit.Sealed, "_load_index", lambda self: reads.append(self) or read(self))
-    for _ in range(5):
-        loop(2.0)
-    assert len([one for one in reads if one is loop._cache._cache_file]) == 1
-
-
-def test_a_loop_that_was_pickled(loop):
-    again = jit.Loop._rebuild("another", loop.py_func, {}, loop.targetoptions, can_compile=True, sigs=[])
-    assert again(2.0) == 4.0
-
-
-def test_time_in_python_counts(loop):
-    before = loop.spent
-    loop(2.0)
-    assert loop.spent > before
-
-
-def test_what_is_on_disk_is_loaded(loop):
+def test_what_is_on_disk_is_loaded(loop, monkeypatch):
     with jit.compiled_always():
         loop(2.0)
+    monkeypatch.setattr(jit.notice, "announce", lambda: pytest.fail("compiled again"))
     again = jit.jit(twice, steps=lambda x: x)
     assert again(2.0) == 4.0
-    assert sum(again.stats.cache_hits.values()) == 1
+    assert again.ready
 
 
-def test_without_a_folder_for_it(monkeypatch):
-    def none(*_):
-        raise RuntimeError("no locator available")
-
-    monkeypatch.setattr(jit.Kept, "__init__", none)
-    loop = jit.jit(twice, steps=lambda x: x)
-    assert jit.are_kept(loop) is None
-    assert loop(2.0) == 4.0
-    assert not is_compiled(loop)
-    assert loop(2.0 * jit.FEW) == 4.0 * jit.FEW
-    assert is_compiled(loop)
-
-
-def test_a_folder_that_can_only_be_read_is_read(loop, monkeypatch):
+def test_types_that_numba_takes_for_one_are_compiled_once(loop):
     with jit.compiled_always():
-        loop(2.0)
+        assert [loop(x) for x in (2, np.int64(2), 2.0, np.float64(2.0))] == [4, 4, 4.0, 4.0]
+    assert len(loop.versions) == 2
 
-    def sealed(*_):
-        raise PermissionError(13, "Permission denied")
 
-    for kind in (jit.Named, *jit.others):
-        monkeypatch.setattr(kind, "ensure_cache_path", sealed)
-    again = jit.jit(twice, steps=lambda x: x)
-    assert jit.are_kept(again)
-    again(2.0)
-    assert sum(again.stats.cache_hits.values()) == 1
-    monkeypatch.setattr(jit.Sealed, "_save_data", sealed)
-    jit.warn_not_kept.cache_clear()
-    with jit.compiled_always(), pytest.warns(RuntimeWarning, match="Permission denied"):
-        assert again(2) == 4  # other types: compiled in memory
+def test_loops_pickle_by_name():
+    assert pickle.loads(pickle.dumps(helper)) is helper
 
 
 def test_other_threads_do_not_compile_because_one_does(loop):
@@ -209,7 +200,49 @@ def test_other_threads_do_not_compile_because_one_does(loop):
         thread = threading.Thread(target=loop, args=(2.0,))
         thread.start()
         thread.join()
-        assert not is_compiled(loop)
+        assert not loop.versions
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on Unix alone")
+def test_a_process_forked_while_a_thread_compiles_can_compile(tmp_path):
+    code = """
+import multiprocessing, warnings
+from dpplearn import _numba as jit
+from dpplearn._determinant_loops import log_esp_table
+import numpy as np
+warnings.simplefilter("ignore", DeprecationWarning)  # of forking while threads run: that is the point
+def work():
+    with jit.compiled_always():
+        log_esp_table(np.zeros(5), 2)
+log_esp_table(np.zeros(5), 2)
+log_esp_table.spent = dict.fromkeys(log_esp_table.spent, jit.PATIENCE)
+log_esp_table(np.zeros(5), 2)
+child = multiprocessing.get_context("fork").Process(target=work)
+child.start()
+child.join(120)
+print(child.exitcode)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert run.stdout == "0\n", run.stderr
+
+
+def test_a_process_that_ends_does_not_finish_compiling(tmp_path):
+    code = """
+import numpy as np
+from dpplearn import DPP
+from dpplearn import _numba as jit
+from dpplearn.sampling._spectral_loops import draw_block
+dpp = DPP(np.eye(20))
+dpp.sample(9, rng=0)
+draw_block.spent = dict.fromkeys(draw_block.spent, jit.PATIENCE)
+dpp.sample(9, rng=0)
+assert jit.COMPILING.locked()
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": ""}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert not list(tmp_path.rglob("*.zip"))
 
 
 @pytest.mark.parametrize("terminal", [True, False])

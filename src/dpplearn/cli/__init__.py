@@ -37,6 +37,7 @@ COMMANDS = {
     "serve": "Serve the page and the JSON API of the summarizer.",
     "summarize": "Summarize documents, with reasons.",
     "train": "Train a summarizer on clusters with reference summaries.",
+    "warm": "Compile every loop once, so that nothing waits for it later.",
 }
 
 

@@ -29,7 +29,7 @@ class Nodes(NamedTuple):
     most: Array  # (groups,) how many items of each may be chosen
 
 
-@jit
+@jit(steps=lambda m: 2 * m)
 def knapsack_bound(nodes, depth, start, m, left, slots):
     """Upper bound on log det R_Z over sets Z of the candidates start ... m-1: Hadamard, with the knapsack relaxed.
 
@@ -73,7 +73,7 @@ def spectral_bound(R, m, left, slots, cost):
     return value
 
 
-@jit
+@jit(steps=lambda m: m * m)
 def open_node(nodes, depth, m, left, slots):
     """Keep the candidates that fit and gain, sort them by gain, and fill log_gain and density; returns how many.
 
@@ -108,7 +108,7 @@ def open_node(nodes, depth, m, left, slots):
     return count
 
 
-@jit
+@jit(steps=lambda nodes, limit: min(limit, 2.0**nodes.noise.size * nodes.noise.size**2))
 def search(nodes, depth, best, best_set, limit):
     """Depth-first branch and bound.
 

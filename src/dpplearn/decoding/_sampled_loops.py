@@ -6,7 +6,7 @@ import numpy as np
 
 from dpplearn._determinant_loops import log_minor
 from dpplearn._numba import jit
-from dpplearn.sampling._spectral_loops import draw, make_work
+from dpplearn.sampling._spectral_loops import draw, make_work, steps_of_drawing
 from dpplearn.sampling.records import NEVER, Unless
 
 Array = np.ndarray[Any, Any]
@@ -56,7 +56,14 @@ def within_quotas(items, k, window, owed, counts):
     return kept and met == owed
 
 
-@jit
+def steps_of_best(tables, size, window):
+    """As for drawing a sample of each, and its determinant."""
+    k = max(len(tables.log_esp) - 1, tables.p.sum() + tables.hazard[-1:].sum())  # items expected, or rather more
+    each = k**3 / 6 + k**2 * window.A.shape[1] if window.gram else k**3 / 6
+    return size * (50 + each) + steps_of_drawing(tables, size, 64 + size * k)
+
+
+@jit(steps=steps_of_best)
 def best_of_block(tables, state, size, window):
     """Of `size` samples, the m most probable distinct ones that count.
 

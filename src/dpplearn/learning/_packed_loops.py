@@ -19,7 +19,7 @@ def unpack(packed, constant, n):
     return S
 
 
-@jit
+@jit(steps=lambda X: X.size)
 def pack(X, r):
     """diag(r) X diag(r) from the upper triangle of X, off the diagonal twice: its product with C packed is <., C>."""
     n = len(X)
@@ -33,7 +33,7 @@ def pack(X, r):
     return packed
 
 
-@jit
+@jit(steps=lambda X: X.size)
 def mirrored(X, r):
     """diag(r) X diag(r) from the upper triangle of X, whole."""
     n = len(X)

@@ -10,7 +10,7 @@ from dpplearn._numba import jit
 from dpplearn.sampling._random_loops import uniform
 
 
-@jit
+@jit(steps=lambda betas, Y: betas.size * Y.size * (10 + Y.shape[1] / 4))
 def anneal(w, W, base, betas, Y, states, log_weights):
     """One sweep for each of betas[1:], of every row of Y (chains, n); log_weights gain what annealing weighs.
 

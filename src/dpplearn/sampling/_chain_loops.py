@@ -28,7 +28,7 @@ def entries(chain, i, k):
     return dot(A[i], A[i])
 
 
-@jit
+@jit(steps=lambda k: k * k / 2)
 def gain_of_adding(C, k, b, diagonal):
     """Turn b = L_Yi into x = C^-1 b, and return g = L_ii - |x|^2, or 0 where nothing is left."""
     left = diagonal
@@ -63,7 +63,7 @@ def gain_of_swapping(k, a, x, z, gain, deleting):
     return deleting * gain + cross * cross
 
 
-@jit
+@jit(steps=lambda k: k)
 def insert(C, Y, k, i, x, gain):
     """Append item i to Y, and the row (x, sqrt(g)) to C."""
     for c in range(k):
@@ -89,7 +89,11 @@ def remove(C, Y, k, a):
     return k - 1
 
 
-@jit
+def steps_of_chain(chain, u, k):
+    return len(u) * (20 + k * k + k * (chain.A.shape[1] if chain.gram else 1))
+
+
+@jit(steps=steps_of_chain)
 def run_chain(chain, u, k, fixed_size):
     """len(u) moves from Y[:k]. Returns k.
 

@@ -16,13 +16,71 @@ from dpplearn.sampling._random_loops import uniform
 
 
 @jit
+def times(A, B):
+    """A B, for arrays of one type: numba compiles each product of other types anew, for a second."""
+    return A @ B
+
+
+@jit
+def times_transposed(A, B):
+    """A B^T, in the same way."""
+    return A @ B.T
+
+
+@jit
+def eliminate(M, R):
+    """Make M^-1 R of R, by elimination with pivots; returns log det M, -inf where it is 0 or below. Overwrites M."""
+    k, m = R.shape
+    total, positive = 0.0, True
+    for c in range(k):
+        p = c
+        for i in range(c + 1, k):
+            if abs(M[i, c]) > abs(M[p, c]):
+                p = i
+        pivot = M[p, c]
+        if pivot == 0.0:
+            return -np.inf
+        if p != c:
+            positive = not positive
+            for j in range(c, k):
+                M[c, j], M[p, j] = M[p, j], M[c, j]
+            for j in range(m):
+                R[c, j], R[p, j] = R[p, j], R[c, j]
+        positive ^= pivot < 0.0
+        total += np.log(abs(pivot))
+        for i in range(c + 1, k):
+            f = M[i, c] / pivot
+            for j in range(c + 1, k):
+                M[i, j] -= f * M[c, j]
+            for j in range(m):
+                R[i, j] -= f * R[c, j]
+    for c in range(k - 1, -1, -1):
+        for i in range(c + 1, k):
+            for j in range(m):
+                R[c, j] -= M[c, i] * R[i, j]
+        for j in range(m):
+            R[c, j] /= M[c, c]
+    return total if positive else -np.inf
+
+
+@jit
+def first_below(x, falling):
+    """The first place of a descending array where it is below x."""
+    low, high = 0, falling.size
+    while low < high:
+        middle = (low + high) // 2
+        if falling[middle] < x:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@jit
 def log_weight(tables, i, A):
     """log f_i(A), and A W_i, for the rows A of what is chosen."""
-    left = A @ tables.W[i]
-    if A.shape[0] == 0:
-        return tables.log_rest[i], left
-    sign, value = np.linalg.slogdet(left @ A.T)
-    return tables.log_rest[i] + (value if sign > 0.0 else -np.inf), left
+    left = times(A, tables.W[i])
+    return tables.log_rest[i] + eliminate(times_transposed(left, A), left[:, :0].copy()), left
 
 
 @jit
@@ -42,8 +100,7 @@ def find_block(tables, i, A, now, goal):
             if at_high > -np.inf and at_low > at_high:
                 share = (rest[low] - rest[high]) / (at_low - at_high)
             x = rest[low] - share * (at_low - goal)
-            place = rest.size - np.searchsorted(rest[::-1], x)  # the first that is below x
-            place = min(max(place, low + 1), high - 1)
+            place = min(max(first_below(x, rest), low + 1), high - 1)
         else:
             place = (low + high) // 2
         turn += 1
@@ -61,7 +118,9 @@ def draw(tables, state, items, rows):
     Q, starts = tables.Q, tables.starts
     last = starts.size - 1
     i, k = 0, tables.sure.shape[0]
-    rows[:k] = tables.sure
+    for j in range(k):
+        for c in range(rows.shape[1]):
+            rows[j, c] = tables.sure[j, c]
     now = log_weight(tables, 0, rows[:k])[0]
     while i < last:
         goal = now + np.log(1.0 - uniform(state))
@@ -69,12 +128,18 @@ def draw(tables, state, items, rows):
         i, now, T = find_block(tables, i, A, now, goal)
         if i == last:
             break
-        S = Q[starts[i] : starts[i + 1]]
+        S = Q[starts[i] : starts[i + 1]].copy()
         left = tables.left[starts[i] : starts[i + 1]]
-        K = left @ S.T
+        K = times_transposed(left, S)
         if k > 0:
-            T = A @ tables.W[i] if T.shape[0] == 0 else T
-            K -= (left @ A.T) @ np.linalg.solve(T @ A.T, T @ S.T)
+            if T.shape[0] == 0:
+                T = times(A, tables.W[i])
+            taken = times_transposed(T, S)
+            eliminate(times_transposed(T, A), taken)
+            taken = times(times_transposed(left, A), taken)
+            for j in range(K.shape[0]):
+                for c in range(K.shape[1]):
+                    K[j, c] -= taken[j, c]
         n, room = S.shape[0], goal - now  # the log of the chance to find nothing in the block up to an item, at least
         searching = True
         for j in range(n):
@@ -87,7 +152,8 @@ def draw(tables, state, items, rows):
                 chosen = uniform(state) < p
             if chosen and k < rows.shape[0]:
                 items[k] = starts[i] + j
-                rows[k] = S[j]
+                for c in range(rows.shape[1]):
+                    rows[k, c] = S[j, c]
                 k += 1
             now += np.log(p if chosen else 1.0 - p)
             pivot = K[j, j] if chosen else K[j, j] - 1.0
@@ -99,7 +165,13 @@ def draw(tables, state, items, rows):
     return k
 
 
-@jit
+def steps_of_jumps(tables, sizes):
+    """For each item a search among the blocks, of some products, and the elimination of one block."""
+    starts = tables.starts
+    return sizes.size * tables.Q.shape[1] * (100 * np.log2(1 + starts.size) + (starts[1:2].sum() ** 3) / 6)
+
+
+@jit(steps=steps_of_jumps)
 def draw_jumps(tables, states, sizes):
     """One subset for each state, end to end; their sizes into `sizes`."""
     d, sure = tables.Q.shape[1], tables.sure.shape[0]
@@ -109,9 +181,11 @@ def draw_jumps(tables, states, sizes):
         k = draw(tables, states[s], items, rows) - sure
         if used + k > out.size:
             grown = np.empty(2 * (used + k), np.int64)
-            grown[:used] = out[:used]
+            for c in range(used):
+                grown[c] = out[c]
             out = grown
-        out[used : used + k] = items[sure : sure + k]
+        for c in range(k):
+            out[used + c] = items[sure + c]
         used += k
         sizes[s] = k
-    return out[:used]
+    return out[:used].copy()

@@ -96,8 +96,8 @@ class Engine:
         self.default = next(iter(self.models))
         self.warmed = False
 
-    def is_compiled(self) -> bool | None:
-        """Whether loops of all kinds that requests need are on disk; None where they cannot be."""
+    def is_compiled(self) -> bool:
+        """Whether loops of all kinds that requests need are on disk."""
         from dpplearn._numba import are_kept
         from dpplearn.decoding._consensus_loops import best_addition
         from dpplearn.decoding._sampled_loops import best_of_block

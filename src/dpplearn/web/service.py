@@ -71,7 +71,7 @@ class Service:
     def _warm(self) -> None:
         with suppress(Problem, ReaderError):  # told to stop, or a process that ended: requests start another
             self.readers.warm()
-            if self.engine.is_compiled() is False:
+            if not self.engine.is_compiled():
                 self.readers.compile(self._until)
             self.engine.warm(self._until)
 

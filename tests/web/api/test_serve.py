@@ -88,7 +88,7 @@ def test_ctrl_c_ends_without_a_traceback():
 def test_a_first_run_is_ready_before_loops_are_compiled_and_ends_at_once(tmp_path):
     environment = {**os.environ, "DPPLEARN_COMPILE": "", "NUMBA_CACHE_DIR": str(tmp_path)}  # empty, as on a first run
     with Served(env=environment) as served, httpx.Client(base_url=served.url, timeout=60) as client:
-        assert not list(tmp_path.rglob("*.nbi"))
+        assert not list(tmp_path.rglob("*.zip"))
         assert client.get("/api/v1/health").json()["status"] == "ok"
         texts = [{"text": "Rain fell on Monday. The river rose. Two roads closed."}]
         for _ in range(3):  # a machine that is busy otherwise may pass the limit of 30 seconds
