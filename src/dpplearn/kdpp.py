@@ -15,6 +15,7 @@ from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
 from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
 from dpplearn.operand import Dense, Operand
 from dpplearn.process import Absent, check_remaining, frozen, impossible, remaining
+from dpplearn.sampling.spectral import settled
 from dpplearn.subsets import Subsets
 
 

@@ -44,6 +44,8 @@ def thread_limit(n_jobs: int) -> int:
             return n_jobs
         return 1
     return n_jobs
+
+
 class OneThread:
     """One BLAS thread from when the first thread of Python asks for it until the last one has left, in any order."""
 

@@ -239,8 +239,8 @@ def limits_of(limits: Limits, items: IntArray, k: int, need: IntArray) -> Limits
     if quota is not None:
         quota = Quota(quota.names, quota.group[items], quota.most, need)
     include, exclude = (np.flatnonzero(np.isin(items, some)) for some in (limits.include, limits.exclude))
-    size = min(k, items.size)
-    return Limits(cost, limits.budget, size, include, exclude, limits.sized, float(cost.min(initial=np.inf)), quota)
+    cheapest, equal = float(cost.min(initial=np.inf)), bool((cost == cost[:1]).all())
+    return Limits(cost, limits.budget, min(k, items.size), include, exclude, limits.sized, cheapest, equal, quota)
 
 
 def first_round(
