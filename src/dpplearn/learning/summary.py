@@ -109,7 +109,7 @@ def conditional_summary(model: Any) -> Summary:
         facts["AIC"] = f"{2 * (model.theta_.size + learned) - 2 * model.log_likelihood_:.6g}"
     if not trees:
         facts["iterations"] = f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}"
-        facts["unit"] = "weights add to log q^2, and q^2 is the odds of an item by itself: +0.69 doubles them"
+        facts["unit"] = "log q^2; a weight of +0.69 doubles the odds of an item by itself"
     facts |= {"prior": prior_in_words(model)}
     if encoding is not None and encoding.references and not trees:
         facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
@@ -131,8 +131,7 @@ def prior_in_words(model: Any) -> str:
     if not settled:
         return words
     few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
-    them = "it" if len(settled) == 1 else "them"
-    return f"{words}; the error of {few} is the prior's, so the data do not determine {them}"
+    return f"{words}; the error of {few} is the prior's: the data do not say"
 
 
 def undetermined(model: Any) -> list[str]:
