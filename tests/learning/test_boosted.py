@@ -11,7 +11,7 @@ from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn.learning import save_shard
 from dpplearn.learning._tree_loops import UNKNOWN, best_split, histograms, sum_paths, sum_trees
 from dpplearn.learning.growing import Binned, Growth, cuts, grow
-from dpplearn.learning.likelihood import Example, Request
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from playlists import playlists
@@ -116,12 +116,12 @@ def test_slopes_and_curvatures_of_items(nugget, rng):
     """Against differences of the value in each eta_i."""
     items = ItemSet(np.eye(5), phi=rng.standard_normal((5, 6)))
     theta, Y, S = rng.standard_normal(5), np.array([1, 3]), Fixed(0.2, nugget)
-    example = Example(items, Y, S)
+    example = Instance(items, [Y], [1.0], S)
 
     def value(theta):
-        return example.evaluate(Request(LogLinear(theta), S, 1)).value
+        return example.evaluate(LikelihoodRequest(LogLinear(theta), S, 1)).value
 
-    found = example.evaluate(Request(LogLinear(theta), S, 1, per_item=True)).items
+    found = example.evaluate(LikelihoodRequest(LogLinear(theta), S, 1, per_item=True)).items
     assert found.values[0] == value(theta)
     for i, e in enumerate(1e-4 * np.eye(5)):
         up, here, down = value(theta + e), value(theta), value(theta - e)

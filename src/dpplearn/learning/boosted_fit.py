@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,21 +13,20 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import make_backend
 from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.boosting import Boosting, Columns, boost
-from dpplearn.learning.diagnosis import check_possible, say
-from dpplearn.learning.evaluators import Part, Survey, make_evaluator
+from dpplearn.learning.diagnosis import check_possible, warn_user
+from dpplearn.learning.evaluators import PreparedShard, Survey, make_evaluator
+from dpplearn.learning.fit import FitSettings, maximize_posterior
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.growing import Binned, Growth
-from dpplearn.learning.likelihood import Request, Slopes, Terms
-from dpplearn.learning.posterior import Settings, maximize_posterior
+from dpplearn.learning.likelihood import LikelihoodRequest, Slopes
 from dpplearn.learning.prior import check_precision
-from dpplearn.learning.similarity import Learned
-from dpplearn.learning.solvers import newton
+from dpplearn.learning.similarity import Mixture
 from dpplearn.learning.training_set import Shard
 
 
 def fit_boosted(
     data: Shard | list[str],
-    settings: Settings,
+    settings: FitSettings,
     boosting: Boosting,
     *,
     backend: Any = None,
@@ -43,42 +41,39 @@ def fit_boosted(
     """
     progress = as_progress(verbose)
     evaluated = make_evaluator(evaluator, device)
-    prepare = partial(Part.of, evaluator=evaluated, similarity=settings.possible, with_columns=True)
+    prepare = partial(PreparedShard.of, evaluator=evaluated, similarity=settings.similarity, with_columns=True)
     with make_backend(backend, n_jobs, data, prepare) as engine:
         survey = engine.survey()
         check_possible(survey, settings.on_impossible)
         ridge = float(check_precision(settings.prior_variance, 1)[0])
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The learned similarity")  # the one with trees is what is said
-            first = maximize_posterior(engine, settings, None, progress, None) if settings.free else None
+        learned, first = isinstance(settings.similarity, Mixture), None
+        if learned:
+            first = maximize_posterior(engine, settings, None, progress, warn=False)
         similarity = settings.similarity if first is None else first.similarity
 
         def evaluate(quality: Boosted) -> Slopes:
-            request = Request(quality, similarity, 1, False, settings.given_size, per_item=True)
+            request = LikelihoodRequest(quality, similarity, 1, False, settings.given_size, per_item=True)
             found = engine.evaluate(request, progress.tick).items
             if found is None:
                 raise TypeError(f"The evaluator {evaluator!r} says nothing of single items, on which trees are grown.")
             return found
-
-        def constant(base: FloatArray, order: int) -> Terms:
-            request = Request(start.with_parameters(base), similarity, order, False, settings.given_size)
-            return engine.evaluate(request, progress.tick)
 
         def report(value: float) -> None:
             progress.finish(progress.iteration + 1, value, 0.0)
 
         start = Boosted.start(column_names(survey), survey.n_features)
         if not settings.given_size:  # given the size, a constant changes nothing
-            best = newton(constant, np.zeros(1), tol=settings.tol, max_iter=100, report=lambda *_: None)
-            start = start.with_parameters(best.theta)
+            free = replace(settings, prior_variance=None, similarity=similarity, warm=learned, max_iter=100)
+            constant = maximize_posterior(engine, free, start.parameters, Progress(False), None, start, warn=False)
+            start = start.with_parameters(constant.quality.parameters)
         growth = Growth(boosting.depth, ridge, boosting.learning_rate)
-        quality = boost(evaluate, start, columns_of(survey), growth, boosting, report, say)
+        quality = boost(evaluate, start, columns_of(survey), growth, boosting, report, warn_user)
         if quality.n_trees == 0:
-            say("Trees raise the likelihood of held-out instances by nothing: the quality is a constant.")
+            warn_user("Trees raise the likelihood of held-out instances by nothing: the quality is a constant.")
         last = replace(
             settings,
             similarity=similarity,
-            warm=isinstance(similarity, Learned),
+            warm=learned,
             prior_variance=1.0 if settings.given_size else None,  # of the constant
             max_iter=max(settings.max_iter, 100),
         )

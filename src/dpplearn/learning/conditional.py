@@ -17,12 +17,12 @@ from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.boosted_fit import fit_boosted
 from dpplearn.learning.boosting import Boosting
 from dpplearn.learning.evaluators import Evaluator
+from dpplearn.learning.fit import FitSettings, fit_weights
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import check_quality
-from dpplearn.learning.similarity import Learned, Similarity, make_similarity
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.training_set import training_data
 
 
@@ -59,8 +59,6 @@ class ConditionalDPP(ConditionalEstimator):
     prior_variance : float or array of shape (m,), default 1.0
         Variance of the Gaussian prior on each weight, around 0. A vector gives each feature its own; numpy.inf or
         None means no prior.
-    solver : {"newton", "lbfgs"}
-        "newton" uses the exact Hessian and needs about ten evaluations; "lbfgs" is the paper's, from scipy.
     tol : float
         Stop when no entry of the gradient is larger.
     max_iter : int
@@ -72,25 +70,17 @@ class ConditionalDPP(ConditionalEstimator):
     rho : float
         Value of the constant similarity feature of section 7.2: S_ij becomes (S_ij + rho^2) / (1 + rho^2).
         0 leaves the similarities as given.
-    learn_rho : bool
-        Maximize over rho too, by its exact derivative. That problem is not concave: the local
-        maxima that show on a grid of starts are found, and the best one kept.
     nugget : float
         What of an item is particular to it: S_ij of different items is multiplied by 1 - nugget. With a nugget above 0
         every target is possible: duplicates, and more items than there are similarity features.
-    learn_nugget : bool
-        Maximize over the nugget too, as over rho; with `learn_rho` over both together.
-    similarity : {"fixed", "mixture", "scaled", "projected"} or a Similarity
-        "fixed" is S with `rho` and `nugget`. The others are learned together with theta, all with weights of what is
-        particular to an item and of a constant: "mixture" the weights of the named parts of the item sets, "scaled" a
-        weight for each similarity feature, "projected" a linear map of them to `n_components`.
-    n_components : int
-        Of similarity="projected".
+    similarity : {"fixed", "mixture"} or a record of one of these
+        "fixed" is S with `rho` and `nugget`. A "mixture" is learned together with theta: the weights of the named
+        parts of the item sets, of a constant (which is what `rho` gives), and of what is particular to an item (the
+        nugget), all with standard errors. With one part it learns rho and the nugget.
     similarity_prior : float
-        Strength a of the prior on a learned similarity: Dirichlet(1 + a) on weights, and on a projection a Gaussian
-        around the features' principal components with variance 1 / (a d), d the number of similarity features.
+        Strength a of the prior on the weights of a mixture, Dirichlet(1 + a).
     n_starts : int
-        From how many starts a similarity is learned. The best is climbed to its maximum, and of the others those from
+        From how many starts a mixture is learned. The best is climbed to its maximum, and of the others those from
         which the posterior does not rise all the way there.
     given_size : bool
         Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
@@ -112,7 +102,7 @@ class ConditionalDPP(ConditionalEstimator):
         Whether there are only as many trees as raise the likelihood of held-out instances: a fifth of them, or where
         there are less than 100 each fifth in turn. All are learned from in the end.
     random_state : int
-        Seed of what is held out.
+        Seed of what is held out, and of the starts of a mixture after the third.
     evaluator : {"numpy", "torch"}, or an Evaluator
         How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
         batches, with the same result. See CONTRIBUTING.md for your own.
@@ -139,8 +129,7 @@ class ConditionalDPP(ConditionalEstimator):
         or the quality has no weights of features, as quality="boosted".
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
-        With a learned kind of similarity they are joint with its own. With `learn_rho` or `learn_nugget` they are
-        those for `similarity_` as if it were known.
+        With a mixture they are joint with its own. Beyond 2,000 weights they are not known (nan): no Hessian is made.
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
     n_iter_ : int
@@ -175,18 +164,14 @@ class ConditionalDPP(ConditionalEstimator):
     def __init__(
         self,
         prior_variance: float | ArrayLike | None = 1.0,
-        solver: str = "newton",
         tol: float = 1e-6,
         max_iter: int = 1000,
         n_jobs: int | None = 1,
         warm_start: bool = False,
         *,
         rho: float = 0.0,
-        learn_rho: bool = False,
         nugget: float = 0.0,
-        learn_nugget: bool = False,
         similarity: str | Similarity = "fixed",
-        n_components: int = 2,
         similarity_prior: float = 0.1,
         n_starts: int = 3,
         given_size: bool = False,
@@ -205,17 +190,13 @@ class ConditionalDPP(ConditionalEstimator):
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.prior_variance = prior_variance
-        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.rho = rho
-        self.learn_rho = learn_rho
         self.nugget = nugget
-        self.learn_nugget = learn_nugget
         self.similarity = similarity
-        self.n_components = n_components
         self.similarity_prior = similarity_prior
         self.n_starts = n_starts
         self.given_size = given_size
@@ -251,21 +232,19 @@ class ConditionalDPP(ConditionalEstimator):
         sample_weight : array, optional
             How often each instance counts.
         """
-        similarity = make_similarity(self.similarity, self.rho, self.nugget, self.n_components)
-        free = free_parameters(similarity, self.learn_rho, self.learn_nugget)
+        similarity = make_similarity(self.similarity, self.rho, self.nugget)
         before = getattr(self, "similarity_", None)
-        warm = bool(self.warm_start) and isinstance(similarity, Learned) and type(before) is type(similarity)
-        settings = Settings(
+        warm = bool(self.warm_start) and isinstance(similarity, Mixture) and isinstance(before, Mixture)
+        settings = FitSettings(
             self.prior_variance,
-            self.solver,
             self.tol,
             self.max_iter,
             before if warm and before is not None else similarity,
-            free,
             self.on_impossible,
             bool(self.given_size),
             self.similarity_prior,
             self.n_starts,
+            self.random_state,
             warm,
             bool(self.constant),
         )
@@ -324,7 +303,7 @@ class ConditionalDPP(ConditionalEstimator):
         fitted = known_weights(theta, rho, nugget, theta_std, names)
         if similarity is None:
             return cls(rho=rho, nugget=nugget)._keep(fitted)
-        if not isinstance(similarity, Similarity):
+        if not isinstance(similarity, Fixed | Mixture):
             raise TypeError(f"similarity must be a record with its weights, such as a Mixture; found {similarity!r}.")
         known = make_similarity(similarity, rho, nugget)  # an error where rho or a nugget is given too
         return cls(similarity=similarity)._keep(replace(fitted, similarity=known))

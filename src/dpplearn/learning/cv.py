@@ -19,7 +19,7 @@ from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear, check_quality
-from dpplearn.learning.similarity import Fixed, Learned, Similarity, make_similarity
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.training_set import check_examples
 
 KEPT = (
@@ -53,11 +53,11 @@ class ConditionalDPPCV(ConditionalEstimator):
         The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
     quality : str, or a list
         The kinds to compare by held-out likelihood, such as ["linear", "boosted"], each with every similarity.
-    n_components, similarity_prior, n_starts, given_size, constant
+    similarity_prior, n_starts, given_size, constant
         As in ConditionalDPP.
     n_trees, depth, learning_rate, early_stopping, random_state
         As in ConditionalDPP.
-    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device, verbose
+    tol, max_iter, n_jobs, on_impossible, backend, evaluator, device, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
         With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
 
@@ -91,7 +91,6 @@ class ConditionalDPPCV(ConditionalEstimator):
         *,
         nuggets: Sequence[float] = (0.0,),
         similarity: str | Similarity | Sequence[str | Similarity] = "fixed",
-        n_components: int = 2,
         similarity_prior: float = 0.1,
         n_starts: int = 3,
         given_size: bool = False,
@@ -102,7 +101,6 @@ class ConditionalDPPCV(ConditionalEstimator):
         learning_rate: float = 0.1,
         early_stopping: bool = True,
         random_state: int = 0,
-        solver: str = "newton",
         tol: float = 1e-6,
         max_iter: int = 1000,
         n_jobs: int | None = 1,
@@ -118,7 +116,6 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.scoring = scoring
         self.nuggets = nuggets
         self.similarity = similarity
-        self.n_components = n_components
         self.similarity_prior = similarity_prior
         self.n_starts = n_starts
         self.given_size = given_size
@@ -129,7 +126,6 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.learning_rate = learning_rate
         self.early_stopping = early_stopping
         self.random_state = random_state
-        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -175,13 +171,13 @@ class ConditionalDPPCV(ConditionalEstimator):
             if kind == Fixed.kind:
                 similarities += [Fixed(rho, nugget) for nugget, rho in product(nuggets.tolist(), rhos.tolist())]
             else:
-                similarities.append(make_similarity(kind, 0.0, 0.0, self.n_components))
+                similarities.append(make_similarity(kind, 0.0, 0.0))
         qualities = [self.quality] if isinstance(self.quality, str) else list(self.quality)
         if not qualities:
             raise ValueError("quality must be a kind, or a list of at least one, found an empty list.")
         settings = list(product([check_quality(quality) for quality in qualities], similarities))
         pairs = list(zip(X, subsets, strict=True))
-        given = [S for S in similarities if not isinstance(S, Learned)]  # under a learned one, all is possible
+        given = [S for S in similarities if not isinstance(S, Mixture)]  # under a mixture, all is possible
         bad = [next((w for S in given if (w := why_impossible(x, Y, S))), "") for x, Y in pairs]
         counts = weights * [not w for w in bad]  # all are compared on the targets that each of them makes possible
         if self.on_impossible != "drop" and (counts < weights).any():
@@ -243,7 +239,6 @@ class ConditionalDPPCV(ConditionalEstimator):
 
     def _model(self, **params: Any) -> ConditionalDPP:
         common = (
-            "n_components",
             "similarity_prior",
             "n_starts",
             "given_size",
@@ -253,7 +248,6 @@ class ConditionalDPPCV(ConditionalEstimator):
             "learning_rate",
             "early_stopping",
             "random_state",
-            "solver",
             "tol",
             "max_iter",
             "n_jobs",

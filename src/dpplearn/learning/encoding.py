@@ -12,7 +12,6 @@ from scipy import sparse
 from dpplearn._checks import Features, FloatArray
 from dpplearn._notebook import brief
 from dpplearn.learning.columns import WIDE, Column, column_from
-from dpplearn.learning.parts import Part
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,6 @@ class Encoding:
             part: [name for one in columns for name in names_of(one, columns)] + ["none of them"] * lonely(columns)
             for part, columns in self.phi.items()
         }
-
-    def named(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        """The parts of an item set with the names of their features."""
-        names = {part or "phi": columns for part, columns in self.direction_names.items()}
-        return tuple(part._replace(columns=tuple(names[part.name])) if names else part for part in parts)
 
     def state(self) -> dict[str, Any]:
         """For a model file."""

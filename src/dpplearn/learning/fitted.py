@@ -15,8 +15,7 @@ from dpplearn._io.jsonfile import numbers
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.quality import LogLinear, Quality
-from dpplearn.learning.similarity.fixed import Fixed
-from dpplearn.learning.similarity.record import Similarity
+from dpplearn.learning.similarity import Fixed, Similarity
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,7 +108,7 @@ def quality_table(model: Any) -> Table:
 
 def similarity_table(similarity: Any) -> Table:
     """The weights of the similarity by name, with standard errors where it has some."""
-    weights = getattr(similarity, "weights", None) or similarity.named()
+    weights = similarity.weights
     std = getattr(similarity, "std", None) or {}
     rows = weight_table("", weights, list(weights.values()), [std.get(name, math.nan) for name in weights]).rows
     wide = 3 if std else 2  # z says little of a weight that cannot be negative
@@ -122,7 +122,7 @@ def blanks(similarity: Any) -> dict[str, str]:
     Examples
     --------
     >>> from dpplearn.learning.similarity import Mixture
-    >>> blanks(Mixture(("a",), [0.5, 0.49, 0.01]).with_errors(np.array([0.1, 0.1, math.nan])))
+    >>> blanks(Mixture(("a",), [0.5, 0.49, 0.01], [0.1, 0.1, math.nan]))
     {'no standard error': 'a, so near 0 that the data do not tell it from 0'}
     """
     std = getattr(similarity, "std", None) or {}

@@ -1,9 +1,4 @@
-"""Model files: quality and similarity as records, in JSON. Reading one can run no code.
-
-Version 2 has a record of the quality and one of the similarity, version 3 learned similarities, `given_size`, trees and
-encodings of tables, version 4 a constant that the model adds; version 1, which is read for ever as 2 is, has theta and
-rho.
-"""
+"""Model files: quality and similarity as records, in JSON. Reading one can run no code. There is one version."""
 
 from __future__ import annotations
 
@@ -17,37 +12,21 @@ from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.boosted import Boosted, read_boosted
 from dpplearn.learning.boosting import Boosting
 from dpplearn.learning.encoding import Encoding
+from dpplearn.learning.fit import FitSettings
 from dpplearn.learning.fitted import Fitted, read_covariance
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.posterior import Settings
 from dpplearn.learning.prior import check_precision
 from dpplearn.learning.quality import QUALITIES, LogLinear, check_quality
-from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.storage import whole_number
 
-FORMAT, VERSION = "dpplearn.ConditionalDPP", 4
-ADDED: dict[int, dict[str, Any]] = {  # parameters that each version added, and what they were before
-    2: {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind},
-    3: {"n_components": 2, "similarity_prior": 0.1, "n_starts": 3, "given_size": False, "quality": LogLinear.kind}
-    | {one.name: one.default for one in fields(Boosting)},
-    4: {"constant": False},
-}
+FORMAT, VERSION = "dpplearn.ConditionalDPP", 5
 MOST_SHARED = 500  # weights up to which a file holds their covariance
-PARAMS = (
-    "prior_variance",
-    "solver",
-    "tol",
-    "max_iter",
-    "rho",
-    "learn_rho",
-    "on_impossible",
-    *ADDED[2],
-    *ADDED[3],
-    *ADDED[4],
-)
-TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity", "quality"), str)
-TYPES |= dict.fromkeys(("max_iter", "n_components", "n_starts", "n_trees", "depth", "random_state"), int)
-TYPES |= dict.fromkeys(("learn_rho", "learn_nugget", "given_size", "early_stopping", "constant"), bool)
+TYPES: dict[str, type] = dict.fromkeys(("on_impossible", "similarity", "quality"), str)
+TYPES |= dict.fromkeys(("max_iter", "n_starts", "n_trees", "depth", "random_state"), int)
+TYPES |= dict.fromkeys(("given_size", "early_stopping", "constant"), bool)
+NUMBERS = ("tol", "rho", "nugget", "learning_rate", "similarity_prior")
+PARAMS = ("prior_variance", *NUMBERS, *TYPES)
 FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged")
 
 
@@ -73,16 +52,13 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     """The parameters and the fitted values in a file that `save_model` wrote."""
     data = read_json(path, FORMAT, VERSION)
-    records = ("theta", "rho") if data["version"] == 1 else ("quality", "similarity")
-    missing = [k for k in ("params", "feature_names", *records, *FITTED[:2]) if k not in data]
+    if data["version"] < VERSION:
+        raise ValueError(
+            f"{path} has version {data['version']}, and this dpplearn reads version {VERSION}. Fit and save it again."
+        )
+    missing = [k for k in ("params", "feature_names", "quality", "similarity", *FITTED[:2]) if k not in data]
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
-    if data["version"] == 1:
-        data["quality"] = {"kind": LogLinear.kind, "theta": data["theta"]}
-        data["similarity"] = {"kind": Fixed.kind, "rho": data["rho"], "nugget": 0.0}
-    for version, added in ADDED.items():
-        if data["version"] < version and isinstance(data["params"], dict):
-            data["params"] = {**added, **data["params"]}
     quality = read_quality(data["quality"], data["feature_names"], path)
     n_iter, converged = whole_number(data.get("n_iter"), "n_iter", path), data.get("converged")
     if not isinstance(converged, bool):
@@ -133,27 +109,18 @@ def read_names(names: Any, m: int, path: str | os.PathLike[str]) -> tuple[str, .
 
 def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
     """A record of a known kind, made from its fields."""
-    kind = SIMILARITIES.get(str(record.get("kind"))) if isinstance(record, dict) else None
-    if kind is None:
-        raise ValueError(
-            f"similarity in {path} must be an object of a known kind ({', '.join(SIMILARITIES)}), found {record!r:.80}."
-        )
+    kind = record.get("kind") if isinstance(record, dict) else None
     try:
-        made: Similarity = kind(*(read_field(record.get(field.name), field.name, path) for field in fields(kind)))
+        if kind == Fixed.kind:
+            return Fixed(*(number(record.get(name), name, path) for name in ("rho", "nugget")))
+        if kind == Mixture.kind:
+            names = record.get("names")
+            names = check_names(names, len(names)) if isinstance(names, list) else None
+            return Mixture(names or (), *(numbers(record.get(name), name, path) for name in ("w", "errors")))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"similarity in {path} is none: {error}") from None
-    return made
-
-
-def read_field(x: Any, name: str, path: str | os.PathLike[str]) -> Any:
-    """A number, a list of numbers or of rows of them, or a list of names."""
-    if not isinstance(x, list):
-        return number(x, name, path)
-    if name == "names":
-        return tuple(check_names(x, len(x)) or ())
-    if x and isinstance(x[0], list):
-        return np.array([numbers(row, name, path, len(x[0])) for row in x])
-    return numbers(x, name, path)
+        raise ValueError(f"similarity in {path} cannot be read: {error}") from None
+    known = f"{Fixed.kind}, {Mixture.kind}"
+    raise ValueError(f"similarity in {path} must be an object of a known kind ({known}), found {record!r:.80}.")
 
 
 def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, Any]:
@@ -161,7 +128,7 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     out = dict(params)
-    for name in ("tol", "rho", "nugget", "learning_rate", "similarity_prior"):
+    for name in NUMBERS:
         out[name] = number(params[name], name, path)
     if (variance := params["prior_variance"]) is not None:
         out["prior_variance"] = (numbers if isinstance(variance, list) else number)(variance, "prior_variance", path)
@@ -169,9 +136,9 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
         if type(params[name]) is not kind:  # True is no number of iterations
             raise ValueError(f"{name} in {path} must be of type {kind.__name__}, found {params[name]!r}.")
     try:
-        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"], out["n_components"])
-        names = ("prior_variance", "solver", "tol", "max_iter", "on_impossible", "similarity_prior", "n_starts")
-        Settings(**{name: out[name] for name in names}, similarity=similarity, free=())
+        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"])
+        names = ("prior_variance", "tol", "max_iter", "on_impossible", "similarity_prior", "n_starts")
+        FitSettings(**{name: out[name] for name in names}, similarity=similarity)
         check_precision(out["prior_variance"], m)
         Boosting(**{one.name: out[one.name] for one in fields(Boosting)})
         check_quality(out["quality"])

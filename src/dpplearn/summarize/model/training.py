@@ -23,7 +23,7 @@ from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Mixture, Projected
+from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
@@ -47,7 +47,6 @@ PROBES = (  # what encoders and splitters are told apart by
     'Dr. Wu said: "Two boats sank!" Nobody was hurt; 3.5 million had no power.',
     "why?\nbecause the river rose",
 )
-COMPONENTS = 16  # of a projection, beside what is particular to a sentence: summaries have fewer sentences
 
 
 class Trained(NamedTuple):
@@ -92,7 +91,6 @@ def train(
     """
     from dpplearn import __version__
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
-    from dpplearn.learning.diagnosis import ADVICE
 
     fixed = settings.similarity == Fixed.kind
     if tune and settings.quality != LogLinear.kind:
@@ -128,18 +126,14 @@ def train(
         features.meaning = meaning
         # targets that cannot be (sentences repeated word for word) are left out
         options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
-        options |= {"rho": rho} if fixed else learned_options(settings.similarity)
+        options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
         options["constant"] = False  # the features have one
         options |= {"quality": settings.quality, "random_state": settings.random_state, "evaluator": evaluator}
         if work is not None and fixed and weighted:  # one that goes on is the same to the bit
             options["checkpoint"] = folder.path / "theta.json"
         prior = variance * features.priors if weighted else variance  # trees have one for all leaves
-        said = ADVICE.set('The best of them is kept. Learn from more clusters, or with similarity="fixed".')
-        try:
-            with blas_threads(0), compiled_always():
-                model = ConditionalDPP(prior, **options).fit(*instances(prepared))
-        finally:
-            ADVICE.reset(said)
+        with blas_threads(0), compiled_always():
+            model = ConditionalDPP(prior, **options).fit(*instances(prepared))
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, evaluator="numpy", verbose=False, checkpoint=None)
         training = {
@@ -200,17 +194,6 @@ def example_of(features: SentenceFeatures, cluster: Cluster, settings: Summarize
     read = features.read(cluster)
     read = features.with_forms(read, settings.language) if settings.compress else read
     return Example(read, read.item_set(settings.unit), training_targets(read, settings))
-
-
-def learned_options(kind: str) -> dict[str, Any]:
-    """For `ConditionalDPP`, of a similarity that is learned: exactly and from several starts where that is cheap.
-
-    Of hundreds of columns, L-BFGS takes long over digits that no summary shows. A map of thousands of numbers is held
-    closer to the principal components: with the prior of other data, held-out extracts of ten topics lose 2 to 3 nats.
-    """
-    exact = {} if kind == Mixture.kind else {"n_starts": 1, "tol": 1e-2}
-    closer = {"similarity_prior": 0.3} if kind == Projected.kind else {}
-    return {"similarity": kind, "n_components": COMPONENTS, **exact, **closer}
 
 
 def check_list(clusters: Sequence[Cluster]) -> None:
