@@ -25,8 +25,8 @@ from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, KernelDPP, load_shard, posterior, save_shard
 from dpplearn.learning.backends import cut, make_backend
 from dpplearn.learning.backends.processes import spread
-from dpplearn.learning.evaluators import Part, make_evaluator
-from dpplearn.learning.likelihood import Request
+from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.storage.checkpoint import Checkpoint
@@ -67,7 +67,7 @@ def shards(data, tmp_path):
 
 
 def prepare(evaluator="numpy"):
-    return partial(Part.of, evaluator=make_evaluator(evaluator), similarity=Fixed(0.3))
+    return partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=Fixed(0.3))
 
 
 def assert_same(model, serial):
@@ -187,7 +187,7 @@ def test_lists_are_cut_in_order_by_cost(data):
 
 def test_a_worker_that_dies_is_replaced(data, shards):
     X, y = data
-    request, whole = Request(LogLinear(np.zeros(3)), Fixed()), Shard(X, y, np.ones(len(X)))
+    request, whole = LikelihoodRequest(LogLinear(np.zeros(3)), Fixed()), Shard(X, y, np.ones(len(X)))
     for given in (whole, [*map(str, shards)]):
         truth = make_backend("serial", 1, given, prepare()).evaluate(request, lambda *_: None)
         with make_backend("processes", 2, given, prepare()) as backend:
@@ -210,7 +210,7 @@ class Deadly:
 def test_workers_that_always_die_are_reported(data, monkeypatch):
     monkeypatch.setattr("dpplearn.learning.backends.processes.LOSSES", 1)
     X, y = data
-    deadly = partial(Part.of, evaluator=Deadly(), similarity=Fixed(0.3))
+    deadly = partial(PreparedShard.of, evaluator=Deadly(), similarity=Fixed(0.3))
     with (
         make_backend("processes", 1, Shard(X[:2], y[:2], np.ones(2)), deadly) as backend,
         pytest.raises(ChildProcessError, match="A worker process ended early"),

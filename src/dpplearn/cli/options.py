@@ -197,9 +197,7 @@ learning_options = several(
         "--bigrams", type=Number(0, 1), default=0.3, show_default=True, help="Word pairs in what consensus compares."
     ),
     click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
-    click.option(
-        "--similarity", default="fixed", show_default=True, help="fixed; or learned: mixture, scaled, projected."
-    ),
+    click.option("--similarity", default="fixed", show_default=True, help="fixed, or mixture, which is learned."),
     ENCODER,
     click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True),
     COMPRESS,

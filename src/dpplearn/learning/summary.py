@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._notebook import card, table
-from dpplearn.learning.similarity.learned import Learned
+from dpplearn.learning.similarity import Mixture
 
 
 class Table(NamedTuple):
@@ -98,7 +98,7 @@ def conditional_summary(model: Any) -> Summary:
     trees, encoding, similarity = model.quality_.kind == "boosted", model.encoding_, model.similarity_
     independent = encoding is not None and encoding.independent
     known = np.isfinite(model.log_likelihood_)
-    learned = len(similarity.weights) - 1 if isinstance(similarity, Learned) else 0
+    learned = len(similarity.weights) - 1 if isinstance(similarity, Mixture) else 0
     facts = {
         **({"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}),
         "quality": f"{model.n_iter_} trees" if trees else model.quality_.kind,
@@ -113,7 +113,7 @@ def conditional_summary(model: Any) -> Summary:
     facts |= {"prior": prior_in_words(model)}
     if encoding is not None and encoding.references and not trees:
         facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
-    if not independent and not isinstance(similarity, Learned):
+    if not independent and not isinstance(similarity, Mixture):
         facts["similarity weights"] = "given, not learned"
     tables = (quality_table(model),) if independent else (quality_table(model), similarity_table(similarity))
     return Summary(type(model).__name__, facts | missing_errors(similarity), tables)
@@ -158,7 +158,7 @@ def quality_table(model: Any) -> Table:
 def similarity_table(similarity: Any) -> Table:
     """The weights of the similarity by name; with standard errors and 95 % intervals where they were learned."""
     rows: list[tuple[str, ...]] = []
-    learned = isinstance(similarity, Learned)
+    learned = isinstance(similarity, Mixture)
     intervals = similarity.intervals() if learned else {}
     for name, weight in similarity.weights.items():
         shown = {"own": "own (nugget)", "all": "all (constant)"}.get(name, name)
@@ -178,8 +178,7 @@ def missing_errors(similarity: Any) -> dict[str, str]:
 
     Examples
     --------
-    >>> from dpplearn.learning.similarity import Mixture
-    >>> missing_errors(Mixture(("a",), [0.5, 0.49, 0.01]).with_errors(np.array([0.1, 0.1, math.nan])))
+    >>> missing_errors(Mixture(("a",), [0.5, 0.49, 0.01], [0.1, 0.1, math.nan]))
     {'no standard error': 'a, so near 0 that the data do not tell it from 0'}
     """
     std = getattr(similarity, "std", None) or {}

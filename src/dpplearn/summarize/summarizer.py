@@ -69,10 +69,10 @@ class Summarizer(TrainedModel, Parameters):
         Text to a list of (start, end) offsets of sentences.
     random_state : int
         Seed of the decoders that draw samples.
-    similarity : {"fixed", "mixture", "scaled", "projected"}
-        "fixed" is the cosine of tf-idf rows, with `rho`. The others are learned together with the quality: "mixture"
-        the weights of what sentences are alike by (words, stems, word pairs, titles, position, source; see
-        `dpplearn.summarize.model.similarity_parts`), "scaled" and "projected" those of hashed words and positions.
+    similarity : {"fixed", "mixture"}
+        "fixed" is the cosine of tf-idf rows, with `rho`. A "mixture" is learned together with the quality: the weights
+        of what sentences are alike by (words, stems, word pairs, titles, position, source; see
+        `dpplearn.summarize.model.similarity_parts`).
     compress : bool
         Learn with shorter forms of sentences beside them, which extracts may then have; what `summarize` does, its own
         `compress` says.

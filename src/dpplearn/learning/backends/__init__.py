@@ -12,7 +12,7 @@ import numpy as np
 from dpplearn._checks import check_choice, check_jobs
 from dpplearn._numba import compiled_always
 from dpplearn.learning.evaluators import Survey
-from dpplearn.learning.parts import shared_shapes
+from dpplearn.learning.parts import shared_names
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard
 
@@ -21,7 +21,7 @@ N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the sa
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
 Source: TypeAlias = Any  # a shard in memory (it says its cost), or the path of a file that holds one
-Prepare: TypeAlias = Callable[[Any], Any]  # makes a shard ready for requests (Part.of, by an evaluator); it pickles
+Prepare: TypeAlias = Callable[[Any], Any]  # makes a shard ready for requests (PreparedShard.of); it pickles
 
 
 Answer = TypeVar("Answer")
@@ -67,17 +67,14 @@ class Backend(ABC):
             start += s.n_instances
         low, high = np.min([s.low for s in surveys], axis=0), np.max([s.high for s in surveys], axis=0)
         products = np.sum([s.products for s in surveys], axis=0)
-        weight, n_chosen, n_items = (float(sum(x)) for x in zip(*(s[7:10] for s in surveys), strict=True))
+        sums = (float(sum(x)) for x in zip(*(s[7:11] for s in surveys), strict=True))  # weight ... sampled
         encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
         raw = [s.raw for s in surveys if s.raw is not None]
         sizes = np.concatenate([s.sizes for s in surveys])
         columns = np.concatenate(raw) if raw else None
-        parts = shared_shapes([s.parts for s in surveys], "Shard {}")
-        moments = [s.moment for s in surveys if s.moment is not None]
-        moment = np.sum(moments, axis=0) if moments else None
-        known = (start, m, names, impossible, low, high, products, weight, n_chosen, n_items)
-        twins = frozenset.intersection(*(s.twins for s in surveys))
-        return Survey(*known, parts, moment, encoding, columns, sizes, twins)
+        parts = shared_names([s.parts for s in surveys], "Shard {}")
+        same = frozenset.intersection(*(s.same_parts for s in surveys))
+        return Survey(start, m, names, impossible, low, high, products, *sums, parts, encoding, columns, sizes, same)
 
     def evaluate(self, request: Request[Answer], tick: Tick, some: Sequence[int] | None = None) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first.

@@ -12,7 +12,7 @@ from typing import Any
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.cluster import find_client
 from dpplearn.learning.backends import Backend, Prepare, Request, Source, Tick, answer
-from dpplearn.learning.evaluators import Part
+from dpplearn.learning.evaluators import PreparedShard
 from dpplearn.learning.storage.shards import load_shard
 
 KEPT = 2**27  # bytes of files for each worker, up to which their shards stay in memory
@@ -68,11 +68,11 @@ class Dask(Backend):
         self._own = []
 
 
-def load(source: Source, prepare: Prepare) -> Part:
+def load(source: Source, prepare: Prepare) -> PreparedShard:
     return prepare(load_shard(source) if isinstance(source, str) else source)
 
 
-def ask(part: Part, request: Request[Any] | None, prepare: Prepare) -> Any:
+def ask(part: PreparedShard, request: Request[Any] | None, prepare: Prepare) -> Any:
     with blas_threads(0, one=True):  # workers share the machine's cores: more BLAS threads only wait for one another
         return answer(part, request, prepare)
 

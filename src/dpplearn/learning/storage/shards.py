@@ -18,7 +18,7 @@ from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.sealed import pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.parts import Part, cosines, shared_columns, shared_shapes
+from dpplearn.learning.parts import Part, cosines, shared_columns, shared_names
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard, check_examples
 
@@ -55,7 +55,7 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
     X = [items for t, items in enumerate(X) if t == 0 or owner[t] > owner[t - 1]]
     alike = all(items.phi is not None and items.similarity is not None for items in X)
     order = [part.name for part in X[0].parts]
-    shared_shapes([tuple(part.shape for part in items.parts) for items in X] if len(order) > 1 else [()])
+    shared_names([items.part_names for items in X] if len(order) > 1 else [()])
     plain = all(len(items.parts) == 1 and items.parts[0].name in ("phi", "similarity") for items in X)
     parts = [
         items.parts[0] if plain else part_of(items, name) for items in X for name in (order[:1] if plain else order)
@@ -79,9 +79,6 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
         arrays["parts"] = np.array(order, dtype=np.str_)
     if any(items.k is not None for items in X):
         arrays["sizes"] = np.array([-1 if items.k is None else items.k for items in X], np.int64)
-    columns = [name for part in X[0].parts for name in part.columns or ()]
-    if columns and all(part.columns for part in X[0].parts):
-        arrays["part_columns"] = np.array(columns, dtype=np.str_)
     dense: list[Any] = [part.matrix if part.phi is None else part.phi for part in parts if kind_of(part) != SPARSE]
     rows: list[Any] = [part.phi for part in parts if kind_of(part) == SPARSE]
     arrays["dense"] = np.concatenate([np.empty(0), *(block.ravel() for block in dense)])
@@ -154,10 +151,9 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
     sizes = arrays["sizes"].tolist() if "sizes" in arrays else [-1] * (ends.size - 1)
     if kinds.size != len(sizes) * len(order) or widths.size != kinds.size:
         raise IndexError("its instances and their parts are not as many")
-    labels = [str(name) for name in arrays["part_columns"].tolist()] if "part_columns" in arrays else []
     each = iter(zip(kinds.tolist(), widths.tolist(), strict=True))
     for (a, b), size in zip(spans(ends, len(F_all)), sizes, strict=True):
-        n, parts, label = b - a, [], 0
+        n, parts = b - a, []
         for name in order:
             kind, d = next(each)
             if kind == SPARSE:
@@ -172,12 +168,10 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
                 phi = dense[at : at + n * d].reshape(n, d)
                 at += n * d
                 read_only(phi)
-            columns = tuple(labels[label : label + d]) if labels else None
-            label += d
             if kind == SIMILARITY:
                 parts.append(Part(name or "similarity", matrix=phi))
             else:
-                parts.append(Part(name or "phi", phi=phi, columns=columns))
+                parts.append(Part(name or "phi", phi=phi))
         c = None if cost is None or np.isnan(cost[a]) else cost[a:b]
         if table:
             table["raw"] = raw[a:b]

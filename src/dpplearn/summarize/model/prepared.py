@@ -16,7 +16,7 @@ from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.similarity import Learned
+from dpplearn.learning.similarity import Mixture
 from dpplearn.process import remaining
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
@@ -66,9 +66,9 @@ class Prepared:
     def likeness(self) -> FloatArray:
         """How alike every two sentences are, without what makes all alike: cosines, by the parts that the model has."""
         similarity = self.model.similarity_
-        if not isinstance(similarity, Learned):
+        if not isinstance(similarity, Mixture):
             return self.read.C if self.read.items.similarity is None else self.read.items.similarity
-        return likeness(self.dpp.similarity, similarity.own, similarity.weights["all"])
+        return likeness(self.dpp.similarity, similarity.nugget, similarity.weights["all"])
 
     def about(self, question: str | None) -> Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""

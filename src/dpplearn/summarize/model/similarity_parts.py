@@ -3,22 +3,18 @@
 A part is a row of length 1 for each sentence, made of the cluster alone: words weighed by the model's idf, all else by
 the cluster's own sentences. So a part means the same in a new cluster, and a model file keeps no more than its weight.
 
-A mixture weighs whole parts, whose columns may differ from cluster to cluster, as words do. The scaled and the
-projected kind weigh columns, which must be the same everywhere: their words are hashed to a fixed number of columns
-(Weinberger et al., 2009: signed, so that cosines are right on average), and titles and sources, which are a cluster's
-own, are out.
+A mixture weighs whole parts, whose columns may differ from cluster to cluster, as words do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias
-from zlib import crc32
 
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray, unit_rows
+from dpplearn._checks import Features, FloatArray
 from dpplearn.learning.parts import Part, joined
 from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.summarize.model.grams import in_pairs
@@ -72,17 +68,6 @@ def source_rows(read: Reading, _: str | None) -> Features:
     return sparse.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, len(read.cluster.documents)))
 
 
-def hashed_rows(read: Reading, _: str | None) -> Features:
-    """Of words, in a fixed number of columns."""
-    found, columns = read.numbered
-    column, sign = (np.array(x) for x in zip(*map(hashed, columns), strict=True))
-    rows = np.zeros((len(read), HASHED))
-    np.add.at(rows, (found.text, column[found.numbers]), (sign * read.weights)[found.numbers])
-    for i in np.flatnonzero(~rows.any(axis=1)):  # words that cancel
-        rows[i, column[found.numbers[found.ends[i]]]] = 1.0
-    return unit_rows(rows)
-
-
 PARTS: dict[str, Rows] = {
     "words": word_rows,
     "stems": stem_rows,
@@ -91,7 +76,6 @@ PARTS: dict[str, Rows] = {
     "position": position_rows,
     "source": source_rows,
 }
-COLUMNS: dict[str, Rows] = {"words": hashed_rows, "position": position_rows}  # the same in every cluster
 
 
 def parts_of(
@@ -103,7 +87,7 @@ def parts_of(
     """
     if kind == Fixed.kind and meaning is None:
         return ()
-    rows = PARTS if kind == Mixture.kind else {"words": word_rows} if kind == Fixed.kind else COLUMNS
+    rows = PARTS if kind == Mixture.kind else {"words": word_rows}
     names = [name for name in rows if known is None or name in known]
     parts = [Part(name, phi=rows[name](read, language)) for name in names]
     if meaning is not None:
@@ -122,18 +106,6 @@ def own_weights(read: Reading, said: Sequence[Sequence[str]]) -> Features:
 def nothing(i: int) -> str:
     """A word that no text has: what is said where nothing is, or the title of a document that has none."""
     return f"\0{i}"
-
-
-def hashed(word: str) -> tuple[int, float]:
-    """A column and a sign, the same on every machine.
-
-    Examples
-    --------
-    >>> hashed("storm") == hashed("storm"), hashed("storm") == hashed("rain")
-    (True, False)
-    """
-    code = crc32(word.encode("utf-8", "surrogatepass"))
-    return code % HASHED, 1.0 if code >> 31 else -1.0
 
 
 def likeness(S: FloatArray, own: float, constant: float) -> FloatArray:

@@ -46,7 +46,6 @@ PROBES = (  # what encoders and splitters are told apart by
     'Dr. Wu said: "Two boats sank!" Nobody was hurt; 3.5 million had no power.',
     "why?\nbecause the river rose",
 )
-COMPONENTS = 16  # of a projection, beside what is particular to a sentence: summaries have fewer sentences
 
 
 class Trained(NamedTuple):
@@ -91,7 +90,6 @@ def train(
     """
     from dpplearn import __version__
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
-    from dpplearn.learning.diagnosis import ADVICE
 
     fixed = settings.similarity == Fixed.kind
     if tune and not fixed:
@@ -130,13 +128,9 @@ def train(
         options["random_state"] = settings.random_state
         # a fit that goes on is the same to the bit
         checkpoint = folder.path / "theta.json" if work is not None and fixed else None
-        said = ADVICE.set('The best of them is kept. Learn from more clusters, or with similarity="fixed".')
-        try:
-            with blas_threads(0), compiled_always():
-                model = ConditionalDPP(variance * features.priors, **options)
-                model.fit(*instances(prepared), evaluator=evaluator, checkpoint=checkpoint)
-        finally:
-            ADVICE.reset(said)
+        with blas_threads(0), compiled_always():
+            model = ConditionalDPP(variance * features.priors, **options)
+            model.fit(*instances(prepared), evaluator=evaluator, checkpoint=checkpoint)
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, progress=False)
         training = {
