@@ -27,15 +27,15 @@ import numpy as np
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import blas_threads
-from dpplearn.learning.similarity import Mixture, Scaled
+from dpplearn.learning.similarity import Mixture
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Summarizer, read_clusters
-from dpplearn.summarize.model.training import Example, Trained, flat, learned_options, training_targets
+from dpplearn.summarize.model.training import Example, Trained, flat, training_targets
 from dpplearn.summarize.text.words import words
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs/assets/similarity_study.json"
-KINDS = ("fixed", "mixture", "scaled", "projected")
+KINDS = ("fixed", "mixture")
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 DECODERS = ("consensus", "greedy")
 PROFILE, INDEPENDENT, TRUTH = "fixed, rho and nugget learned", "independent items", "the truth"
@@ -55,12 +55,9 @@ def item_set(n, rng):
 
 def truths():
     """What the subsets are drawn from."""
-    scaled = Scaled(names=()).bound([part.shape for part in item_set(3, np.random.default_rng(0)).parts])
-    v = np.array([0.45, 0.02, 0.02, 0.45, 0.03, 0.03])
     return {
         "equal parts": Mixture(("topic", "style"), np.array([0.1, 0.1, 0.4, 0.4])),
         "one part": Mixture(("topic", "style"), np.array([0.1, 0.1, 0.78, 0.02])),
-        "two features": Scaled(scaled.names, np.array([0.1, 0.1, 0.8]), v),
     }
 
 
@@ -115,7 +112,7 @@ def trained(kind, clusters, length, features, given_size, with_encoder):
     settings = summarizer.settings
     features = settings.sentence_features()
     examples = [Example(r, r.item_set("words"), training_targets(r, settings)) for r in features.fit_read(clusters)]
-    options = {"rho": settings.rho} if kind == "fixed" else learned_options(kind)
+    options = {"rho": settings.rho} if kind == "fixed" else {"similarity": kind}
     model = ConditionalDPP(1.0, given_size=given_size, on_impossible="drop", **options).fit(*flat(examples))
     return summarizer._keep(Trained(features, model, None, {}))
 

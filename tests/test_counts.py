@@ -71,7 +71,6 @@ COUNTS = {
     ],
     "batch_size": [lambda n: KernelDPP(2, solver="stochastic", batch_size=n).fit(BASKETS)],
     "rank": [lambda n: KernelDPP(n).fit(BASKETS), lambda n: approximate(FIELD, "dpp", rank=n)],
-    "n_components": [lambda n: fitted(similarity="projected", n_components=n)],
     "chains": [lambda n: approximate(FIELD, "gibbs", chains=n)],
     "sweeps": [
         lambda n: approximate(FIELD, "gibbs", sweeps=n),

@@ -235,16 +235,6 @@ def test_trees_on_categories_and_unknown_values(tmp_path):
         model.qualities(bare)
 
 
-def test_on_top_of_a_learned_similarity():
-    X, y = table(60)
-    with pytest.warns(UserWarning, match="still gain from more trees than n_trees=6") as caught:
-        model = ConditionalDPP(quality="boosted", learn_nugget=True, n_trees=6).fit(X, y)
-    assert caught[0].filename == __file__  # the line that asked for the fit
-    assert 0 < model.nugget_ < 1
-    held, chosen = table(60, X[0], seed=5)
-    assert model.score(held, chosen) > ConditionalDPP(quality="boosted", nugget=0.001).fit(X, y).score(held, chosen)
-
-
 @pytest.mark.parametrize("given_size", [False, True])
 @pytest.mark.filterwarnings("ignore:.*starts end", "ignore:The learned similarity")
 def test_on_top_of_a_mixture(given_size):

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from brute_learning import THETA, log_pmf_table, random_items, training_set, with_weights
@@ -35,9 +35,11 @@ def independent_optimum(X, y, variance):
 
 
 @pytest.mark.parametrize("variance", [1.0, np.array([100.0, 1.0, 0.1]), None])
-def test_solvers_reach_the_optimum_of_an_independent_search(variance, data):
+def test_the_optimum_of_an_independent_search(variance, data, monkeypatch):
     X, y = data
-    fits = [ConditionalDPP(variance, solver, tol=1e-8).fit(X, y) for solver in ("newton", "lbfgs")]
+    fits = [ConditionalDPP(variance, tol=1e-8).fit(X, y)]
+    monkeypatch.setattr("dpplearn.learning.solve.MANY", 1)  # without Hessians
+    fits.append(ConditionalDPP(variance, tol=1e-8).fit(X, y))
     numeric = np.inf if variance is None else variance
     best = independent_optimum(X, y, numeric)
     for model in fits:
@@ -45,7 +47,6 @@ def test_solvers_reach_the_optimum_of_an_independent_search(variance, data):
         assert model.gradient_norm_ < 1e-6
         np.testing.assert_allclose(model.theta_, best, atol=1e-7)
         np.testing.assert_allclose(model.theta_, fits[0].theta_, atol=1e-7)
-        np.testing.assert_allclose(model.theta_std_, fits[0].theta_std_, rtol=1e-6)
         assert model.log_likelihood_ == pytest.approx(total(model.theta_, X, y, np.inf)[0])
     assert fits[0].n_iter_ < 12
 
@@ -225,8 +226,7 @@ def test_impossible_targets(rng):
     assert dropped.log_prob([duplicates], [[0, 1]])[0] == -np.inf
     assert "nugget=0.01" in str(caught.value)  # and that cures all of them
     assert ConditionalDPP(nugget=0.01).fit(X, y).converged_
-    with pytest.warns(ConvergenceWarning, match=r"still rises at nugget = 0\.98"):  # three targets say no more
-        learned = ConditionalDPP(learn_nugget=True).fit(X, y)
+    learned = ConditionalDPP(similarity="mixture").fit(X, y)
     assert np.isfinite(learned.log_prob(X, y)).all()
     ConditionalDPP().fit(X, y, sample_weight=[1, 0, 0])  # those that count for nothing do no harm
 
@@ -261,7 +261,6 @@ def test_more_items_than_directions(rng):
         ({"prior_variance": "a"}, TypeError, "prior_variance must be a positive number"),
         ({"prior_variance": 1e-320}, ValueError, "prior_variance must be positive"),
         ({"sample_weight": [0.0, 0.0]}, ValueError, "All sample_weight are 0"),
-        ({"solver": "adam"}, ValueError, "solver must be one of 'newton', 'lbfgs'"),
         ({"tol": 0.0}, ValueError, "tol must be a positive"),
         ({"max_iter": -1}, ValueError, "max_iter must be at least 0"),
         ({"rho": -0.3}, ValueError, "rho must be"),
@@ -269,7 +268,7 @@ def test_more_items_than_directions(rng):
         ({"evaluator": "abacus"}, ValueError, "evaluator must be one of 'numpy'"),
         ({"evaluator": 3}, TypeError, r"prepare\(shard, similarity\); found int"),
         ({"similarity": "cubic"}, ValueError, "similarity must be one of 'fixed'"),
-        ({"similarity": 3}, TypeError, "similarity must be one of fixed.* or a Similarity, found 3"),
+        ({"similarity": 3}, TypeError, "similarity must be one of fixed, mixture or a record, found 3"),
         ({"on_impossible": "ignore"}, ValueError, "on_impossible must be one of"),
         ({"backend": "spark"}, ValueError, "backend must be one of"),
         ({"backend": 3}, TypeError, "distributed.Client, found int"),

@@ -125,6 +125,7 @@ def newton_step(point: Point) -> FloatArray:
 
 def is_settled(point: Point, step: FloatArray, scale: FloatArray) -> bool:
     """Whether the Newton step takes away the gradient but for what rounding leaves of a sum of this size."""
+    assert point.hessian is not None
     left = np.abs(point.gradient + point.hessian @ step)
     return bool((left <= 1e-8 * (1 + abs(point.value)) * scale).all())
 
@@ -231,7 +232,7 @@ def lbfgs(
     best = Optimum(x, objective.at(x, 1), n_iter, False)
     size = largest(best.point.gradient)
     while size > tol and search.n_iter < max_iter:
-        options = {"maxiter": max_iter - search.n_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20}
+        options: dict[str, float] = {"maxiter": max_iter - search.n_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20}
         options |= {"gtol": tol / max(float(scale.max()), 1.0), "ftol": 0.0}
         found = optimize.minimize(
             search.loss, best.x * scale, jac=True, method="L-BFGS-B", callback=search.callback, options=options

@@ -202,7 +202,7 @@ def evaluation_record(models: Models, clusters: Tested, scoring: Scoring, names:
     own = {name: getattr(summarizer, name) for name in SETTINGS}
     own["logistic"] = None if logistic is None else [logistic.w, logistic.tradeoff]
     if summarizer.similarity != "fixed":
-        own["learned similarity"] = summarizer.model_.similarity_.parameters
+        own["learned similarity"] = list(summarizer.model_.similarity_.weights.values())
     return {
         "command": "evaluate",
         **names,
