@@ -38,7 +38,7 @@ OUT = ROOT / "docs/assets/similarity_study.json"
 KINDS = ("fixed", "mixture")
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 DECODERS = ("consensus", "greedy")
-PROFILE, INDEPENDENT, TRUTH = "fixed, rho and nugget learned", "independent items", "the truth"
+INDEPENDENT, TRUTH = "independent items", "the truth"
 OF = {False: "of the set", True: "given the size"}
 
 # Made-up data
@@ -196,7 +196,6 @@ def registries(data, given_size, kind):
     items = registry_items(rest)  # their features know neither
     several = [(basket, rng.choice(basket)) for basket in test if basket.size > 1]
     options = {"fixed": {"nugget": 0.1}, INDEPENDENT: {"nugget": 1.0}}
-    options[PROFILE] = {"learn_rho": True, "learn_nugget": True}
     options = options.get(kind, {"similarity": kind, "n_starts": 2, "n_components": 4})
     start = time.process_time()
     model = ConditionalDPP(10.0, given_size=given_size, **options).fit([items] * len(learn), learn)
@@ -236,7 +235,7 @@ def asked(data):
                 call = partial(texts, corpus, data, features, size, kind)
                 add(corpus, call, features=features, likelihood=OF[size], kind=kind)
     for size, kinds in (
-        (False, ("fixed", INDEPENDENT, PROFILE, *KINDS[1:])),
+        (False, ("fixed", INDEPENDENT, *KINDS[1:])),
         (True, ("fixed", INDEPENDENT, "mixture")),
     ):
         for kind in kinds:
