@@ -25,7 +25,7 @@ from dpplearn.learning import (
 from dpplearn.summarize import Cluster, SentenceFeatures, Summarizer, open_corpus
 from playlists import playlists
 
-ABSTRACT = {"Derivative", "Items", "Learned", "Similarity", "SetDistribution"}
+ABSTRACT = {"SetDistribution"}
 WARNINGS = {"EmptyTextWarning", "SkippedWarning"}
 NO_SHOW = ("._loops", ".torch", ".integrations", ".web", ".cli")  # nothing public, extras, and what people only run
 

@@ -282,7 +282,7 @@ def test_joint_standard_errors_are_those_of_the_whole_posterior():
     J = S.jacobians[0]
     expected = np.sqrt(np.einsum("ij,jk,ik->i", J, cov[m:, m:], J))
     found = np.array(list(S.std.values()))
-    np.testing.assert_allclose(found[np.isfinite(found)], expected[np.isfinite(found)], rtol=0.02)  # of its way
+    np.testing.assert_allclose(found[np.isfinite(found)], expected[np.isfinite(found)], rtol=2e-3)
 
 
 @quiet

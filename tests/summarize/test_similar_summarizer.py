@@ -124,7 +124,7 @@ def test_a_similarity_of_another_kind_than_the_file_says(mixture, tmp_path):
     path = tmp_path / "m.json"
     mixture.save(path)
     data = json.loads(path.read_text())
-    data["settings"]["similarity"] = "fixed"
+    data["similarity"] = {"kind": "fixed", "rho": 0.3, "nugget": 0.0}
     path.write_text(json.dumps(data))
     with pytest.raises(ValueError, match="another kind"):
         Summarizer.load(path, encoder=Small())

@@ -20,7 +20,7 @@ MANY = 2000  # parameters beyond which no Hessian is made
 FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
 FARTHEST = 20.0  # no Newton step changes log-qualities by more than this times what they are
 REACH = 2.0  # how far a first step in a region of trust goes: a logit by 2, a weight theta by two standard errors
-CLOSE = 4e-3  # a gain in the log-posterior that moves no parameter by more than 0.09 of its standard error
+CLOSE = 1e-4  # a gain in the log-posterior that moves no parameter by more than 0.015 of its standard error
 SAME = 0.1  # log-posteriors that differ by less are of the same maximum
 
 
