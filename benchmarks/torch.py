@@ -111,7 +111,11 @@ def rates(device, quick: bool) -> list[dict]:
             found.append({"case": case, "value": T / time, "unit": "instances a second", "target": target})
         plain = plain_autograd(X[:1024], y[:1024], device)
         few = Shard(X[:1024], y[:1024], np.ones(len(X[:1024])))
-        ours = make_evaluator("torch", device).prepare(few, Fixed()).evaluate(LikelihoodRequest(LogLinear(theta), Fixed(), 1))
+        ours = (
+            make_evaluator("torch", device)
+            .prepare(few, Fixed())
+            .evaluate(LikelihoodRequest(LogLinear(theta), Fixed(), 1))
+        )
         np.testing.assert_allclose(plain(theta)[1], ours.gradient, rtol=1e-8, atol=1e-6)
         time = repeated(lambda p=plain: p(theta), 3 if small else 10)
         case = f"plain autograd, n = {n}: value and gradient"

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 import recipes_learning
 from dpplearn.cli import main
 from dpplearn.learning.evaluators import EVALUATORS
-from dpplearn.learning.similarity import SIMILARITIES
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.model import quality_features
 from dpplearn.summarize.model.quality_features import Feature
@@ -182,18 +181,15 @@ def test_a_new_sentence_feature_is_one_entry(tmp_path, monkeypatch):
     assert before.exit_code == 0, before.stderr
 
 
-def test_a_new_similarity_is_learned_and_a_new_evaluator_used(tmp_path, monkeypatch):
-    monkeypatch.setitem(SIMILARITIES, "blend", recipes_learning.Blend)
+def test_a_mixture_is_learned_and_a_new_evaluator_used(tmp_path, monkeypatch):
     monkeypatch.setitem(EVALUATORS, "counting", "recipes_learning:Counting")
-    good, model, counted = corpus(tmp_path / "corpus.jsonl"), tmp_path / "blend.json", tmp_path / "counted.json"
+    good, model, counted = corpus(tmp_path / "corpus.jsonl"), tmp_path / "mixture.json", tmp_path / "counted.json"
     length = ("--budget", 60, "--unit", "words")
-    result = run("train", good, "--out", model, *length, "--similarity", "blend")
+    result = run("train", good, "--out", model, *length, "--similarity", "mixture")
     assert result.exit_code == 0, result.stderr
     record = json.loads(model.read_text())["similarity"]
-    assert record["kind"] == "blend"
-    assert 0.05 <= record["w"] <= 0.95
-    summarizer = Summarizer.load(model)
-    assert summarizer.model_.similarity_ == recipes_learning.Blend(record["w"])
+    assert record["kind"] == "mixture"
+    assert Summarizer.load(model).model_.similarity_.w.tolist() == record["w"]
     assert run("summarize", EXAMPLE, "--model", model).stdout
     before = recipes_learning.Counted.evaluations
     assert run("train", good, "--out", counted, *length, "--evaluator", "counting").exit_code == 0

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
-from dpplearn.learning import ConditionalDPPCV, fit, load_shard, save_shard
+from dpplearn.learning import fit, load_shard, save_shard
 from dpplearn.learning.backends import Serial
 from dpplearn.learning.diagnosis import warn_about_starts, warn_about_weights
 from dpplearn.learning.evaluators import PreparedShard, make_evaluator
@@ -160,7 +160,7 @@ def test_the_layout_of_files_does_not_change_the_answer(tmp_path, monkeypatch):
         paths = [tmp_path / f"{cuts}-{a}.npz" for a in ends[:-1]]
         for path, a, b in zip(paths, ends[:-1], ends[1:], strict=True):
             save_shard(path, X[a:b], y[a:b])
-        models.append(ConditionalDPP(similarity="mixture", n_starts=2).fit(paths))
+        models.append(ConditionalDPP(similarity="mixture").fit(paths))
     np.testing.assert_allclose(models[1].theta_, models[0].theta_, atol=1e-9)
     np.testing.assert_allclose(models[1].similarity_.w, models[0].similarity_.w, atol=1e-9)
 
@@ -222,7 +222,7 @@ def test_known_weights_are_recovered_within_their_standard_errors(given_size):
     held = []
     for seed in range(5):
         X, y = made_up(150, 10, seed)
-        model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size, n_starts=1).fit(X, y)
+        model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size).fit(X, y)
         ends = np.array(list(model.similarity_.intervals().values()))
         known = np.isfinite(ends[:, 0])
         held += ((ends[:, 0] < TRUE) & (ends[:, 1] > TRUE))[known].tolist()
@@ -282,13 +282,13 @@ def test_joint_standard_errors_are_those_of_the_whole_posterior():
     J = S.jacobians[0]
     expected = np.sqrt(np.einsum("ij,jk,ik->i", J, cov[m:, m:], J))
     found = np.array(list(S.std.values()))
-    np.testing.assert_allclose(found[np.isfinite(found)], expected[np.isfinite(found)], rtol=0.02)  # of its way
+    np.testing.assert_allclose(found[np.isfinite(found)], expected[np.isfinite(found)], rtol=2e-3)
 
 
 @quiet
 def test_fit_is_a_maximum_and_its_file_gives_it_back(tmp_path):
     X, y = made_up(20, 6, 2)
-    model = ConditionalDPP(10.0, similarity="mixture", n_starts=2).fit(X, y)
+    model = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
     assert model.converged_
     assert model.starts_.size >= 2
     best, rng = model.starts_.max(), np.random.default_rng(0)
@@ -314,20 +314,20 @@ def test_fit_is_a_maximum_and_its_file_gives_it_back(tmp_path):
 @pytest.mark.parametrize("backend", ["processes", "dask", "shards", "checkpoint"])
 def test_wherever_it_is_computed_it_is_the_same(backend, tmp_path):
     X, y = made_up(16, 6, 4)
-    expected = ConditionalDPP(similarity="mixture", n_starts=2).fit(X, y)
+    expected = ConditionalDPP(similarity="mixture").fit(X, y)
     if backend == "shards":
         save_shard(tmp_path / "0.npz", X[:9], y[:9])
         save_shard(tmp_path / "1.npz", X[9:], y[9:])
         assert [part.name for part in load_shard(tmp_path / "1.npz").item_sets[0].parts] == ["a", "b"]
-        model = ConditionalDPP(similarity="mixture", n_starts=2).fit([tmp_path / "0.npz", tmp_path / "1.npz"])
+        model = ConditionalDPP(similarity="mixture").fit([tmp_path / "0.npz", tmp_path / "1.npz"])
     elif backend == "checkpoint":
         path = tmp_path / "c.json"
         with pytest.warns(UserWarning, match="stopped after"):
-            ConditionalDPP(similarity="mixture", n_starts=2, max_iter=1, checkpoint=path).fit(X, y)
-        ConditionalDPP(similarity="mixture", n_starts=2, checkpoint=path).fit(X, y)  # goes on from there
-        model = ConditionalDPP(similarity="mixture", n_starts=2, checkpoint=path).fit(X, y)  # all is done
+            ConditionalDPP(similarity="mixture", max_iter=1).fit(X, y, checkpoint=path)
+        ConditionalDPP(similarity="mixture").fit(X, y, checkpoint=path)  # goes on from there
+        model = ConditionalDPP(similarity="mixture").fit(X, y, checkpoint=path)  # all is done
     else:
-        model = ConditionalDPP(similarity="mixture", n_starts=2, backend=backend, n_jobs=2).fit(X, y)
+        model = ConditionalDPP(similarity="mixture", backend=backend, n_jobs=2).fit(X, y)
     np.testing.assert_allclose(model.theta_, expected.theta_, atol=1e-4)
     np.testing.assert_allclose(model.similarity_.w, expected.similarity_.w, atol=1e-4)
 
@@ -370,17 +370,6 @@ def test_the_size_given_of_qualities_far_apart(spread):
             assert terms.value == pytest.approx(log_weight - logsumexp(logs), abs=1e-7)
 
 
-@quiet
-def test_cross_validation_compares_kinds():
-    X, y = made_up(18, 7, 7, weights=np.array([0.05, 0.05, 0.85, 0.05]))
-    search = ConditionalDPPCV([1.0, 10.0], nuggets=[0.05], similarity=["fixed", "mixture"], n_starts=1, cv=3).fit(X, y)
-    assert search.cv_scores_.shape == (2, 2, 3)
-    assert [S.kind for S in search.similarities_] == ["fixed", "mixture"]
-    assert (
-        search.similarity_.kind == search.similarities_[int(search.cv_scores_.mean(axis=2).max(axis=1).argmax())].kind
-    )
-
-
 def test_starts_that_disagree_and_weights_at_0_are_said():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -399,7 +388,7 @@ def test_starts_that_disagree_and_weights_at_0_are_said():
 @quiet
 def test_rho_of_a_mixture_gives_the_same_kernel():
     X, y = made_up(12, 6, 3)
-    model = ConditionalDPP(similarity="mixture", n_starts=1).fit(X, y)
+    model = ConditionalDPP(similarity="mixture").fit(X, y)
     w = model.similarity_.w
     assert model.nugget_ == w[0]
     assert model.rho_**2 / (1 + model.rho_**2) == pytest.approx(w[1] / (1 - w[0]))

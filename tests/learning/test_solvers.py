@@ -17,13 +17,6 @@ def data():
     return training_set(40, 10, THETA, np.random.default_rng(1), d=6)
 
 
-def test_warm_start(data):
-    X, y = data
-    model = ConditionalDPP(warm_start=True).fit(X, y)
-    assert model.fit(X, y).n_iter_ == 0
-    assert ConditionalDPP().fit(X, y).n_iter_ > 0
-
-
 @pytest.fixture
 def without_hessians(monkeypatch):
     """As if there were more features than Hessians are made for; the orders that are asked for."""
@@ -38,18 +31,6 @@ def without_hessians(monkeypatch):
 
     monkeypatch.setattr(fit.Posterior, "at", counted)
     return asked
-
-
-def test_a_warm_start_far_away_is_not_taken_for_the_optimum(data):
-    """At weights in the ten thousands every probability is 0 or 1 and the Hessian 0, with a large gradient."""
-    X, y = data
-    best = ConditionalDPP(None).fit(X, y)
-    model = ConditionalDPP(None, warm_start=True).fit([ItemSet(x.features * 1e-4, phi=x.phi) for x in X], y)
-    assert np.abs(model.theta_).max() > 1e3
-    assert model.fit(X, y).converged_
-    np.testing.assert_allclose(model.theta_, best.theta_, atol=1e-5)
-    with pytest.raises(ValueError, match="from 3 weights, and these data have 2 features"):
-        model.fit([ItemSet(x.features[:, :2], phi=x.phi) for x in X], y)
 
 
 class Plain:
@@ -221,7 +202,7 @@ def test_random_state_reaches_the_starts(data):
         seen.append(S.starts(9, np.random.default_rng(seed))[-1])
     np.testing.assert_array_equal(seen[0], seen[1])
     assert (seen[0] != seen[2]).any()
-    models = [ConditionalDPP(similarity="mixture", random_state=seed, n_starts=8) for seed in (0, 0, 1)]
+    models = [ConditionalDPP(similarity="mixture", random_state=seed) for seed in (0, 0, 1)]
     values = [model.fit(*data).starts_ for model in models]
     np.testing.assert_array_equal(values[0], values[1])
     assert values[2].max() == pytest.approx(values[0].max(), abs=1e-4)

@@ -15,6 +15,7 @@ paper, by eigendecomposition, which the tests compare with.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ class LikelihoodRequest(NamedTuple):
             if terms.items is not None:
                 each.append(Slopes(*(w * x for x in terms.items)))
         items = Slopes(*map(np.concatenate, zip(*each, strict=True))) if each else None
-        return Terms(value, **found, items=items)  # type: ignore[arg-type]  # names of arrays
+        return Terms(value, **found, items=items)
 
 
 class Target(NamedTuple):
@@ -141,9 +142,13 @@ class Instance:
         self.targets = []
         for w, Y in zip(self.weights, self.subsets, strict=True):
             S_Y = similarity.block(self.items, Y)
-            log_det = logdet(S_Y, (lambda Y=Y: self.S.rows()[Y]) if by_rows else None)
+            log_det = logdet(S_Y, partial(self.rows_of, Y) if by_rows else None)
             known = block_derivatives(self.items, similarity, Y, S_Y) if isinstance(similarity, Mixture) else ()
             self.targets.append(Target(w, Y, log_det, *known))
+
+    def rows_of(self, Y: IntArray) -> FloatArray:
+        """Rows with S_Y = rows rows^T, where there is no nugget."""
+        return self.S.rows()[Y]
 
     def evaluate(self, request: LikelihoodRequest) -> Terms:
         """The sum over the targets, each times its weight."""
@@ -173,7 +178,11 @@ class Instance:
                 each.append(Slopes(np.array([w * here]), w * slope, w * z.marginals * (1 - z.marginals)))
         terms = Terms(value, quality.pull_back(self.items, d_eta))
         if J is not None:
-            terms = terms._replace(hessian=-sum(c * normalizers[k].covariance for k, c in counts.items()))  # type: ignore[operator,misc]  # with J
+            m = J.shape[1]
+            covariance = np.zeros((m, m))
+            for k, c in counts.items():
+                covariance += c * normalizers[k].covariance  # type: ignore[operator]  # with J it is there
+            terms = terms._replace(hessian=-covariance)
         if with_similarity:
             terms = self.with_weights(terms, normalizers, counts, J)
         return terms._replace(items=Slopes(*map(np.concatenate, zip(*each, strict=True)))) if each else terms
@@ -195,14 +204,14 @@ class Instance:
             slopes += target.weight * target.slopes
             second += target.weight * target.curvature  # type: ignore[operator]  # beside the slopes
             error += target.weight * target.error * np.abs(target.slopes)
-        moved = 0.0
+        moved = np.zeros((self.items.n, p))
         for k, c in counts.items():
             z = normalizers[k]
             slopes -= c * z.slopes  # type: ignore[operator]  # they were asked for
             error += c * z.error * np.abs(z.slopes)  # type: ignore[arg-type]
             if J is not None:
                 second -= c * z.curvature  # type: ignore[operator]
-                moved = moved + c * z.moved  # type: ignore[operator]
+                moved += c * z.moved  # type: ignore[operator]
         jacobian = similarity.jacobians[0]
         gradient = jacobian.T @ slopes
         if (np.abs(jacobian.T) @ error > SLOPES * (1 + np.abs(gradient))).any():

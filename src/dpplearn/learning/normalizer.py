@@ -106,7 +106,10 @@ class SimilarityGradient:
 
     def lower(self) -> FloatArray:
         """X itself."""
-        return self.X if self.X is not None else np.eye(self.r.size) - self.W @ self.W.T  # type: ignore[union-attr]  # one of them is there
+        if self.W is None:
+            assert self.X is not None
+            return self.X
+        return np.asarray(np.eye(self.r.size) - self.W @ self.W.T)
 
     def trace(self) -> float:
         """<G, I>."""

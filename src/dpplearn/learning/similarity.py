@@ -207,8 +207,9 @@ class Mixture:
         J[ALL, ALL], T[ALL, ALL, ALL] = a * left, a * left * (left - a)
         J[np.ix_(rest, rest)], J[rest, ALL] = left * J_s, -a * left * s
         T[np.ix_(rest, rest, rest)], T[rest, ALL, ALL] = left * T_s, -a * left * (left - a) * s
-        T[np.ix_(rest, rest, [ALL])] = -a * left * J_s[:, :, None]
-        T[np.ix_(rest, [ALL], rest)] = -a * left * J_s[:, None, :]
+        every = np.array([ALL])
+        T[np.ix_(rest, rest, every)] = -a * left * J_s[:, :, None]
+        T[np.ix_(rest, every, rest)] = -a * left * J_s[:, None, :]
         return J, T
 
     def chain(self, g: FloatArray, H: FloatArray) -> tuple[FloatArray, FloatArray]:

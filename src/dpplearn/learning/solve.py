@@ -20,7 +20,7 @@ MANY = 2000  # parameters beyond which no Hessian is made
 FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
 FARTHEST = 20.0  # no Newton step changes log-qualities by more than this times what they are
 REACH = 2.0  # how far a first step in a region of trust goes: a logit by 2, a weight theta by two standard errors
-CLOSE = 4e-3  # a gain in the log-posterior that moves no parameter by more than 0.09 of its standard error
+CLOSE = 1e-4  # a gain in the log-posterior that moves no parameter by more than 0.015 of its standard error
 SAME = 0.1  # log-posteriors that differ by less are of the same maximum
 
 
@@ -125,6 +125,7 @@ def newton_step(point: Point) -> FloatArray:
 
 def is_settled(point: Point, step: FloatArray, scale: FloatArray) -> bool:
     """Whether the Newton step takes away the gradient but for what rounding leaves of a sum of this size."""
+    assert point.hessian is not None
     left = np.abs(point.gradient + point.hessian @ step)
     return bool((left <= 1e-8 * (1 + abs(point.value)) * scale).all())
 
@@ -231,7 +232,7 @@ def lbfgs(
     best = Optimum(x, objective.at(x, 1), n_iter, False)
     size = largest(best.point.gradient)
     while size > tol and search.n_iter < max_iter:
-        options = {"maxiter": max_iter - search.n_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20}
+        options: dict[str, float] = {"maxiter": max_iter - search.n_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20}
         options |= {"gtol": tol / max(float(scale.max()), 1.0), "ftol": 0.0}
         found = optimize.minimize(
             search.loss, best.x * scale, jac=True, method="L-BFGS-B", callback=search.callback, options=options

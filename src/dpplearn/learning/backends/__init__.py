@@ -67,14 +67,15 @@ class Backend(ABC):
             start += s.n_instances
         low, high = np.min([s.low for s in surveys], axis=0), np.max([s.high for s in surveys], axis=0)
         products = np.sum([s.products for s in surveys], axis=0)
-        sums = (float(sum(x)) for x in zip(*(s[7:11] for s in surveys), strict=True))  # weight ... sampled
+        weight, n_chosen, n_items, sampled = (float(sum(x)) for x in zip(*(s[7:11] for s in surveys), strict=True))
         encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
         raw = [s.raw for s in surveys if s.raw is not None]
         sizes = np.concatenate([s.sizes for s in surveys])
         columns = np.concatenate(raw) if raw else None
         parts = shared_names([s.parts for s in surveys], "Shard {}")
         same = frozenset.intersection(*(s.same_parts for s in surveys))
-        return Survey(start, m, names, impossible, low, high, products, *sums, parts, encoding, columns, sizes, same)
+        known = (start, m, names, impossible, low, high, products, weight, n_chosen, n_items, sampled)
+        return Survey(*known, parts, encoding, columns, sizes, same)
 
     def evaluate(self, request: Request[Answer], tick: Tick, some: Sequence[int] | None = None) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first.
