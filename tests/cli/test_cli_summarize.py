@@ -202,7 +202,7 @@ def test_a_mixture_is_learned_and_a_new_evaluator_used(tmp_path, monkeypatch):
         wrong = run("train", good, "--out", model, option, "nothing")
         assert wrong.exit_code == 1
         assert known in wrong.stderr
-    tuned = run("train", good, "--out", model, *length, "--similarity", "blend", "--tune")
+    tuned = run("train", good, "--out", model, *length, "--similarity", "mixture", "--tune")
     assert tuned.exit_code == 1
     assert "tune" in tuned.stderr
 
