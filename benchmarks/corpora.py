@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.summarization import made_up_cluster
 from benchmarks.timing import RESULTS, compared, write
 from dpplearn._run.workers import open_workers
-from dpplearn.learning.evaluators import Part, make_evaluator
-from dpplearn.learning.likelihood import Request
+from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.storage.shards import load_shard, save_shard
@@ -70,11 +70,11 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
     reads = [features.read(cluster) for cluster in clusters]
     X, y, weights = flat([example_of(features, cluster, settings) for cluster in clusters])
     save_shard(folder / "shard.npz", X, y, weights)
-    request = Request(LogLinear(summarizer.theta_), Fixed(settings.rho))
+    request = LikelihoodRequest(LogLinear(summarizer.theta_), Fixed(settings.rho))
 
     def likelihood() -> None:
         shard = load_shard(folder / "shard.npz")
-        Part.of(shard, make_evaluator("numpy"), Fixed(settings.rho)).evaluate(request)
+        PreparedShard.of(shard, make_evaluator("numpy"), Fixed(settings.rho)).evaluate(request)
 
     def read() -> None:
         for cluster in open_corpus(path):

@@ -16,15 +16,13 @@ from threadpoolctl import threadpool_limits
 from benchmarks.timing import write
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._io.atomic import replace_file
-from dpplearn.learning.similarity import Learned, Mixture, Projected, Scaled
+from dpplearn.learning.similarity import Mixture
 
 THETA = np.array([-1.0, 0.8, -0.5])
-SHARES = np.array([0.1, 0.2, 0.7])  # of I, of 11^T and of all features
-MAP = np.array([[1.0, 0.0], [0.0, 0.8], [0.4, 0.3], [0.1, -0.1]])
-PARTS = {"mixture": {"part 0": 2, "part 1": 3}, "scaled": {"x": 4}, "projected": {"x": 4}}
+PARTS = {"mixture": {"part 0": 2, "part 1": 3}}
 SCALES = ("weight", "log weight", "logit of weight", "theta")
 N = 10
-FREE = {"mixture": 6, "scaled": 8, "projected": 11}  # parameters: of a map, a rotation and its length change nothing
+FREE = {"mixture": 6}  # parameters
 COLUMNS = ["kind", "learned from", "instances", "scale", "data sets", "intervals", "at 0", "share", "standard error"]
 
 
@@ -41,19 +39,12 @@ CASES = [
     Case("mixture", False, 200, 150),
     Case("mixture", False, 60, 600),
     Case("mixture", True, 200, 150),
-    Case("scaled", False, 100, 150),
-    Case("projected", False, 30, 150),
 ]
 
 
-def truth(kind: str) -> Learned:
-    """What sets are drawn from; of a projection that is known, what is compared knows no rotation: the weights."""
-    if kind == "mixture":
-        return Mixture(tuple(PARTS[kind]), np.array([0.1, 0.2, 0.5, 0.2]))
-    shapes = [part.shape for part in item_set(3, kind, np.random.default_rng(0)).parts]
-    if kind == "scaled":
-        return Scaled(Scaled().bound(shapes).names, SHARES, np.array([0.5, 0.25, 0.15, 0.1]))
-    return Projected(Projected().bound(shapes).names, SHARES, MAP.shape[1], MAP)
+def truth(kind: str) -> Mixture:
+    """What sets are drawn from."""
+    return Mixture(tuple(PARTS[kind]), np.array([0.1, 0.2, 0.5, 0.2]))
 
 
 def item_set(n: int, kind: str, rng: np.random.Generator) -> ItemSet:

@@ -19,8 +19,8 @@ from benchmarks.problems import text_like_features
 from benchmarks.timing import alternate, write
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.backends import make_backend
-from dpplearn.learning.evaluators.one_by_one import OneByOne
-from dpplearn.learning.likelihood import Example, Request
+from dpplearn.learning.evaluators import OneByOne
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.training_set import Shard
@@ -102,11 +102,11 @@ class Algorithm1:
 
 def evaluation_and_fit(repeats: int) -> tuple[list[dict], list[str]]:
     X, y = problem(30)
-    examples = [Example(x, Y, Fixed()) for x, Y in zip(X, y, strict=True)]
+    examples = [Instance(x, [Y], [1.0], Fixed()) for x, Y in zip(X, y, strict=True)]
     peer = Algorithm1(X, y)
     theta = ConditionalDPP(VARIANCE, max_iter=1000).fit(X, y).theta_ / 2
 
-    request = Request(LogLinear(theta), Fixed(), order=1)
+    request = LikelihoodRequest(LogLinear(theta), Fixed(), order=1)
 
     def ours() -> np.ndarray:
         return np.sum([example.evaluate(request).gradient for example in examples], axis=0)
@@ -169,7 +169,7 @@ def growth(quick: bool) -> list[dict]:
 def two_processes(repeats: int, T: int) -> dict:
     """One evaluation with Hessian over T instances, in two processes and in one."""
     X, y = problem(T)
-    data, request = Shard(X, y, np.ones(T)), Request(LogLinear(np.zeros(39)), Fixed())
+    data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.zeros(39)), Fixed())
     prepare = partial(OneByOne().prepare, similarity=Fixed())
     with make_backend(None, 2, data, prepare) as two, make_backend(None, 1, data, prepare) as one:
         values = [backend.evaluate(request, lambda *_: None) for backend in (two, one)]

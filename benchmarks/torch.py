@@ -19,8 +19,8 @@ from benchmarks.timing import RESULTS, compared, seconds, write
 from dpplearn import diversify
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.backends import make_backend
-from dpplearn.learning.evaluators import Part, make_evaluator
-from dpplearn.learning.likelihood import Request
+from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.training_set import Shard
@@ -97,7 +97,7 @@ def rates(device, quick: bool) -> list[dict]:
         X, y = made_up(T, n, device)
         ready = make_evaluator("torch", device).prepare(Shard(X, y, np.ones(T)), Fixed())
         for order in (1, 2):
-            request = Request(LogLinear(theta), Fixed(), order)
+            request = LikelihoodRequest(LogLinear(theta), Fixed(), order)
             ours = ready.evaluate(request)
             few = Shard(X[:50], y[:50], np.ones(50))
             one, two = (make_evaluator(name).prepare(few, Fixed()).evaluate(request) for name in ("numpy", "torch"))
@@ -111,7 +111,11 @@ def rates(device, quick: bool) -> list[dict]:
             found.append({"case": case, "value": T / time, "unit": "instances a second", "target": target})
         plain = plain_autograd(X[:1024], y[:1024], device)
         few = Shard(X[:1024], y[:1024], np.ones(len(X[:1024])))
-        ours = make_evaluator("torch", device).prepare(few, Fixed()).evaluate(Request(LogLinear(theta), Fixed(), 1))
+        ours = (
+            make_evaluator("torch", device)
+            .prepare(few, Fixed())
+            .evaluate(LikelihoodRequest(LogLinear(theta), Fixed(), 1))
+        )
         np.testing.assert_allclose(plain(theta)[1], ours.gradient, rtol=1e-8, atol=1e-6)
         time = repeated(lambda p=plain: p(theta), 3 if small else 10)
         case = f"plain autograd, n = {n}: value and gradient"
@@ -126,9 +130,9 @@ def against_numpy(device, quick: bool) -> dict:
     """One evaluation with Hessian on the device, and by the numpy evaluator in a process for every core beside it."""
     T = 64 if quick else 2048
     X, y = made_up(T, 250, device)
-    data, request = Shard(X, y, np.ones(T)), Request(LogLinear(np.full(M, 0.1)), Fixed())
+    data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Fixed())
     ready = make_evaluator("torch", device).prepare(data, Fixed())
-    prepare = partial(Part.of, evaluator=make_evaluator("numpy"), similarity=Fixed())
+    prepare = partial(PreparedShard.of, evaluator=make_evaluator("numpy"), similarity=Fixed())
     with make_backend(None, -1, data, prepare) as cores:
         theirs = cores.evaluate(request, lambda *_: None)
         np.testing.assert_allclose(ready.evaluate(request).gradient, theirs.gradient, rtol=1e-9, atol=1e-8)
@@ -201,7 +205,7 @@ def little_memory(device) -> list[dict]:
     if device.type != "cuda":
         return []
     X, y = made_up(2048, 250, device)
-    data, request = Shard(X, y, np.ones(2048)), Request(LogLinear(np.full(M, 0.1)), Fixed())
+    data, request = Shard(X, y, np.ones(2048)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Fixed())
     ready = make_evaluator("torch", device).prepare(data, Fixed())
     want = ready.evaluate(request)
     torch.cuda.empty_cache()

@@ -145,7 +145,7 @@ def train(queries: list[Query]) -> Systems:
     F = np.concatenate([query.items.features for query in queries])
     y = np.concatenate([np.isin(np.arange(N_DOCUMENTS), query.chosen) for query in queries])
     weights = LogisticRegression(C=1.0, fit_intercept=False).fit(F, y).coef_[0]
-    model = ConditionalDPP(prior_variance=1.0, learn_rho=True, on_impossible="drop")
+    model = ConditionalDPP(prior_variance=1.0, similarity="mixture", on_impossible="drop")
     model.fit([query.items for query in queries], [query.chosen for query in queries])
     systems = Systems(weights, model)
     values = np.zeros((3, GRID.size))

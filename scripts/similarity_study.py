@@ -27,18 +27,18 @@ import numpy as np
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import blas_threads
-from dpplearn.learning.similarity import Mixture, Scaled
+from dpplearn.learning.similarity import Mixture
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Summarizer, read_clusters
-from dpplearn.summarize.model.training import Example, Trained, flat, learned_options, training_targets
+from dpplearn.summarize.model.training import Example, Trained, flat, training_targets
 from dpplearn.summarize.text.words import words
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs/assets/similarity_study.json"
-KINDS = ("fixed", "mixture", "scaled", "projected")
+KINDS = ("fixed", "mixture")
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 DECODERS = ("consensus", "greedy")
-PROFILE, INDEPENDENT, TRUTH = "fixed, rho and nugget learned", "independent items", "the truth"
+INDEPENDENT, TRUTH = "independent items", "the truth"
 OF = {False: "of the set", True: "given the size"}
 
 # Made-up data
@@ -55,12 +55,9 @@ def item_set(n, rng):
 
 def truths():
     """What the subsets are drawn from."""
-    scaled = Scaled(names=()).bound([part.shape for part in item_set(3, np.random.default_rng(0)).parts])
-    v = np.array([0.45, 0.02, 0.02, 0.45, 0.03, 0.03])
     return {
         "equal parts": Mixture(("topic", "style"), np.array([0.1, 0.1, 0.4, 0.4])),
         "one part": Mixture(("topic", "style"), np.array([0.1, 0.1, 0.78, 0.02])),
-        "two features": Scaled(scaled.names, np.array([0.1, 0.1, 0.8]), v),
     }
 
 
@@ -82,7 +79,7 @@ def made_up(name, learn_from, given_size, kind):
     for seed in range(DRAWS):
         X, y = draw(HELD, N, truths()[name], np.random.default_rng([15, seed]))
         learn = draw(learn_from, N, truths()[name], np.random.default_rng([16, seed]))
-        options = {"nugget": 0.05} if kind == "fixed" else {"similarity": kind, "n_starts": 2}
+        options = {"nugget": 0.05} if kind == "fixed" else {"similarity": kind}
         if kind == TRUTH:  # nobody can do better but by chance
             model = ConditionalDPP.from_weights(THETA, similarity=truths()[name]).set_params(given_size=given_size)
         else:
@@ -115,7 +112,7 @@ def trained(kind, clusters, length, features, given_size, with_encoder):
     settings = summarizer.settings
     features = settings.sentence_features()
     examples = [Example(r, r.item_set("words"), training_targets(r, settings)) for r in features.fit_read(clusters)]
-    options = {"rho": settings.rho} if kind == "fixed" else learned_options(kind)
+    options = {"rho": settings.rho} if kind == "fixed" else {"similarity": kind}
     model = ConditionalDPP(1.0, given_size=given_size, on_impossible="drop", **options).fit(*flat(examples))
     return summarizer._keep(Trained(features, model, None, {}))
 
@@ -199,8 +196,7 @@ def registries(data, given_size, kind):
     items = registry_items(rest)  # their features know neither
     several = [(basket, rng.choice(basket)) for basket in test if basket.size > 1]
     options = {"fixed": {"nugget": 0.1}, INDEPENDENT: {"nugget": 1.0}}
-    options[PROFILE] = {"learn_rho": True, "learn_nugget": True}
-    options = options.get(kind, {"similarity": kind, "n_starts": 2, "n_components": 4})
+    options = options.get(kind, {"similarity": kind})
     start = time.process_time()
     model = ConditionalDPP(10.0, given_size=given_size, **options).fit([items] * len(learn), learn)
     spent = time.process_time() - start
@@ -239,7 +235,7 @@ def asked(data):
                 call = partial(texts, corpus, data, features, size, kind)
                 add(corpus, call, features=features, likelihood=OF[size], kind=kind)
     for size, kinds in (
-        (False, ("fixed", INDEPENDENT, PROFILE, *KINDS[1:])),
+        (False, ("fixed", INDEPENDENT, *KINDS[1:])),
         (True, ("fixed", INDEPENDENT, "mixture")),
     ):
         for kind in kinds:

@@ -276,7 +276,6 @@ MOST: dict[str, int | None] = {
     "m": 10**5,
     "max_iter": 10**6,
     "n": 10**8,
-    "n_components": 10**4,
     "n_jobs": 1024,
     "n_samples": 10**8,
     "n_starts": 1000,

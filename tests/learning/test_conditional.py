@@ -39,9 +39,11 @@ def independent_optimum(X, y, variance):
 
 
 @pytest.mark.parametrize("variance", [1.0, np.array([100.0, 1.0, 0.1]), None])
-def test_solvers_reach_the_optimum_of_an_independent_search(variance, data):
+def test_the_optimum_of_an_independent_search(variance, data, monkeypatch):
     X, y = data
     fits = [ConditionalDPP(variance, tol=1e-8).fit(X, y)]
+    monkeypatch.setattr("dpplearn.learning.solve.MANY", 1)  # without Hessians
+    fits.append(ConditionalDPP(variance, tol=1e-8).fit(X, y))
     numeric = np.inf if variance is None else variance
     best = independent_optimum(X, y, numeric)
     for model in fits:
@@ -49,7 +51,6 @@ def test_solvers_reach_the_optimum_of_an_independent_search(variance, data):
         assert model.gradient_norm_ < 1e-6
         np.testing.assert_allclose(model.theta_, best, atol=1e-7)
         np.testing.assert_allclose(model.theta_, fits[0].theta_, atol=1e-7)
-        np.testing.assert_allclose(model.theta_std_, fits[0].theta_std_, rtol=1e-6)
         assert model.log_likelihood_ == pytest.approx(total(model.theta_, X, y, np.inf)[0])
     assert fits[0].n_iter_ < 12
 
@@ -228,6 +229,8 @@ def test_impossible_targets(rng):
     assert dropped.log_prob([duplicates], [[0, 1]])[0] == -np.inf
     assert "nugget=0.01" in str(caught.value)  # and that cures all of them
     assert ConditionalDPP(nugget=0.01).fit(X, y).converged_
+    learned = ConditionalDPP(similarity="mixture").fit(X, y)
+    assert np.isfinite(learned.log_prob(X, y)).all()
     ConditionalDPP().fit(X, y, sample_weight=[1, 0, 0])  # those that count for nothing do no harm
 
 
@@ -268,7 +271,7 @@ def test_more_items_than_directions(rng):
         ({"evaluator": "abacus"}, ValueError, "evaluator must be one of 'numpy'"),
         ({"evaluator": 3}, TypeError, r"prepare\(shard, similarity\); found int"),
         ({"similarity": "cubic"}, ValueError, "similarity must be one of 'fixed'"),
-        ({"similarity": 3}, TypeError, "similarity must be one of fixed.* or a Similarity, found 3"),
+        ({"similarity": 3}, TypeError, "similarity must be one of fixed, mixture or a record, found 3"),
         ({"on_impossible": "ignore"}, ValueError, "on_impossible must be one of"),
         ({"backend": "spark"}, ValueError, "backend must be one of"),
         ({"backend": 3}, TypeError, "distributed.Client, found int"),

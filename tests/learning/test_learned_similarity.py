@@ -10,12 +10,15 @@ from scipy.special import logsumexp
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
-from dpplearn.learning import ConditionalDPPCV, load_shard, save_shard
-from dpplearn.learning.diagnosis import warn_about_starts
-from dpplearn.learning.likelihood import log_likelihood
-from dpplearn.learning.normalizer import Complement
-from dpplearn.learning.outcome import Outcome
-from dpplearn.learning.similarity import Mixture, Projected, Scaled
+from dpplearn.learning import fit, load_shard, save_shard
+from dpplearn.learning.backends import Backend
+from dpplearn.learning.diagnosis import warn_about_starts, warn_about_weights
+from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.likelihood import LikelihoodRequest, log_likelihood
+from dpplearn.learning.normalizer import SimilarityGradient
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.training_set import Shard
 
 THETA = np.array([-1.0, 0.8, -0.5])
 TRUE = np.array([0.1, 0.2, 0.5, 0.2])  # of I, of 11^T, of a and of b
@@ -36,10 +39,9 @@ def items_with(n, rng, kind):
     return ItemSet(F, phi={"a": a, "b": b})
 
 
-def record(items, kind, rng):
-    start = {"mixture": Mixture(), "scaled": Scaled(), "projected": Projected(n_components=2)}[kind]
-    S = start.bound([part.shape for part in items.parts])
-    return S.with_parameters(S.parameters + 0.3 * rng.standard_normal(S.parameters.size))
+def record(items, rng):
+    S = Mixture().bind(items.part_names)
+    return S.with_parameters(S.parameters + 0.3 * rng.standard_normal(S.w.size))
 
 
 def enumerated(items, S, Y, given_size):
@@ -59,23 +61,13 @@ def slope(f, x, j, h=1e-5):
 @pytest.mark.parametrize("given_size", [False, True])
 @pytest.mark.parametrize("Y", [[0, 2, 5], [1], [], [0, 1, 2, 3, 4, 5, 6]])
 @pytest.mark.parametrize(
-    ("kind", "parts", "method"),
-    [
-        ("mixture", "features", "primal"),
-        ("mixture", "features", "dual"),
-        ("mixture", "matrix", "primal"),
-        ("mixture", "sparse", "primal"),
-        ("mixture", "sparse", "dual"),
-        ("scaled", "features", "primal"),
-        ("scaled", "sparse", "dual"),
-        ("projected", "features", "primal"),
-        ("projected", "sparse", "dual"),
-    ],
+    ("parts", "method"),
+    [("features", "primal"), ("features", "dual"), ("matrix", "primal"), ("sparse", "primal"), ("sparse", "dual")],
 )
-def test_value_and_derivatives(kind, parts, method, Y, given_size):
+def test_value_and_derivatives(parts, method, Y, given_size):
     rng = np.random.default_rng(3)
     items = items_with(7, rng, parts)
-    S = record(items, kind, rng)
+    S = record(items, rng)
     z = S.parameters
 
     def terms(theta, z, order=1):
@@ -97,11 +89,10 @@ def test_value_and_derivatives(kind, parts, method, Y, given_size):
         np.testing.assert_allclose(slope(lambda t: terms(t, z).gradient, THETA, j), found.hessian[j], atol=1e-7)
     for j in range(z.size):
         assert slope(lambda v: terms(THETA, v).value, z, j) == pytest.approx(found.similarity_gradient[j], abs=1e-7)
-        if kind == "mixture":
-            both = slope(lambda v: terms(THETA, v).similarity_gradient, z, j)
-            np.testing.assert_allclose(both, found.similarity_hessian[j], atol=1e-7)
-            cross = slope(lambda v: terms(THETA, v).gradient, z, j)
-            np.testing.assert_allclose(cross, found.cross[:, j], atol=1e-7)
+        both = slope(lambda v: terms(THETA, v).similarity_gradient, z, j)
+        np.testing.assert_allclose(both, found.similarity_hessian[j], atol=1e-7)
+        cross = slope(lambda v: terms(THETA, v).gradient, z, j)
+        np.testing.assert_allclose(cross, found.cross[:, j], atol=1e-7)
 
 
 def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(monkeypatch):
@@ -112,30 +103,89 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
     items = ItemSet(np.column_stack([np.ones(7), rng.standard_normal((7, 2))]), S=given)
     S = Mixture(("a", "b"), np.array([1e-13, 0.3, 0.4, 0.3 - 1e-13]))
     theta, z, asked = np.array([30.0, 2.0, -1.0]), S.parameters, []
-    times = Complement.times
-    monkeypatch.setattr(Complement, "times", lambda self, V: asked.append(len(V)) or times(self, V))
+    lower = SimilarityGradient.lower
+    monkeypatch.setattr(SimilarityGradient, "lower", lambda self: asked.append(self.W is not None) or lower(self))
 
     def terms(z):
         return log_likelihood(theta, items, [0, 2], similarity=S.with_parameters(z), order=1, with_similarity=True)
 
     found = terms(z).similarity_gradient
-    assert asked == [7]
+    assert asked == [True]
     for j in range(z.size):
         assert slope(lambda v: terms(v).value, z, j, 1e-4) == pytest.approx(found[j], abs=2e-3)  # I - K cancels
 
 
-@pytest.mark.parametrize("kind", ["mixture", "scaled", "projected"])
-def test_a_kind_answers_its_five_questions_alike(kind):
+@quiet
+def test_starts_that_a_sample_compared_lead_to_the_same_maximum(monkeypatch):
+    X, y = made_up(40, 7, 8)
+    whole = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
+    asked = []
+    evaluate = Serial.evaluate
+    monkeypatch.setattr(Serial, "evaluate", lambda self, r, *more: asked.append(r.sample) or evaluate(self, r, *more))
+    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
+    model = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
+    assert any(asked)
+    assert not all(asked)
+    assert model.starts_.max() == pytest.approx(whole.starts_.max(), abs=1e-5)
+    np.testing.assert_allclose(model.theta_, whole.theta_, atol=2e-3)
+    np.testing.assert_allclose(model.similarity_.w, whole.similarity_.w, atol=2e-3)
+
+
+def test_the_sample_does_not_depend_on_how_instances_are_filed():
+    """With 24 files or more, starts were compared on some of them: another layout gave another answer."""
+    X, y = made_up(48, 5, 9)
+    S = Mixture(("a", "b"))
+    prepare = partial(PreparedShard.of, evaluator=make_evaluator("numpy"), similarity=S)
+    request = LikelihoodRequest(LogLinear(THETA), S, 2, True, sample=True)
+    found = []
+    for cuts in (1, 6, 48):
+        shards = [Shard(X[k::cuts], y[k::cuts], np.ones(len(X[k::cuts]))) for k in range(cuts)]
+        engine = Backend(shards, prepare)
+        found.append((engine.survey().sampled, engine.evaluate(request, lambda *_: None)))
+    assert 4 <= found[0][0] <= 24
+    for sampled, terms in found[1:]:
+        assert sampled == found[0][0]
+        for a, b in zip(terms[:6], found[0][1][:6], strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+@quiet
+def test_the_layout_of_files_does_not_change_the_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
+    X, y = made_up(30, 6, 4)
+    models = []
+    for cuts in (1, 30):
+        ends = np.linspace(0, 30, cuts + 1).astype(int).tolist()
+        paths = [tmp_path / f"{cuts}-{a}.npz" for a in ends[:-1]]
+        for path, a, b in zip(paths, ends[:-1], ends[1:], strict=True):
+            save_shard(path, X[a:b], y[a:b])
+        models.append(ConditionalDPP(similarity="mixture").fit(paths))
+    np.testing.assert_allclose(models[1].theta_, models[0].theta_, atol=1e-9)
+    np.testing.assert_allclose(models[1].similarity_.w, models[0].similarity_.w, atol=1e-9)
+
+
+def test_parts_are_told_apart_by_their_names():
+    """Two mixtures with the same weights of other parts are not the same."""
+    items = items_with(6, np.random.default_rng(0), "features")
+    one, other = Mixture(("a", "b"), TRUE), Mixture(("b", "a"), TRUE)
+    assert one != other
+    ready = make_evaluator("numpy").prepare(Shard([items], [np.array([0, 2])], np.ones(1)), one)
+    for S in (one, other, one):
+        found = ready.evaluate(LikelihoodRequest(LogLinear(THETA), S))
+        assert found.value == pytest.approx(enumerated(items, S, [0, 2], False), abs=1e-10)
+
+
+def test_a_mixture_answers_alike():
     rng = np.random.default_rng(5)
     items = items_with(6, rng, "features")
-    S = record(items, kind, rng)
+    S = record(items, rng)
     M, rows, Y = S.matrix(items), S.rows(items), np.array([0, 3, 4])
-    np.testing.assert_allclose(M, rows @ rows.T + S.own * np.eye(6), atol=1e-12)
+    np.testing.assert_allclose(M, rows @ rows.T + S.nugget * np.eye(6), atol=1e-12)
     np.testing.assert_allclose(M.diagonal(), 1.0)
     np.testing.assert_allclose(S.block(items, Y), M[np.ix_(Y, Y)], atol=1e-12)
     assert S.rank(items) == rows.shape[1]
     assert sum(S.weights.values()) == pytest.approx(1.0)
-    J = S.weights_jacobian()
+    J = S.jacobians[0]
     for j in range(S.parameters.size):
         moved = slope(lambda v: list(S.with_parameters(v).weights.values()), S.parameters, j)
         np.testing.assert_allclose(moved, J[:, j], atol=1e-8)
@@ -171,7 +221,7 @@ def test_known_weights_are_recovered_within_their_standard_errors(given_size):
     held = []
     for seed in range(5):
         X, y = made_up(150, 10, seed)
-        model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size, n_starts=1).fit(X, y)
+        model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size).fit(X, y)
         ends = np.array(list(model.similarity_.intervals().values()))
         known = np.isfinite(ends[:, 0])
         held += ((ends[:, 0] < TRUE) & (ends[:, 1] > TRUE))[known].tolist()
@@ -228,19 +278,18 @@ def test_joint_standard_errors_are_those_of_the_whole_posterior():
     )
     cov = np.linalg.pinv(-H, rcond=1e-7)
     np.testing.assert_allclose(model.theta_std_, np.sqrt(cov.diagonal()[:m]), rtol=2e-3)
-    J = S.weights_jacobian()
+    J = S.jacobians[0]
     expected = np.sqrt(np.einsum("ij,jk,ik->i", J, cov[m:, m:], J))
     found = np.array(list(S.std.values()))
     np.testing.assert_allclose(found[np.isfinite(found)], expected[np.isfinite(found)], rtol=2e-3)
 
 
 @quiet
-@pytest.mark.parametrize("kind", ["mixture", "scaled", "projected"])
-def test_fit_is_a_maximum_and_its_file_gives_it_back(kind, tmp_path):
+def test_fit_is_a_maximum_and_its_file_gives_it_back(tmp_path):
     X, y = made_up(20, 6, 2)
-    model = ConditionalDPP(10.0, similarity=kind, n_starts=2).fit(X, y)
+    model = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
     assert model.converged_
-    assert model.starts_.size == 2
+    assert model.starts_.size >= 2
     best, rng = model.starts_.max(), np.random.default_rng(0)
 
     def posterior(theta, S):
@@ -264,23 +313,20 @@ def test_fit_is_a_maximum_and_its_file_gives_it_back(kind, tmp_path):
 @pytest.mark.parametrize("backend", [None, "dask", "shards", "checkpoint"])
 def test_wherever_it_is_computed_it_is_the_same(backend, tmp_path):
     X, y = made_up(16, 6, 4)
-    expected = ConditionalDPP(similarity="mixture", n_starts=2).fit(X, y)
+    expected = ConditionalDPP(similarity="mixture").fit(X, y)
     if backend == "shards":
         save_shard(tmp_path / "0.npz", X[:9], y[:9])
         save_shard(tmp_path / "1.npz", X[9:], y[9:])
         assert [part.name for part in load_shard(tmp_path / "1.npz").item_sets[0].parts] == ["a", "b"]
-        model = ConditionalDPP(similarity="mixture", n_starts=2).fit([tmp_path / "0.npz", tmp_path / "1.npz"])
+        model = ConditionalDPP(similarity="mixture").fit([tmp_path / "0.npz", tmp_path / "1.npz"])
     elif backend == "checkpoint":
         path = tmp_path / "c.json"
         with pytest.warns(UserWarning, match="stopped after"):
-            ConditionalDPP(similarity="mixture", n_starts=2, max_iter=1, checkpoint=path).fit(X, y)
-        data = path.read_text()
-        assert '"own"' in data
-        path.unlink()
-        ConditionalDPP(similarity="mixture", n_starts=1, checkpoint=path).fit(X, y)
-        model = ConditionalDPP(similarity="mixture", n_starts=2, checkpoint=path).fit(X, y)  # the first start is done
+            ConditionalDPP(similarity="mixture", max_iter=1).fit(X, y, checkpoint=path)
+        ConditionalDPP(similarity="mixture").fit(X, y, checkpoint=path)  # goes on from there
+        model = ConditionalDPP(similarity="mixture").fit(X, y, checkpoint=path)  # all is done
     else:
-        model = ConditionalDPP(similarity="mixture", n_starts=2, backend=backend, n_jobs=2).fit(X, y)
+        model = ConditionalDPP(similarity="mixture", backend=backend, n_jobs=2).fit(X, y)
     np.testing.assert_allclose(model.theta_, expected.theta_, atol=1e-4)
     np.testing.assert_allclose(model.similarity_.w, expected.similarity_.w, atol=1e-4)
 
@@ -323,24 +369,25 @@ def test_the_size_given_of_qualities_far_apart(spread):
             assert terms.value == pytest.approx(log_weight - logsumexp(logs), abs=1e-7)
 
 
-@quiet
-def test_cross_validation_compares_kinds():
-    X, y = made_up(18, 7, 7, weights=np.array([0.05, 0.05, 0.85, 0.05]))
-    search = ConditionalDPPCV([1.0, 10.0], nuggets=[0.05], similarity=["fixed", "mixture"], n_starts=1, cv=3).fit(X, y)
-    assert search.cv_scores_.shape == (2, 2, 3)
-    assert [S.kind for S in search.similarities_] == ["fixed", "mixture"]
-    assert (
-        search.similarity_.kind == search.similarities_[int(search.cv_scores_.mean(axis=2).max(axis=1).argmax())].kind
-    )
-
-
 def test_starts_that_disagree_and_weights_at_0_are_said():
-    found = Outcome(None, np.ones(3), Mixture(("a", "b")), np.array([-10.0, -13.0, -10.01]), None, ["own", "b"])
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_about_starts(found)
+        warn_about_weights(["own", "b"])
+        warn_about_starts(np.array([-10.0, -13.0, -10.5]))
+        warn_about_weights([])
+        warn_about_starts(np.array([-10.0, -13.0, -10.01]))  # most have found the same
+        warn_about_starts(np.empty(0))
     first, second = (str(w.message) for w in said)
     assert "so near 0 that the data do not tell them from 0: own, b" in first
-    assert "1 of 3 starts end in a lower maximum, or were left on their way to one" in second
+    assert "2 of 3 starts end in a lower maximum, or were left on their way to one" in second
     assert "by up to 3 in the log-posterior" in second
-    assert "n_starts" in second
+    assert 'similarity="fixed"' in second
+
+
+@quiet
+def test_rho_of_a_mixture_gives_the_same_kernel():
+    X, y = made_up(12, 6, 3)
+    model = ConditionalDPP(similarity="mixture").fit(X, y)
+    w = model.similarity_.w
+    assert model.nugget_ == w[0]
+    assert model.rho_**2 / (1 + model.rho_**2) == pytest.approx(w[1] / (1 - w[0]))

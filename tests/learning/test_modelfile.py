@@ -78,7 +78,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"quality": {"kind": "forest"}}, "quality in .* must be an object of kind"),
         (
             {"similarity": {"kind": "other"}},
-            r"similarity in .* known kind \(fixed, mixture, scaled, projected\), found",
+            r"similarity in .* known kind \(fixed, mixture\), found",
         ),
         ({"nugget": 1.5}, "nugget must be a number from 0 to 1"),
         ({"theta": None}, "theta in .* must be a list of numbers"),

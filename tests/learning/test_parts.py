@@ -29,12 +29,6 @@ def test_bad_parts():
         ItemSet(F, phi=A, S=A)
     with pytest.raises(ValueError, match=r"X\[1\] has the similarity parts b"):
         ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
-    with pytest.raises(ValueError, match="is a matrix"):
-        ConditionalDPP(similarity="scaled").fit([ItemSet(F, S=A)], [[0]])
-    with pytest.raises(ValueError, match="differ in number"):
-        ConditionalDPP(similarity="scaled").fit([ItemSet(F, phi=A), ItemSet(F, phi=A[:, :2] + 0.1)], [[0], [1]])
-    with pytest.raises(ValueError, match="n_components must be at most"):
-        ConditionalDPP(similarity="projected", n_components=4).fit([ItemSet(F, phi=A)], [[0]])
     with pytest.raises(ValueError, match="positive numbers that sum to 1"):
         Mixture(("a",), np.zeros(3))
     with pytest.raises(ValueError, match="similarity_prior must be a positive number"):

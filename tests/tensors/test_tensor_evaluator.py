@@ -10,14 +10,13 @@ from scipy import sparse
 from brute_learning import random_items, training_set
 from dpplearn import DPP
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.evaluators import Part, make_evaluator
-from dpplearn.learning.likelihood import Request
+from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.learning.training_set import Shard
 from dpplearn.torch import determinants, evaluator
 from dpplearn.torch.evaluator import Batches
-from recipes_learning import Blend, TwoScales
 
 THETA = [-1.0, 0.8, -0.5]
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -84,14 +83,14 @@ def test_a_constant_that_is_added(device, data):
     np.testing.assert_allclose(two.theta_std_, one.theta_std_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("similarity", [TwoScales(0.7), Blend(0.4)], ids=["two scales", "blend"])
+@pytest.mark.parametrize("similarity", [Fixed(0.7, 0.1), Mixture(("phi",), [0.2, 0.3, 0.5])], ids=["fixed", "mixture"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_every_kind_of_similarity(similarity, order, data):
     X = [x for x in data[0] if x.phi is not None and not sparse.issparse(x.phi)]
     y = [np.array([0, 2])] * len(X)
     shard, request = (
         Shard(X, y, np.arange(1.0, len(X) + 1)),
-        Request(LogLinear(np.array(THETA)), similarity, order, True),
+        LikelihoodRequest(LogLinear(np.array(THETA)), similarity, order, isinstance(similarity, Mixture)),
     )
     one, two = (make_evaluator(name).prepare(shard, similarity).evaluate(request) for name in ("numpy", "torch"))
     for a, b in zip(one, two, strict=True):
@@ -100,8 +99,7 @@ def test_every_kind_of_similarity(similarity, order, data):
 
 
 @pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:The weight")
-@pytest.mark.parametrize(("kind", "n_starts"), [("mixture", 3), ("scaled", 2), ("projected", 1)])
-def test_the_same_learned_similarity(kind, n_starts):
+def test_the_same_learned_similarity():
     """Batches climb along theta, numpy with the similarity: both lead to the same maximum."""
     rng = np.random.default_rng(2)
     truth = Mixture(("a", "b"), np.array([0.1, 0.1, 0.6, 0.2]))
@@ -110,8 +108,7 @@ def test_the_same_learned_similarity(kind, n_starts):
         F = np.column_stack([np.ones(n), rng.standard_normal((n, 2))])
         X.append(ItemSet(F, phi={"a": rng.standard_normal((n, 2)), "b": rng.standard_normal((n, 2))}))
         y.append(DPP.from_quality(np.exp(F @ THETA / 2), truth.matrix(X[-1])).sample(1, rng=rng)[0])
-    options = {"similarity": kind, "n_starts": n_starts}
-    one, two = (ConditionalDPP(10.0, **options).fit(X, y, evaluator=name) for name in ("numpy", "torch"))
+    one, two = (ConditionalDPP(10.0, similarity="mixture").fit(X, y, evaluator=name) for name in ("numpy", "torch"))
     assert two.log_likelihood_ == pytest.approx(one.log_likelihood_, abs=1e-5)
     np.testing.assert_allclose(two.theta_, one.theta_, atol=1e-4)
     for a, b in ((one.similarity_.weights, two.similarity_.weights), (one.similarity_.std, two.similarity_.std)):
@@ -124,7 +121,7 @@ def test_what_is_not_batched_goes_the_numpy_way_in_order(asked, data):
     X = [x for x in data[0] if x.phi is not None and not sparse.issparse(x.phi)]
     shard = Shard(X, [np.array([0, 2])] * len(X), np.arange(1.0, len(X) + 1))
     similarity = Fixed(0.1, 0.1)
-    request = Request(LogLinear(np.array(THETA)), similarity, 2, **asked)
+    request = LikelihoodRequest(LogLinear(np.array(THETA)), similarity, 2, **asked)
     one, two = (make_evaluator(name).prepare(shard, similarity).evaluate(request) for name in ("numpy", "torch"))
     for a, b in zip(one[:6], two[:6], strict=True):
         if a is not None:
@@ -154,7 +151,7 @@ def test_a_quality_of_another_kind(data):
             return 2 * self.inner.pull_back(items, d_eta)
 
     shard = Shard(*data, np.ones(len(data[0])))
-    request = Request(Doubled(np.array(THETA) / 3), Fixed(0.2, 0.1), 2)
+    request = LikelihoodRequest(Doubled(np.array(THETA) / 3), Fixed(0.2, 0.1), 2)
     one, two = (make_evaluator(name).prepare(shard, Fixed()).evaluate(request) for name in ("numpy", "torch"))
     for a, b in zip(one[:3], two[:3], strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
@@ -162,10 +159,10 @@ def test_a_quality_of_another_kind(data):
 
 @pytest.mark.parametrize("theta", [[60.0, 0.0, 0.0], [900.0, 0.0, 0.0], [3000.0, 1.0, 0.0]])
 def test_what_is_close_to_singular_goes_the_numpy_way(theta, data, monkeypatch):
-    gone, real = [], evaluator.Example.evaluate
-    monkeypatch.setattr(evaluator.Example, "evaluate", lambda *given: gone.append(1) or real(*given))
+    gone, real = [], evaluator.Instance.evaluate
+    monkeypatch.setattr(evaluator.Instance, "evaluate", lambda *given: gone.append(1) or real(*given))
     shard = Shard(*data, np.ones(len(data[0])))
-    request = Request(LogLinear(np.array(theta)), Fixed(0.3))
+    request = LikelihoodRequest(LogLinear(np.array(theta)), Fixed(0.3))
     two = make_evaluator("torch").prepare(shard, Fixed(0.3)).evaluate(request)
     assert gone
     one = make_evaluator("numpy").prepare(shard, Fixed(0.3)).evaluate(request)
@@ -194,7 +191,7 @@ def test_devices(data):
 
 
 def test_parts_know_their_size(data):
-    part = Part.of(Shard(*data, np.ones(len(data[0]))), make_evaluator("torch"), Fixed())
+    part = PreparedShard.of(Shard(*data, np.ones(len(data[0]))), make_evaluator("torch"), Fixed())
     assert part.__sizeof__() > sum(x.features.nbytes for x in data[0])
 
 
@@ -207,7 +204,7 @@ def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
             raise torch.OutOfMemoryError("no room for this batch")
         return real(bucket, request, device, low, high)
 
-    shard, request = Shard(*data, np.ones(len(data[0]))), Request(LogLinear(np.array(THETA)), Fixed())
+    shard, request = Shard(*data, np.ones(len(data[0]))), LikelihoodRequest(LogLinear(np.array(THETA)), Fixed())
     ready = make_evaluator("torch").prepare(shard, Fixed())
     want = ready.evaluate(request)
     monkeypatch.setattr(evaluator, "evaluate_batch", short)
@@ -228,7 +225,7 @@ def test_batches_are_sized_from_what_is_free(monkeypatch):
 
 
 def test_instances_that_do_not_stay_on_the_device(data, monkeypatch):
-    shard, request = Shard(*data, np.ones(len(data[0]))), Request(LogLinear(np.array(THETA)), Fixed(0.1))
+    shard, request = Shard(*data, np.ones(len(data[0]))), LikelihoodRequest(LogLinear(np.array(THETA)), Fixed(0.1))
     want = make_evaluator("torch").prepare(shard, Fixed(0.1)).evaluate(request)
     monkeypatch.setattr(evaluator.Bucket, "keep", lambda *_: None)
     monkeypatch.setattr(evaluator, "STAGE", 8 * 100)

@@ -174,22 +174,6 @@ class Column:
         block[missing] = average
         return np.column_stack([block, missing]) if self.unknown else block
 
-    @property
-    def direction_names(self) -> list[str]:
-        """Of the columns of `direction`."""
-        if self.kind == "category":
-            return [f"{self.name}={level}" for level in (*self.levels, "unknown")]
-        if self.kind == "ordered":
-            steps = [f"{self.name}{sign}{level}" for sign in (">=", "<") for level in self.levels[1:]]
-            return [*steps, f"{self.name}=unknown"]
-        return [self.name]
-
-    @property
-    def distance_names(self) -> list[str]:
-        """Of the columns of `by_distance`."""
-        waves = [f"{self.name} {wave} {j}" for wave in ("cos", "sin") for j in range(len(FREQUENCIES))]
-        return [*waves, f"{self.name}=unknown"]
-
     def by_distance(self, x: FloatArray) -> FloatArray:
         """Similarity features of a number: two items x and y have cosine exp(-(x - y)^2 / 2 sigma^2).
 

@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator
 from dpplearn._checks import check_int
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
-from dpplearn.learning.diagnosis import say
+from dpplearn.learning.diagnosis import warn_user
 from dpplearn.learning.evaluators import Evaluator
+from dpplearn.learning.fit import FitSettings, fit_weights
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import check_quality
-from dpplearn.learning.similarity import Similarity, make_similarity
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.training_set import Shard, training_data
 from dpplearn.learning.trees import Boosted, fit_trees
 
@@ -204,19 +204,18 @@ class ConditionalDPP(ConditionalEstimator):
             Write the weights there after each iteration. A fit that finds the file goes on from it.
         """
         boosted = check_quality(self.quality) == Boosted.kind
+        seed = check_int(self.random_state, "random_state", low=0)
         similarity = make_similarity(self.similarity, self.rho, self.nugget)
-        settings = Settings(
+        settings = FitSettings(
             prior_variance=self.prior_variance,
-            solver="newton",
             tol=self.tol,
             max_iter=self.max_iter,
             similarity=similarity,
-            free=free_parameters(similarity, False, False),
             on_impossible=self.on_impossible,
             given_size=bool(self.given_size),
+            random_state=seed,
             constant=bool(self.constant) or boosted,
         )
-        seed = check_int(self.random_state, "random_state", low=0)
         data = training_data(X, y, sample_weight)
         if boosted and not isinstance(data, Shard):
             raise TypeError("Trees need the item sets in memory: pass ItemSets in place of the paths of shards.")
@@ -237,7 +236,7 @@ class ConditionalDPP(ConditionalEstimator):
             trees = {} if isinstance(self.quality, str) else self.quality
             fitted, warning = fit_trees(data, fitted, trees, self.prior_variance, settings.given_size, seed)
             if warning:
-                say(warning)
+                warn_user(warning)
         return self._keep(fitted)
 
     @classmethod
@@ -276,7 +275,7 @@ class ConditionalDPP(ConditionalEstimator):
         fitted = known_weights(theta, rho, nugget, theta_std, names)
         if similarity is None:
             return cls(rho=rho, nugget=nugget)._keep(fitted)
-        if not isinstance(similarity, Similarity):
+        if not isinstance(similarity, Fixed | Mixture):
             raise TypeError(f"similarity must be a record with its weights, such as a Mixture; found {similarity!r}.")
         known = make_similarity(similarity, rho, nugget)  # an error where rho or a nugget is given too
         return cls(similarity=similarity)._keep(replace(fitted, similarity=known))

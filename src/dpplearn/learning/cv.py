@@ -24,7 +24,7 @@ from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
 from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.similarity import Learned, make_similarity
+from dpplearn.learning.similarity import Mixture, make_similarity
 from dpplearn.learning.training_set import check_examples
 
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
@@ -211,7 +211,7 @@ class ConditionalDPPCV(ConditionalEstimator):
                 if name not in known:
                     raise ValueError(f"ConditionalDPP has no argument {name!r}; it has {', '.join(known)}.")
             kind = params.get("similarity", getattr(self.estimator, "similarity", "fixed"))
-            if isinstance(make_similarity(kind, 0.0, 0.0), Learned):
+            if isinstance(make_similarity(kind, 0.0, 0.0), Mixture):
                 params = {name: value for name, value in params.items() if name not in ("rho", "nugget")}
             found.setdefault(in_words(params), params)
         return list(found.values())
@@ -220,7 +220,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         """The estimator with a setting."""
         model: ConditionalDPP = ConditionalDPP() if self.estimator is None else clone(self.estimator)
         model.set_params(**params)
-        if isinstance(make_similarity(model.similarity, 0.0, 0.0), Learned):
+        if isinstance(make_similarity(model.similarity, 0.0, 0.0), Mixture):
             model.set_params(rho=0.0, nugget=0.0)
         return model
 
@@ -247,7 +247,7 @@ def possible_weights(
 ) -> FloatArray:
     """The weights, but 0 for targets that are impossible under some setting: all are compared on the same targets."""
     similarities = {make_similarity(one.similarity, one.rho, one.nugget) for one in models}
-    given = [S for S in similarities if not isinstance(S, Learned)]  # under a mixture every target is possible
+    given = [S for S in similarities if not isinstance(S, Mixture)]  # under a mixture every target is possible
     reasons = [
         next((why for S in given if (why := why_impossible(x, Y, S))), "") for x, Y in zip(X, subsets, strict=True)
     ]

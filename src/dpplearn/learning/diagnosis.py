@@ -5,24 +5,25 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from contextvars import ContextVar
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray
 from dpplearn.learning.evaluators import Survey
-from dpplearn.learning.joint import SAME
-from dpplearn.learning.outcome import Outcome
-from dpplearn.learning.profile import Profile
-from dpplearn.learning.solvers import RUNAWAY, Optimum, largest
+from dpplearn.learning.solve import SAME, Optimum, largest
 
+if TYPE_CHECKING:
+    from dpplearn.learning.fit import FitSettings
+
+RUNAWAY = 0.05  # a Newton step that still changes some item's log-quality by this much has not settled
 WORTH_TELLING = 4.5  # a gain in the log-likelihood: three standard errors
 PACKAGE = str(Path(__file__).parents[1])
 
 
-def say(message: str, category: type[Warning] = UserWarning) -> None:
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """A warning at the line of the caller's own that asked for the fit, through whatever of this package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
@@ -31,13 +32,9 @@ def say(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 CURE = (
-    "What is particular to each item makes every target possible: fit with nugget=0.01, say, with learn_nugget=True, "
-    'or with similarity="mixture", which learn how much of it there is.'
+    "What is particular to each item makes every target possible: fit with nugget=0.01, say, or "
+    'with similarity="mixture", which learns how much of it there is.'
 )
-
-
-# where starts disagree; who fits for others says what these can do
-ADVICE = ContextVar("ADVICE", default="Look at starts_; try a larger n_starts, or a stronger similarity_prior.")
 
 
 def check_possible(survey: Survey, on_impossible: str) -> None:
@@ -57,15 +54,15 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
         )
     if survey.n_chosen in (0.0, survey.n_items):
         which = "No item is chosen in any" if survey.n_chosen == 0 else "All items are chosen in each"
-        say(f"{which} of the {n} instances, so that nothing tells a good item from a bad one. Check y.")
+        warn_user(f"{which} of the {n} instances, so that nothing tells a good item from a bad one. Check y.")
     named = {"own": "what is particular to each item", "all": "the constant 11^T"}
-    for a, b in sorted(survey.twins):
-        say(
+    for a, b in sorted(survey.same_parts):
+        warn_user(
             f"The similarity part {b!r} is the same matrix as {named.get(a, f'the part {a!r}')} in every instance: "
             f"only the sum of their weights counts. Leave {b!r} out."
         )
     if bad:
-        say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
+        warn_user(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 
 
 def warn_about_size(
@@ -81,78 +78,68 @@ def warn_about_size(
     turned = [name for name, a, b in zip(names, theta.tolist(), other.tolist(), strict=True) if a * b < 0]
     signs = f", and change the signs of {', '.join(turned[:5])}{', ...' * (len(turned) > 5)}" if turned else ""
     mean, expected = survey.n_chosen / survey.weight, (survey.n_chosen - missing) / survey.weight
-    say(
+    warn_user(
         "This model has no constant, so that the weights of its features have to set how many items are chosen too: it "
         f"expects {expected:.3g} in a set, and {mean:.3g} were chosen on average. A constant would raise the "
         f"log-likelihood by about {gain:.3g}{signs}. Leave constant=False out, or add a column of ones."
     )
 
 
-def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:
-    """Say which learned parameters of the similarity are at an end of where they may be."""
-    for j in free:
-        name, low, high, _, at_low, at_high = profile.similarity.space[j]
-        if profile.rises(j):
-            say(
-                f"The likelihood still rises at {at_high or f'{name} = {high:g}'}: the data say little about "
-                "similarity. Set it instead of learning it.",
-                ConvergenceWarning,
-            )
-        if at_low and profile.best[j] == low:
-            say(f"The learned similarity is at the lower bound {at_low}.")
-
-
-def warn_about_starts(found: Outcome) -> None:
-    """Say which weights are at 0, and whether the starts agree."""
-    if found.at_bound:
-        named = ", ".join(found.at_bound[:5]) + (
-            f" and {len(found.at_bound) - 5} more" if len(found.at_bound) > 5 else ""
-        )
-        say(
+def warn_about_weights(at_bound: Sequence[str]) -> None:
+    """Say which weights of a mixture are at 0."""
+    if at_bound:
+        named = ", ".join(at_bound[:5]) + (f" and {len(at_bound) - 5} more" if len(at_bound) > 5 else "")
+        warn_user(
             f"The learned similarity has weights so near 0 that the data do not tell them from 0: {named}. Their "
             "standard errors are not known; that may be so because there is none of these, or too few instances."
         )
-    gap = found.starts.max() - found.starts
-    if (gap > SAME).any():
-        say(
+
+
+def warn_about_starts(values: FloatArray) -> None:
+    """Say whether most starts of a mixture ended below the best: then there may be a better one still."""
+    gap = values.max(initial=-np.inf) - values
+    if 2 * int((gap > SAME).sum()) > gap.size:
+        warn_user(
             f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, or were left on their way to "
-            f"one, by up to {gap.max():.3g} in the log-posterior: there may be a better one. {ADVICE.get()}"
+            f"one, by up to {gap.max():.3g} in the log-posterior. The best of them is kept, and there may be a better "
+            'one: learn from more data, or with similarity="fixed".'
         )
 
 
-def is_settled(
+def warn_unless_settled(
     best: Optimum,
+    theta: FloatArray,
     std: FloatArray,
     free: np.ndarray,
     scale: FloatArray,
     names: Sequence[str],
-    tol: float,
-    max_iter: int,
+    settings: FitSettings,
 ) -> bool:
     """Whether theta is a maximum; if not, warn which weights are not settled and what to do. `free` have no prior."""
+    step = best.step if best.step.size else np.zeros(theta.size)
     # A large step from small weights only says that the solver was stopped, or told to be content, too soon.
-    far = np.abs(best.theta) * scale > (5.0 if best.converged else 15.0)
-    running = free & far & (np.abs(best.step) * scale > RUNAWAY) & (best.theta * best.step > 0)
+    far = np.abs(theta) * scale > (5.0 if best.converged else 15.0)
+    running = free & far & (np.abs(step) * scale > RUNAWAY) & (theta * step > 0)
     if running.any():
         found = ", ".join(
-            f"{names[j]} ({best.theta[j]:+.1f} and {'rising' if best.step[j] > 0 else 'falling'})"
+            f"{names[j]} ({theta[j]:+.1f} and {'rising' if step[j] > 0 else 'falling'})"
             for j in np.flatnonzero(running).tolist()
         )
-        say(
+        warn_user(
             f"These weights run away to infinity, because the data separate on them and they have no prior: {found}. "
             "Give them a finite prior_variance, or leave the features out.",
             ConvergenceWarning,
         )
         return False
     if not best.converged:
-        say(
-            f"fit stopped after {best.n_iter} iterations with a gradient of {largest(best.terms.gradient):.2g}, "
-            f"above tol={tol:g}. Raise max_iter ({max_iter}), or tol.",
+        warn_user(
+            f"fit stopped after {best.n_iter} iterations with a gradient of {largest(best.point.gradient):.2g}, "
+            f"above tol={settings.tol:g}. Raise max_iter ({settings.max_iter}), or tol.",
             ConvergenceWarning,
         )
     elif np.isinf(std).any():
         found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
-        say(
+        warn_user(
             f"The data do not determine the weights of {found}: the columns are zero or collinear, and without a prior "
             "other weights fit as well. Their standard errors are infinite; give them a finite prior_variance."
         )

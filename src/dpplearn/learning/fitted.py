@@ -14,8 +14,7 @@ from dpplearn._checks import FloatArray, check_array, check_vector
 from dpplearn._io.jsonfile import numbers
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity.fixed import Fixed
-from dpplearn.learning.similarity.record import Similarity
+from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.tables import Encoding
 
 

@@ -29,7 +29,7 @@ from dpplearn.learning.parts import (
     read_parts,
     shared_columns,
 )
-from dpplearn.learning.similarity.fixed import Fixed
+from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.tables import Drop, Encoding, Names, learn_encoding, read_long
 from dpplearn.process import Frozen
 
@@ -112,7 +112,7 @@ class ItemSet(Frozen):
         self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size)
         if encoding is not None and raw is not None:
             read_only(raw)
-            self._set(encoding=encoding, raw=raw, parts=encoding.named(parts))
+            self._set(encoding=encoding, raw=raw)
 
     @classmethod
     def _of(cls, **values: Any) -> ItemSet:

@@ -1,65 +1,78 @@
-"""log det(I + L), marginals, covariances and the derivative in S, by three routes.
+"""log det(I + L), marginals, covariances and the derivatives in a mixture's weights, by three routes.
 
 With A = I + L, L = diag(q) S diag(q) and eta = 2 log q:
 
     d log det A / d eta_i = K_ii,   K = I - A^-1        d log det A / dS = G = diag(q) A^-1 diag(q)
     Cov(i in Y, j in Y) = -K_ij^2 for i != j, and K_ii (1 - K_ii) for i = j
 
-What each item has of its own, S = own I + shared, is taken out first: with D = I + own diag(q^2),
+The nugget, what each item has of its own, is taken out first. With S = nugget I + shared and D = I + nugget diag(q^2),
 
-    A = D^1/2 (I + L') D^1/2,   L' = diag(q') shared diag(q'),   q'^2 = q^2 / (1 + own q^2) <= 1 / own,
+    A = D^1/2 (I + L') D^1/2,   L' = diag(q') shared diag(q'),   q'^2 = q^2 / (1 + nugget q^2) <= 1 / nugget,
 
 so that the routes see a DPP with the kernel L', whose G is the same.
+
+S is linear in the weights of a mixture, S = sum of w_a C_a, and so
+
+    d log det A / dw_a = <G, C_a>,   d^2 / dw_a dw_b = -<G C_a, C_b G>,   dK_ii / dw_a = (G C_a G)_ii / q_i^2.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from dpplearn._checks import FloatArray
-from dpplearn._linalg import inverse_of_factor, invert_lower, reduced_rows, reduced_similarity, stacked_qr
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn._linalg import (
+    inverse_of_factor,
+    invert_lower,
+    reduced_rows,
+    reduced_similarity,
+    stacked_qr,
+    to_dense,
+)
 from dpplearn._precision import MIN_PIVOT, WIDE
 from dpplearn.learning._packed_loops import mirrored, pack
-from dpplearn.learning.similarity.learned import Learned
-from dpplearn.learning.similarity.record import Derivative, Direction, Items, Similarity
+from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.similarity import Mixture, Similarity
 
 LOG_WIDE = float(np.log(WIDE))
+ROWS = 0.7  # products with features take less than with matrices where they are fewer than this share of all columns
 
 
 class Normalizer(NamedTuple):
-    """log det(I + L), the marginals K_ii, the covariance of sums of J over Y, and G; the last two where asked for."""
+    """log Z, the marginals K_ii, and where they are asked for the covariance of sums of J over Y and derivatives."""
 
     log_z: float
     marginals: FloatArray
-    covariance: FloatArray | None
-    G: Derivative | None
-    error: float = 0.0  # of G, relative, where it is worth telling
+    covariance: FloatArray | None = None
+    slopes: FloatArray | None = None  # of log Z in the weights of a mixture,
+    curvature: FloatArray | None = None  # its second derivatives,
+    moved: FloatArray | None = None  # and the derivatives of the marginals, (n, weights)
+    error: float = 0.0  # of the slopes, relative, where it is worth telling
 
 
-class Operand:
+class ItemSimilarity:
     """S of one item set as the routes want it: a matrix, rows, or columns in the order of quality.
 
     What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and those that are
     learned are made for each evaluation.
     """
 
-    def __init__(self, items: Items, similarity: Similarity) -> None:
-        self.items, self.similarity, self.own = items, similarity, similarity.own
+    def __init__(self, items: ItemSet, similarity: Similarity) -> None:
+        self.items, self.similarity, self.nugget = items, similarity, similarity.nugget
         rare = any(sparse.issparse(part.phi) for part in items.parts)
-        self.keep = not (rare or isinstance(similarity, Learned))  # that changes each time
-        self._kept: FloatArray | None = None
+        self.keep = not (rare or isinstance(similarity, Mixture))
+        self.kept: FloatArray | None = None
 
     def matrix(self) -> FloatArray:
         """S itself."""
-        S = self.similarity.matrix(self.items) if self._kept is None else self._kept
-        self._kept = S if self.keep else None
+        S = self.similarity.matrix(self.items) if self.kept is None else self.kept
+        self.kept = S if self.keep else None
         return S
 
     def rows(self) -> FloatArray:
@@ -70,177 +83,92 @@ class Operand:
 
     def factor(self, log_q: FloatArray) -> FloatArray:
         """Independent columns with shared = rows rows^T, in which what depends on better items is exactly 0."""
-        scale = np.sqrt(1 - self.own)  # rows of length 1 are reduced, and the kernel of qualities q scale
+        scale = np.sqrt(1 - self.nugget)  # rows of length 1 are reduced, and the kernel of qualities q scale
         rank = self.similarity.rank(self.items)
         if rank is not None and rank <= 4 * self.items.n:
             return scale * reduced_rows(self.rows() / scale, log_q).T
         M = self.matrix()
-        if self.own > 0:
-            M = M / (1 - self.own)
+        if self.nugget > 0:
+            M = M / (1 - self.nugget)
             M.flat[:: len(M) + 1] = 1.0
         return scale * reduced_similarity(M, log_q).T
 
-    @property
-    def nbytes(self) -> int:
-        """Of what stays in memory."""
-        return 0 if self._kept is None else self._kept.nbytes
 
+@dataclass(frozen=True, eq=False)
+class SimilarityGradient:
+    """G = d log Z / dS = diag(r) X diag(r), from the lower triangle of X, or from rows W with X = I - W W^T."""
 
-class OfDeterminant(Derivative):
-    """G = diag(q) (I + L)^-1 diag(q), the derivative of log det(I + L): it knows how that bends along directions.
+    r: FloatArray
+    X: FloatArray | None
+    W: FloatArray | None = None
 
-    d^2 log det(I + L) = -<G C_a, C_b G>, and dK_ii = (G C_a G)_ii / q_i^2.
-    """
+    def times(self, V: FloatArray) -> FloatArray:
+        """G V."""
+        x = self.r[:, None] * V
+        if self.X is not None:
+            return self.r[:, None] * blas.dsymm(1.0, self.X, np.asfortranarray(x), lower=1)
+        assert self.W is not None
+        return self.r[:, None] * (x - self.W @ (self.W.T @ x))
 
-    @abstractmethod
+    def lower(self) -> FloatArray:
+        """X itself."""
+        if self.W is None:
+            assert self.X is not None
+            return self.X
+        return np.asarray(np.eye(self.r.size) - self.W @ self.W.T)
+
+    def trace(self) -> float:
+        """<G, I>."""
+        x = 1 - np.einsum("ij,ij->i", self.W, self.W) if self.W is not None else self.lower().diagonal()
+        return float(self.r**2 @ x)
+
     def squares(self) -> FloatArray:
         """The diagonal of G^2."""
-
-    @abstractmethod
-    def dense(self) -> FloatArray:
-        """G as an n x n array."""
-
-    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        n, p = eta.size, len(directions)
-        second, diagonal = np.zeros((p, p)), np.empty((n, p))
-        if all(way.rows is not None for way in directions[1:]):
-            ends = np.cumsum([0, *(0 if way.rows is None else way.rows.shape[1] for way in directions)])
-            U = np.hstack([way.rows for way in directions if way.rows is not None])
-            GU = self.times(U)
-            Z, squared = np.square(U.T @ GU), np.square(GU)
-            for a, way in enumerate(directions):
-                mine = slice(ends[a], ends[a + 1])
-                diagonal[:, a] = self.squares() if way.rows is None else squared[:, mine].sum(axis=1)
-                for b in range(a + 1):
-                    if way.rows is None or directions[b].rows is None:  # <G, C_a G>, or <G, G>
-                        second[a, b] = diagonal[:, a].sum()
-                    else:
-                        second[a, b] = Z[mine, ends[b] : ends[b + 1]].sum()
-        else:  # I, 11^T, and matrices
-            G = np.asfortranarray(self.dense())
-            g, diagonal[:, 0] = G.sum(axis=1), self.squares()
-            diagonal[:, 1] = g**2
-            second[1, 1] = g.sum() ** 2
-            flat: list[FloatArray] = []  # (G C_b)^T of those before, entry by entry
-            for a, way in enumerate(directions[2:], start=2):
-                P = blas.dsymm(1.0, way.triangle(n), G, side=1, lower=1)  # G C_a
-                diagonal[:, a] = np.einsum("ij,ij->i", P, G)
-                second[a, 1] = g @ P.sum(axis=0)  # 1^T G C_a G 1
-                flat.append(P.T.ravel())
-                turned = P.ravel()
-                second[a, 2 : a + 1] = [turned @ one for one in flat]  # <G C_a, C_b G>
-            second[:, 0] = diagonal.sum(axis=0)  # <G, C_a G>
-        second = np.tril(second) + np.tril(second, -1).T
-        with np.errstate(over="ignore", invalid="ignore"):
-            ratio = np.where(diagonal > 0, diagonal * np.exp(-eta)[:, None], 0.0)
-        return -second, ratio
-
-
-@dataclass(frozen=True, eq=False)
-class Inverse(OfDeterminant):
-    """G = diag(r) X diag(r), from the lower triangle of X."""
-
-    X: FloatArray
-    r: FloatArray
-    shared: float
-
-    def packed(self) -> FloatArray:
-        return np.asarray(pack(self.X.T, self.r))
-
-    def dense(self) -> FloatArray:
-        return np.asarray(mirrored(self.X.T, self.r))
-
-    def squares(self) -> FloatArray:
         r2 = self.r**2
-        return np.asarray(r2 * blas.dsymv(1.0, np.square(self.X), r2, lower=1))
-
-    def trace(self) -> float:
-        return float(self.r**2 @ self.X.diagonal())
-
-    def times(self, V: FloatArray) -> FloatArray:
-        return self.r[:, None] * blas.dsymm(1.0, self.X, np.asfortranarray(self.r[:, None] * V), lower=1)
-
-    def inner(self, C: FloatArray) -> float:
-        lower = np.tril(self.X) * C
-        return float(2 * self.r @ lower @ self.r - self.r**2 @ lower.diagonal())
+        if self.W is None:
+            return np.asarray(r2 * blas.dsymv(1.0, np.square(self.lower()), r2, lower=1))
+        # with P = I - W W^T: the sum over j of r_i^2 P_ij^2 r_j^2, without P
+        inner = np.einsum("ij,ij->i", self.W @ (self.W.T @ (r2[:, None] * self.W)), self.W)
+        return np.asarray(r2 * np.maximum(r2 * (1 - 2 * np.einsum("ij,ij->i", self.W, self.W)) + inner, 0.0))
 
 
-@dataclass(frozen=True, eq=False)
-class Complement(OfDeterminant):
-    """G = diag(q) (I - W W^T) diag(q) for K' = W W^T.
+def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights: bool, dual: bool) -> Normalizer:
+    """By the route of choice: `dual` where rows are few. With J = d eta / d parameters, the covariance too.
 
-    The accurate route also has rows and the lower part of its orthogonal factor. Where v = rows c, as 1 is for every
-    rho > 0, diag(q) v = B c and v^T G v = c^T (I - (I + B^T B)^-1) c, in which (I + B^T B)^-1 = lower lower^T: nothing
-    large cancels. Otherwise the part of v outside the span is large, and q^T (I - K) q with it.
+    With `weights`, the derivatives in those of a mixture: the first ones, and with J the second ones.
     """
-
-    q: FloatArray
-    W: FloatArray
-    shared: float
-    rows: FloatArray | None = None
-    lower: FloatArray | None = None
-
-    def dense(self) -> FloatArray:
-        return np.asarray(self.q[:, None] * (np.eye(self.q.size) - self.W @ self.W.T) * self.q)
-
-    def squares(self) -> FloatArray:
-        # with P = I - W W^T: sum over j of q_i^2 P_ij^2 q_j^2
-        q2 = self.q**2
-        inner = np.einsum("ij,ij->i", self.W @ (self.W.T @ (q2[:, None] * self.W)), self.W)
-        return np.asarray(q2 * np.maximum(q2 * (1 - 2 * np.einsum("ij,ij->i", self.W, self.W)) + inner, 0.0))
-
-    def trace(self) -> float:
-        if self.rows is not None:
-            return float(self.quadratics(np.eye(self.q.size)).sum())
-        return float(self.q**2 @ (1 - np.einsum("ij,ij->i", self.W, self.W)))
-
-    def quadratics(self, V: FloatArray) -> FloatArray:
-        out, far = np.empty(V.shape[1]), np.ones(V.shape[1], np.bool_)
-        if self.rows is not None and self.lower is not None:
-            c = linalg.lstsq(self.rows, V, check_finite=False)[0]
-            far = np.abs(self.rows @ c - V).max(axis=0) >= 1e-10
-            out[~far] = squares(c[:, ~far]) - squares(self.lower.T @ c[:, ~far])
-        if far.any():
-            x = self.q[:, None] * V[:, far]
-            size = np.maximum(np.abs(x).max(axis=0), np.finfo(np.float64).tiny)
-            with np.errstate(over="ignore"):  # of qualities beyond e^300, inf is the answer
-                out[far] = np.maximum(squares(x / size) - squares(self.W.T @ (x / size)), 0.0) * size**2
-        return out
-
-    def times(self, V: FloatArray) -> FloatArray:
-        x = self.q[:, None] * V
-        return self.q[:, None] * (x - self.W @ (self.W.T @ x))
-
-
-def normalize(eta: FloatArray, S: Operand, J: FloatArray | None, with_G: bool, dual: bool) -> Normalizer:
-    """By the route of choice: `dual` where rows are few. With J = d eta / d parameters, the covariance too."""
-    if S.own == 0:
-        return shared_part(eta, S, J, with_G, dual)
-    log_D = np.logaddexp(0.0, eta + np.log(S.own))
-    s = np.exp(-log_D)
-    z = shared_part(eta - log_D, S, None if J is None else s[:, None] * J, with_G, dual)
-    absent = 1.0 - z.marginals
-    # K = I - D^-1/2 (I - K') D^-1/2: K_ii = 1 - s_i (1 - K'_ii), and K_ij^2 = s_i s_j K'_ij^2
-    covariance = z.covariance
-    if covariance is not None and J is not None:
-        covariance = symmetric(covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J))
-    return Normalizer(z.log_z + float(log_D.sum()), np.clip(1.0 - s * absent, 0.0, 1.0), covariance, z.G)
-
-
-def shared_part(eta: FloatArray, S: Operand, J: FloatArray | None, with_G: bool, dual: bool) -> Normalizer:
-    """Of the kernel L' = diag(q) shared diag(q), q = exp(eta / 2)."""
+    log_D = np.logaddexp(0.0, eta + np.log(S.nugget)) if S.nugget > 0 else np.zeros(eta.size)
+    s, inner = np.exp(-log_D), eta - log_D
+    J_inner = J if J is None or S.nugget == 0 else s[:, None] * J
     found = None
     if not dual:
-        found = primal(eta, S.matrix(), S.own, J, with_G)
-    elif eta.max() <= LOG_WIDE:
-        found = by_rows(eta, S.rows(), J, with_G)
+        found = primal(inner, S.matrix(), S.nugget, J_inner, weights)
+    elif inner.max() <= LOG_WIDE:
+        found = by_rows(inner, S.rows(), J_inner)
     if found is None:  # qualities too large, or items too alike, for a Cholesky factor to be accurate
-        found = wide(eta, S.factor(eta / 2), J, with_G)
-    return found
+        found = wide(inner, S.factor(inner / 2), J_inner)
+    log_z, k, covariance, G = found
+    if S.nugget > 0:
+        absent = 1.0 - k
+        # K = I - D^-1/2 (I - K') D^-1/2: K_ii = 1 - s_i (1 - K'_ii), and K_ij^2 = s_i s_j K'_ij^2
+        log_z, k = log_z + float(log_D.sum()), np.clip(1.0 - s * absent, 0.0, 1.0)
+        if covariance is not None and J is not None:
+            covariance = symmetric(covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J))
+    if not weights:
+        return Normalizer(log_z, k, covariance)
+    slopes, products, diagonals = in_weights(S, G, J is not None)
+    if products is None or diagonals is None:
+        return Normalizer(log_z, k, covariance, slopes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = np.where(diagonals > 0, diagonals * np.exp(-eta)[:, None], 0.0)
+    return Normalizer(log_z, k, covariance, slopes, -products, moved)
 
 
-def primal(eta: FloatArray, S: FloatArray, own: float, J: FloatArray | None, with_G: bool) -> Normalizer | None:
-    """From the Cholesky factor of A = I + L, L of S - own I; None where A is too close to singular.
+Route = tuple[float, FloatArray, FloatArray | None, SimilarityGradient]  # log Z, marginals, covariance and G
+
+
+def primal(eta: FloatArray, S: FloatArray, nugget: float, J: FloatArray | None, with_G: bool) -> Route | None:
+    """From the Cholesky factor of A = I + L, L of S - nugget I; None where A is too close to singular.
 
     A = diag(d) M diag(d) with d = max(1, q), so that M = diag(1/d^2) + diag(q/d) S diag(q/d) has entries
     of at most 2 whatever q is, and A^-1 = diag(1/d) M^-1 diag(1/d).
@@ -249,7 +177,7 @@ def primal(eta: FloatArray, S: FloatArray, own: float, J: FloatArray | None, wit
     r, g = np.exp(eta / 2 - log_d), np.exp(-2 * log_d)  # q / d and 1 / d^2
     M = S * r[:, None]
     M *= r
-    M.flat[:: len(M) + 1] += g if own == 0 else g - own * r**2
+    M.flat[:: len(M) + 1] += g if nugget == 0 else g - nugget * r**2
     before = M.diagonal().copy()
     C, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=J is None)
     if info != 0:
@@ -260,22 +188,21 @@ def primal(eta: FloatArray, S: FloatArray, own: float, J: FloatArray | None, wit
     log_z = float(2 * (np.log(pivots).sum() + log_d.sum()))
     if J is None and not with_G:
         T = invert_lower(C)
-        return Normalizer(log_z, np.maximum(1.0 - np.einsum("ij,ij->j", T, T) * g, 0.0), None, None)
+        return log_z, np.maximum(1.0 - np.einsum("ij,ij->j", T, T) * g, 0.0), None, SimilarityGradient(r, None)
     inverse = inverse_of_factor(C)  # the lower triangle of M^-1
     out = inverse.diagonal() * g  # P(i not in Y) = (A^-1)_ii
-    k = np.maximum(1.0 - out, 0.0)
-    G = Inverse(inverse, r, float(k.sum())) if with_G else None
+    k, G = np.maximum(1.0 - out, 0.0), SimilarityGradient(r, inverse)
     if J is None:
-        return Normalizer(log_z, k, None, G)
+        return log_z, k, None, G
     # K_ij^2 = (M^-1)_ij^2 g_i g_j off the diagonal
     squared = np.square(inverse, out=None if with_G else inverse)
     squared.T.flat[:: len(M) + 1] = 0.0
     H = np.asfortranarray(g[:, None] * J)
     covariance = J.T @ ((k * out)[:, None] * J) - H.T @ blas.dsymm(1.0, squared, H, lower=1)
-    return Normalizer(log_z, k, symmetric(covariance), G)
+    return log_z, k, symmetric(covariance), G
 
 
-def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None, with_G: bool) -> Normalizer | None:
+def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route | None:
     """The dual: from the Cholesky factor of the d x d matrix I + B^T B, B = diag(q) rows: K = B (I + B^T B)^-1 B^T."""
     q = np.exp(eta / 2)
     B = q[:, None] * rows
@@ -285,22 +212,18 @@ def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None, with_G: boo
     if info != 0:
         return None
     W = blas.dtrsm(1.0, C, B.T, lower=1).T  # rows w_i = C^-1 b_i: K_ij = w_i . w_j
-    k, covariance = moments(W, J)
-    G = Complement(q, W, float(k.sum())) if with_G else None
-    return Normalizer(float(2 * np.log(C.diagonal()).sum()), k, covariance, G)
+    return float(2 * np.log(C.diagonal()).sum()), *moments(W, J), SimilarityGradient(q, None, W)
 
 
-def wide(eta: FloatArray, rows: FloatArray, J: FloatArray | None, with_G: bool) -> Normalizer:
+def wide(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route:
     """From an orthogonal factor of [B; I]: slower, and accurate for qualities up to e^600.
 
     K = Q Q^T where Q is the upper part of that factor, whatever the lengths of the rows of B.
     """
     q = np.exp(eta / 2)
-    n = q.size
     Q, R = stacked_qr(q[:, None] * rows)
-    k, covariance = moments(Q[:n], J)
-    G = Complement(q, Q[:n], float(k.sum()), rows, Q[n:]) if with_G else None
-    return Normalizer(float(2 * np.log(np.abs(R.diagonal())).sum()), k, covariance, G)
+    W = Q[: q.size]
+    return float(2 * np.log(np.abs(R.diagonal())).sum()), *moments(W, J), SimilarityGradient(q, None, W)
 
 
 def moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
@@ -324,10 +247,70 @@ def moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray
     return k, symmetric(covariance)
 
 
+# Derivatives in the weights of a mixture: of I, of 11^T, and of each part
+
+
+def in_weights(
+    S: ItemSimilarity, G: SimilarityGradient, second: bool
+) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
+    """<G, C_a> of each weight and, if asked for, <G C_a, C_b G> and the diagonals of G C_a G."""
+    items, n = S.items, S.items.n
+    order = weight_order(S)
+    if has_few_rows(items) if second else (G.W is not None and items.phi is not None):
+        U, starts = weight_rows(items)
+        GU = G.times(U)
+        slopes = np.append(G.trace(), np.add.reduceat(np.einsum("ij,ij->j", U, GU), starts))[order]
+        if not second:
+            return slopes, None, None
+        diagonals = np.column_stack([G.squares(), np.add.reduceat(np.square(GU), starts, axis=1)])
+        products = np.empty((len(slopes), len(slopes)))
+        inner = np.square(U.T @ GU)
+        products[1:, 1:] = np.add.reduceat(np.add.reduceat(inner, starts, axis=0), starts, axis=1)
+    else:
+        packed = np.asarray(pack(G.lower().T, G.r))
+        slopes = np.concatenate([[G.trace(), packed.sum()], items.packed_cosines @ packed])[order]
+        if not second:
+            return slopes, None, None
+        D = np.asfortranarray(mirrored(G.lower().T, G.r))  # G, whole
+        diagonals, products = np.empty((n, len(slopes))), np.empty((len(slopes), len(slopes)))
+        g, diagonals[:, 0] = D.sum(axis=1), G.squares()
+        diagonals[:, 1], products[1, 1] = g**2, g.sum() ** 2
+        before: list[FloatArray] = []  # (G C_b)^T entry by entry
+        for a, C in enumerate(part_triangles(items), start=2):
+            P = blas.dsymm(1.0, C, D, side=1, lower=1)  # G C_a
+            diagonals[:, a] = np.einsum("ij,ij->i", P, D)
+            products[1, a] = products[a, 1] = g @ P.sum(axis=0)  # 1^T G C_a G 1
+            before.append(P.T.ravel())
+            turned = P.ravel()
+            products[a, 2 : a + 1] = products[2 : a + 1, a] = [turned @ one for one in before]
+    products[0] = products[:, 0] = diagonals.sum(axis=0)  # <G, C_a G>
+    return slopes, products[np.ix_(order, order)], diagonals[:, order]
+
+
+def weight_order(S: ItemSimilarity) -> IntArray:
+    """For each weight of the mixture, the place of its C_a among I, 11^T and the parts of the item set."""
+    assert isinstance(S.similarity, Mixture)
+    places = S.similarity.places(S.items)
+    parts = np.arange(len(S.items.parts)) if places is None else places
+    return np.concatenate([[0, 1], parts + 2])
+
+
+def has_few_rows(items: ItemSet) -> bool:
+    """Whether products with the features of all parts take less than products with their matrices."""
+    return items.phi is not None and bool(items.part_ends[-1] < ROWS * items.n * len(items.parts))
+
+
+def weight_rows(items: ItemSet) -> tuple[FloatArray, IntArray]:
+    """Columns U with C_a = U_a U_a^T, for 11^T and the parts, and where those of each begin."""
+    U = np.column_stack([np.ones(items.n), to_dense(items.phi) * np.sqrt(len(items.parts))])
+    return U, np.concatenate([[0], items.part_ends[:-1] + 1])
+
+
+def part_triangles(items: ItemSet) -> Iterator[FloatArray]:
+    """The lower triangle of each part's cosines, in the order that LAPACK wants."""
+    for packed in items.packed_cosines:
+        yield lapack.dtpttr(items.n, packed, uplo="L")[0]  # rows above the diagonal are columns below
+
+
 def symmetric(A: FloatArray) -> FloatArray:
     return np.asarray(A + A.T) / 2
-
-
-def squares(X: FloatArray) -> FloatArray:
-    """x . x of each column."""
-    return np.einsum("ij,ij->j", X, X)

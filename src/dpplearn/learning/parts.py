@@ -15,25 +15,12 @@ INDEPENDENT = "independent"  # the part of items that nothing makes alike: C = I
 RESERVED = ("own", "all")  # the names of the weights of I and of 11^T
 
 
-class Shape(NamedTuple):
-    """What is the same in every instance: the part's name, and how many features of which names it has."""
-
-    name: str
-    width: int | None  # None for a matrix
-    columns: tuple[str, ...] | None = None
-
-    def feature_names(self) -> tuple[str, ...]:
-        """A name for each feature."""
-        return self.columns or tuple(f"{self.name}[{j}]" for j in range(self.width or 0))
-
-
 class Part(NamedTuple):
-    """One part of S: C_m = phi phi^T, or the matrix given; `columns` names the features where they have names."""
+    """One part of S: C_m = phi phi^T, or the matrix given."""
 
     name: str
     phi: Features | None = None
     matrix: FloatArray | None = None
-    columns: tuple[str, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -44,11 +31,6 @@ class Part(NamedTuple):
     def width(self) -> int | None:
         """How many features it has; None for a matrix."""
         return None if self.phi is None else int(self.phi.shape[1])
-
-    @property
-    def shape(self) -> Shape:
-        """Without the numbers."""
-        return Shape(self.name, self.width, self.columns)
 
 
 def read_parts(phi: Any, similarity: Any, n: int) -> tuple[Part, ...]:
@@ -105,8 +87,7 @@ def by_name(given: Any, default: str) -> dict[str, Any]:
 
 def feature_part(phi: Any, name: str, label: str) -> Part:
     """Similarity features with rows of length 1."""
-    columns = column_names(phi)
-    return Part(name, phi=check_directions(phi, label), columns=columns)
+    return Part(name, phi=check_directions(phi, label))
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
@@ -123,20 +104,16 @@ def shared_columns(phi: sparse.sparray) -> tuple[IntArray, IntArray, FloatArray]
     return X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data
 
 
-def shared_shapes(shapes: Sequence[tuple[Shape, ...]], what: str = "X[{}]") -> tuple[Shape, ...]:
-    """The parts of all, which must have the same names; a width that differs is that of no one (-1)."""
-    first = {shape.name: shape for shape in shapes[0]}
-    for t, found in enumerate(shapes):
-        here = {shape.name: shape for shape in found}
-        if here.keys() != first.keys():
+def shared_names(item_sets: Sequence[tuple[str, ...]], what: str = "X[{}]") -> tuple[str, ...]:
+    """The names of the parts, which must be the same in all, in any order."""
+    first = item_sets[0]
+    for t, here in enumerate(item_sets):
+        if sorted(here) != sorted(first):
             raise ValueError(
                 f"{what.format(t)} has the similarity parts {', '.join(here)}, and {', '.join(first)} were seen "
                 "before: all instances must have the same parts."
             )
-        for name, shape in here.items():
-            if shape.width != first[name].width:
-                first[name] = Shape(name, None if None in (shape.width, first[name].width) else -1)
-    return tuple(first.values())
+    return first
 
 
 Columns: TypeAlias = tuple[IntArray, IntArray, FloatArray]

@@ -21,10 +21,9 @@ from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import Example, Request
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest
 from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, LogLinear, Quality, check_eta
-from dpplearn.learning.similarity.fixed import Fixed
-from dpplearn.learning.similarity.record import Similarity
+from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
@@ -79,12 +78,9 @@ class ConditionalPredictor:
 
     @property
     def rho_(self) -> float:
-        """The constant similarity feature: sqrt(w_all / w_cosines) of its weights in S; of a mixture, of all parts."""
+        """The constant similarity feature; of a mixture, the one that gives its S from the mean of its parts."""
         self._check_fitted()
-        if isinstance(self.similarity_, Fixed):
-            return self.similarity_.rho
-        own, constant, *parts = self.similarity_.weights.values()  # type: ignore[attr-defined]  # every kind has them
-        return float(np.sqrt(constant / (1 - own - constant))) if parts else 0.0
+        return self.similarity_.rho
 
     @rho_.setter
     def rho_(self, rho: float) -> None:
@@ -94,7 +90,7 @@ class ConditionalPredictor:
     def nugget_(self) -> float:
         """What of S is particular to each item."""
         self._check_fitted()
-        return self.similarity_.own
+        return self.similarity_.nugget
 
     def qualities(self, x: ItemSet) -> FloatArray:
         """q_i of every item: exp(theta . f_i / 2), equation (16)."""
@@ -111,7 +107,7 @@ class ConditionalPredictor:
         """With e^tilt L in place of L."""
         q = np.exp((self._eta(x, MAX_ETA_KERNEL) + tilt) / 2)
         rank = self.similarity_.rank(x) if x.similarity is None else None
-        rows = self.similarity_.rows(x) if rank is not None and rank < x.n and self.similarity_.own == 0 else None
+        rows = self.similarity_.rows(x) if rank is not None and rank < x.n and self.similarity_.nugget == 0 else None
         if rows is not None:
             return LowRankDPP.from_quality(q, rows)
         S = self.similarity_.matrix(x)
@@ -124,7 +120,7 @@ class ConditionalPredictor:
         """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen, by default the instance's."""
         eta = self._eta(x)
         size = self._size(x, k) if self.given_size or k is not None else None
-        z = Example(x, np.empty(0, np.int64), self.similarity_).normalizer(eta, k=size)
+        z = Instance(x, [], [], self.similarity_).normalizer(eta, k=size)
         if z is None:
             raise ValueError(
                 f"No set of {size} items is possible: the similarity features allow fewer. Give S a nugget."
@@ -223,12 +219,12 @@ class ConditionalPredictor:
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
-        request = Request(self.quality_, self.similarity_, order=1, given_size=bool(self.given_size))
+        request = LikelihoodRequest(self.quality_, self.similarity_, order=1, given_size=bool(self.given_size))
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
                 self._eta(x)  # checked
-                values[t] = Example(x, Y, self.similarity_).evaluate(request).value
+                values[t] = Instance(x, [Y], [1.0], self.similarity_).evaluate(request).value
         return values
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:

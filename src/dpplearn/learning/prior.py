@@ -11,13 +11,16 @@ of the features as they are.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn.learning.evaluators import Survey
-from dpplearn.learning.solvers import unit_diagonal
+from dpplearn.learning.fitted import default_names
+from dpplearn.learning.quality import LogLinear, Quality
+from dpplearn.learning.solve import unit_diagonal
 
 AVERAGE = 100.0  # variance of the prior on log q^2 of the average item: e^20 and e^-20 are 2 deviations away
 
@@ -84,3 +87,38 @@ def constant_of(products: FloatArray) -> FloatArray:
     c = scale * (root @ (root.T @ (scale * sums)))
     # of squares: a feature that differs from a constant by a millionth of its mean, as the seconds of a day, is none
     return np.asarray(c if abs(n - c @ sums) <= 1e-12 * n else np.zeros_like(c))
+
+
+def log_linear(survey: Survey, constant: bool, given_size: bool) -> LogLinear:
+    """A weight of 0 for each feature and, where none is spanned and the size is to be learned, for a constant."""
+    features = survey.names or default_names(survey.n_features)
+    if not constant and survey.encoding is not None and survey.encoding.constant:
+        raise ValueError(
+            "constant=False asks for a model without a constant, and these item sets have a column of ones, which "
+            "ItemSet.from_long added. Leave it out there: ItemSet.from_long(..., constant=False)."
+        )
+    if not constant or given_size or not needs_constant(survey):
+        return LogLinear(np.zeros(survey.n_features), features)
+    name = next(name for name in ("constant", "added constant", *default_names(1)) if name not in features)
+    return LogLinear(np.zeros(survey.n_features + 1), (name, *features), constant=True)
+
+
+def uncentered(
+    quality: Quality, theta: FloatArray, std: FloatArray, covariance: FloatArray | None
+) -> tuple[Quality, FloatArray, FloatArray | None]:
+    """The quality at theta, for features as they are, with the standard errors and the covariance of its weights."""
+    if not isinstance(quality, LogLinear):
+        return quality.with_parameters(theta), std, None
+    if quality.center is None:
+        return quality.with_parameters(theta), std, covariance
+    A = np.eye(theta.size)
+    A[0, -quality.center.size :] -= quality.center
+    std = std.copy()
+    if covariance is not None:
+        covariance = A @ covariance @ A.T
+        std[0] = np.sqrt(max(covariance[0, 0], 0.0))
+    elif np.isinf(std[A[0] != 0]).any():
+        std[0] = np.inf
+    else:
+        std[0] = np.abs(A[0]) @ std  # at most
+    return replace(quality, theta=A @ theta, center=None), std, covariance

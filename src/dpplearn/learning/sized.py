@@ -13,7 +13,6 @@ positive results of ordinary size: e_{k-1} without a is the coefficient of det(I
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,29 +23,44 @@ from scipy.special import expit
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
 from dpplearn._precision import EPS, LOST
-from dpplearn.learning._packed_loops import pack
-from dpplearn.learning.normalizer import Normalizer, Operand, symmetric
-from dpplearn.learning.similarity.record import Derivative, Direction
+from dpplearn.learning.normalizer import (
+    ItemSimilarity,
+    Normalizer,
+    SimilarityGradient,
+    has_few_rows,
+    in_weights,
+    part_triangles,
+    symmetric,
+    weight_order,
+    weight_rows,
+)
 
 NO_DIGITS = 1e-7  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
 QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
 
 
-def normalize_sized(eta: FloatArray, S: Operand, k: int, J: FloatArray | None, with_G: bool) -> Normalizer | None:
+def normalize_sized(
+    eta: FloatArray, S: ItemSimilarity, k: int, J: FloatArray | None, weights: bool
+) -> Normalizer | None:
     """Given that k items are chosen. None where no set of k items is possible."""
-    n = eta.size
+    n, p = eta.size, len(S.items.parts) + 2
     if k == 0:
-        nothing = None if J is None else np.zeros((J.shape[1],) * 2)
-        return Normalizer(0.0, np.zeros(n), nothing, Nothing(n) if with_G else None)
+        covariance = None if J is None else np.zeros((J.shape[1],) * 2)
+        return Normalizer(0.0, np.zeros(n), covariance, np.zeros(p), np.zeros((p, p)), np.zeros((n, p)))
     found = eigenpairs(eta, S, k)
     if found is None:
         return None
     lam, V, r, log_scale, error = found
-    spectrum = Sized.of(lam, V, k)
+    spectrum = SizedSpectrum.of(lam, V, k)
     marginals = np.clip(np.einsum("ia,ia,a->i", V, V, spectrum.lam * spectrum.without), 0.0, 1.0)
     covariance = None if J is None else spectrum.covariance(marginals, J)
-    G = Spectral(spectrum, r, k, S.own) if with_G else None
-    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, G, error)
+    slopes, curvature, moved = None, None, None
+    if weights and J is None:
+        B = np.sqrt(spectrum.without) * V
+        slopes = in_weights(S, SimilarityGradient(r, np.asfortranarray(B @ B.T)), second=False)[0]
+    elif weights:
+        slopes, curvature, moved = spectrum.in_weights(S, r)
+    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, slopes, curvature, moved, error)
 
 
 class LostDigitsError(ValueError):
@@ -56,7 +70,7 @@ class LostDigitsError(ValueError):
 Found = tuple[FloatArray, FloatArray, FloatArray, float, float]
 
 
-def eigenpairs(eta: FloatArray, S: Operand, k: int) -> Found | None:
+def eigenpairs(eta: FloatArray, S: ItemSimilarity, k: int) -> Found | None:
     """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, what log e_k of L has besides that of them, and
     the relative error that is to be expected of what the k-th adds to a derivative in S.
 
@@ -72,13 +86,13 @@ def eigenpairs(eta: FloatArray, S: Operand, k: int) -> Found | None:
     if k <= lam.size and lam[-k] > LOST * lam[-1]:
         return lam, V, r, k * shift, EPS * lam[-1] / lam[-k]
     factor, by_rows = factor_of(M, S, eta)
-    if k > factor.pivots.size and S.own == 0:
+    if k > factor.pivots.size and S.nugget == 0:
         return None
     # a pivot knows its share of an item of length 1 to EPS: of the rows themselves, or of their squares
     left = factor.T[factor.pivots].diagonal()[:k].min() if k <= factor.pivots.size else EPS
     error = float(EPS / (left if by_rows else left**2))
     if error > NO_DIGITS:
-        cure = "a larger nugget, such as nugget=1e-4" if S.own > 0 else "nugget=1e-4, say, or pass phi in place of S"
+        cure = "a larger nugget, such as nugget=1e-4" if S.nugget > 0 else "nugget=1e-4, say, or pass phi in place of S"
         raise LostDigitsError(
             f"The likelihood given the size cannot be computed for sets of {k} items: by their similarities, what one "
             f"of them has of its own beside the others is {left**2:.0e}, which is lost in rounding. Fit with {cure}."
@@ -92,16 +106,16 @@ def eigenpairs(eta: FloatArray, S: Operand, k: int) -> Found | None:
     return odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum()), error
 
 
-def factor_of(M: FloatArray, S: Operand, eta: FloatArray) -> tuple[Factor, bool]:
+def factor_of(M: FloatArray, S: ItemSimilarity, eta: FloatArray) -> tuple[Factor, bool]:
     """S = U U^T with exact zeros where an item is a combination of better ones, and whether it is made of rows."""
     rank = S.similarity.rank(S.items)
-    if S.own == 0 and rank is not None and rank <= 4 * S.items.n:
+    if S.nugget == 0 and rank is not None and rank <= 4 * S.items.n:
         return reduced_rows(S.rows(), eta / 2), True
     return reduced_similarity(M, eta / 2), False
 
 
 @dataclass(frozen=True, eq=False)
-class Sized:
+class SizedSpectrum:
     """Eigenpairs of L and what of e_k is left without some: lam and V, log e_k, and nodes z with their weights.
 
     e_{k-s} without a set A of s eigenvalues, over e_k, is the sum of weights z^s prod 1 / (1 + lam_a z) over a in A,
@@ -117,7 +131,7 @@ class Sized:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, lam: FloatArray, V: FloatArray, k: int) -> Sized:
+    def of(cls, lam: FloatArray, V: FloatArray, k: int) -> SizedSpectrum:
         with np.errstate(divide="ignore"):
             x = np.log(lam)
         some = x[np.isfinite(x)]
@@ -167,82 +181,34 @@ class Sized:
             found -= M @ M.T
         return symmetric(found)
 
+    def in_weights(self, S: ItemSimilarity, r: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Derivatives of log e_k in the weights of a mixture, the second ones, and those of the marginals.
 
-class Nothing(Derivative):
-    """Of a constant, for n items."""
+        With A_a = V^T diag(r) C_a diag(r) V, and e' without two eigenvalues i != j, all over e_k:
 
-    shared = 0.0
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-
-    def packed(self) -> FloatArray:
-        return np.zeros(self.n * (self.n + 1) // 2)
-
-    def times(self, V: FloatArray) -> FloatArray:
-        return np.zeros_like(V)
-
-    def trace(self) -> float:
-        return 0.0
-
-    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return np.zeros((len(directions),) * 2), np.zeros((eta.size, len(directions)))
-
-
-@dataclass(frozen=True, eq=False)
-class Spectral(Derivative):
-    """G = diag(r) V diag(e_{k-1} without a / e_k) V^T diag(r)."""
-
-    spectrum: Sized
-    r: FloatArray
-    k: int
-    own: float
-
-    @property
-    def shared(self) -> float:  # type: ignore[override]  # <G, S> = sum of lam_a e_{k-1} without a / e_k = k
-        return self.k - self.own * self.trace()
-
-    def times(self, V: FloatArray) -> FloatArray:
-        B = self.r[:, None] * self.spectrum.V
-        return np.asarray(B @ (self.spectrum.without[:, None] * (B.T @ V)))
-
-    def packed(self) -> FloatArray:
-        B = np.sqrt(self.spectrum.without) * self.spectrum.V
-        return np.asarray(pack(B @ B.T, self.r))
-
-    def trace(self) -> float:
-        return float(self.r**2 @ (np.square(self.spectrum.V) @ self.spectrum.without))
-
-    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002  # the signature of Normalizer
-        """With A_a = V^T diag(r) C_a diag(r) V, and e' without two eigenvalues i != j, all over e_k:
-
+        d log e_k      sum of A_ii e_{k-1} without i
         d^2 log e_k    sum of e'_{k-2} (A_ii B_jj - A_ij B_ij)  -  (d_a log e_k) (d_b log e_k)
         dP(i in Y)     diag(V (e'_{k-1} A) V^T) + sum of v_ia^2 lam_a e'_{k-2} A_bb  -  P(i in Y) d_a log e_k
         """
-        s, p = self.spectrum, len(directions)
-        V, B = s.V, self.r[:, None] * s.V
-        two, one = s.pairs(2), s.pairs(1)
+        V, B, items = self.V, r[:, None] * self.V, S.items
+        two, one = self.pairs(2), self.pairs(1)
         np.fill_diagonal(two, 0.0)
-        np.fill_diagonal(one, s.without)
-        along = [inside(B, way) for way in directions]
+        np.fill_diagonal(one, self.without)
+        if not has_few_rows(items):
+            full = np.asfortranarray(B)
+            sums = B.sum(axis=0)
+            along = [B.T @ B, np.outer(sums, sums)]
+            along += [B.T @ blas.dsymm(1.0, C, full, lower=1) for C in part_triangles(items)]
+        else:
+            U, starts = weight_rows(items)
+            halves = np.split(U.T @ B, starts[1:])
+            along = [B.T @ B, *(half.T @ half for half in halves)]
         diagonals = np.array([A.diagonal() for A in along])
-        first = diagonals @ s.without
-        second = diagonals @ two @ diagonals.T - np.outer(first, first)
-        for a in range(p):
-            for b in range(a + 1):
-                mixed = float(np.einsum("ij,ij,ij->", two, along[a], along[b]))
-                second[a, b] -= mixed
-                second[b, a] -= mixed if a != b else 0.0
-        marginals = np.square(V) @ (s.lam * s.without)
-        moved = np.square(V) @ (s.lam[:, None] * (two @ diagonals.T)) - np.outer(marginals, first)
-        for a in range(p):
-            moved[:, a] += np.einsum("ij,ij->i", V @ (one * along[a]), V)
-        return second, moved
-
-
-def inside(B: FloatArray, way: Direction) -> FloatArray:
-    """B^T C_a B."""
-    if way.matrix is not None or way.packed is not None:
-        return np.asarray(B.T @ blas.dsymm(1.0, way.triangle(len(B)), np.asfortranarray(B), lower=1))
-    half = B if way.rows is None else way.rows.T @ B
-    return np.asarray(half.T @ half)
+        slopes = diagonals @ self.without
+        mixed = [[np.einsum("ij,ij,ij->", two, A, C) for C in along] for A in along]
+        second = diagonals @ two @ diagonals.T - np.outer(slopes, slopes) - np.array(mixed)
+        marginals = np.square(V) @ (self.lam * self.without)
+        moved = np.square(V) @ (self.lam[:, None] * (two @ diagonals.T)) - np.outer(marginals, slopes)
+        moved += np.column_stack([np.einsum("ij,ij->i", V @ (one * A), V) for A in along])
+        order = weight_order(S)
+        return slopes[order], second[np.ix_(order, order)], moved[:, order]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._notebook import card, table
-from dpplearn.learning.similarity.learned import Learned
+from dpplearn.learning.similarity import Mixture
 
 
 class Table(NamedTuple):
@@ -98,7 +98,7 @@ def conditional_summary(model: Any) -> Summary:
     trees, encoding, similarity = model.quality_.kind == "boosted", model.encoding_, model.similarity_
     independent = encoding is not None and encoding.independent
     known = np.isfinite(model.log_likelihood_)
-    learned = len(similarity.weights) - 1 if isinstance(similarity, Learned) else 0
+    learned = len(similarity.weights) - 1 if isinstance(similarity, Mixture) else 0
     facts = {
         **({"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}),
         "quality": f"{model.n_iter_} trees" if trees else model.quality_.kind,
@@ -109,11 +109,11 @@ def conditional_summary(model: Any) -> Summary:
         facts["AIC"] = f"{2 * (model.theta_.size + learned) - 2 * model.log_likelihood_:.6g}"
     if not trees:
         facts["iterations"] = f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}"
-        facts["unit"] = "weights add to log q^2, and q^2 is the odds of an item by itself: +0.69 doubles them"
+        facts["unit"] = "log q^2; a weight of +0.69 doubles the odds of an item by itself"
     facts |= {"prior": prior_in_words(model)}
     if encoding is not None and encoding.references and not trees:
         facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
-    if not independent and not isinstance(similarity, Learned):
+    if not independent and not isinstance(similarity, Mixture):
         facts["similarity weights"] = "given, not learned"
     tables = (quality_table(model),) if independent else (quality_table(model), similarity_table(similarity))
     return Summary(type(model).__name__, facts | missing_errors(similarity), tables)
@@ -131,8 +131,7 @@ def prior_in_words(model: Any) -> str:
     if not settled:
         return words
     few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
-    them = "it" if len(settled) == 1 else "them"
-    return f"{words}; the error of {few} is the prior's, so the data do not determine {them}"
+    return f"{words}; the error of {few} is the prior's: the data do not say"
 
 
 def undetermined(model: Any) -> list[str]:
@@ -159,7 +158,7 @@ def quality_table(model: Any) -> Table:
 def similarity_table(similarity: Any) -> Table:
     """The weights of the similarity by name; with standard errors and 95 % intervals where they were learned."""
     rows: list[tuple[str, ...]] = []
-    learned = isinstance(similarity, Learned)
+    learned = isinstance(similarity, Mixture)
     intervals = similarity.intervals() if learned else {}
     for name, weight in similarity.weights.items():
         shown = {"own": "own (nugget)", "all": "all (constant)"}.get(name, name)
@@ -179,8 +178,7 @@ def missing_errors(similarity: Any) -> dict[str, str]:
 
     Examples
     --------
-    >>> from dpplearn.learning.similarity import Mixture
-    >>> missing_errors(Mixture(("a",), [0.5, 0.49, 0.01]).with_errors(np.array([0.1, 0.1, math.nan])))
+    >>> missing_errors(Mixture(("a",), [0.5, 0.49, 0.01], [0.1, 0.1, math.nan]))
     {'no standard error': 'a, so near 0 that the data do not tell it from 0'}
     """
     std = getattr(similarity, "std", None) or {}

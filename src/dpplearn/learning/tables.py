@@ -14,7 +14,6 @@ from dpplearn._checks import Features, FloatArray, IntArray, check_choice, count
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
 from dpplearn.learning.columns import MOST_LEVELS, WIDE, Column, Levels, column_from, is_missing, label
-from dpplearn.learning.parts import Part
 
 T = TypeVar("T")
 LOOKED_AT = 1000  # items of an instance whose similarities are looked at
@@ -70,11 +69,6 @@ class Encoding:
         """The similarity features of each part, from their raw columns."""
         return {part: directions_of(columns, raw[part]) for part, columns in self.phi.items()}
 
-    def named(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        """The parts of an item set with the names of their features."""
-        names = {part or "phi": direction_names(columns) for part, columns in self.phi.items()}
-        return tuple(part._replace(columns=tuple(names[part.name])) if names else part for part in parts)
-
     def state(self) -> dict[str, Any]:
         """For a model file."""
         parts = {part: [vars(one) for one in columns] for part, columns in self.phi.items()}
@@ -105,12 +99,6 @@ def directions_of(columns: Sequence[Column], raw: FloatArray) -> Features:
     if sum(block.shape[1] for block in blocks) > WIDE:
         return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks]))
     return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks]).astype(np.float64)
-
-
-def direction_names(columns: Sequence[Column]) -> list[str]:
-    """Names of the columns of `directions_of`."""
-    names = [one.distance_names if counts_by_distance(one, columns) else one.direction_names for one in columns]
-    return [name for some in names for name in some] + ["none of them"] * only_booleans(columns)
 
 
 def only_booleans(columns: Sequence[Column]) -> bool:

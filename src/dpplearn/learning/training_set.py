@@ -28,6 +28,11 @@ class Shard:
     def __len__(self) -> int:
         return len(self.item_sets)
 
+    def pick(self, which: Sequence[int]) -> Shard:
+        """Some of the instances."""
+        chosen = [self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which]
+        return Shard(*chosen)
+
 
 def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | list[str]:
     """Instances in memory, or the paths of shards that hold them."""

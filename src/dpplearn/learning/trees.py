@@ -22,9 +22,9 @@ from dpplearn._io.jsonfile import number, numbers
 from dpplearn._notebook import short_repr
 from dpplearn.learning.fitted import Fitted
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import Example
+from dpplearn.learning.likelihood import Instance
 from dpplearn.learning.quality import check_eta
-from dpplearn.learning.similarity.record import Similarity
+from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import Shard
 
 FOLDS = 3  # each holds instances out in turn, to find the number of trees
@@ -126,13 +126,16 @@ class Instances:
 
     def __init__(self, shard: Shard, similarity: Similarity, given_size: bool) -> None:
         every = zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)
-        ready = [(Example(x, Y, similarity), w) for x, Y, w in every if w > 0]
-        ready = [(one, w) for one, w in ready if one.log_det_Y > -np.inf]  # the others were refused, or are left out
-        self.examples, self.weights = [one for one, _ in ready], np.array([w for _, w in ready])
+        ready = [Instance(x, [Y], [w], similarity) for x, Y, w in every if w > 0]
+        # the others were refused, or are left out
+        self.examples = [one for one in ready if one.targets[0].log_det > -np.inf]
+        self.weights = np.array([one.weights[0] for one in self.examples])
         self.given_size = given_size
         self.raw = np.concatenate([one.items.columns for one in self.examples])
-        self.owner = np.repeat(np.arange(len(ready)), [one.items.n for one in self.examples])
-        self.chosen = np.concatenate([np.isin(np.arange(one.items.n), one.Y) for one in self.examples]).astype(float)
+        self.owner = np.repeat(np.arange(len(self.examples)), [one.items.n for one in self.examples])
+        self.chosen = np.concatenate([np.isin(np.arange(one.items.n), one.subsets[0]) for one in self.examples]).astype(
+            float
+        )
         encoding = self.examples[0].items.encoding
         columns = () if encoding is None else encoding.features
         self.names = tuple(one.name for one in columns)
@@ -145,9 +148,10 @@ class Instances:
             one = self.examples[t]
             last = first + one.items.n
             here = check_eta(eta[first:last])
-            z = one.normalizer(here, k=one.Y.size if self.given_size else None)
+            target = one.targets[0]
+            z = one.normalizer(here, k=target.Y.size if self.given_size else None)
             assert z is not None  # a set of this size was chosen
-            value += self.weights[t] * float(here[one.Y].sum() + one.log_det_Y - z.log_z)
+            value += target.weight * float(here[target.Y].sum() + target.log_det - z.log_z)
             marginals[first:last], first = z.marginals, last
         return value, marginals
 

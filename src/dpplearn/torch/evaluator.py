@@ -3,7 +3,7 @@
 The formulas are those of `dpplearn.learning.normalizer`, with one triangular inverse for a batch in place of LAPACK's.
 Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the
 numpy way. So do the requests that are not batched: the likelihood given the size, what trees are grown on, and the
-derivatives of learned similarities.
+derivatives in the weights of a mixture.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from torch import Tensor
 
 from dpplearn._checks import FloatArray
 from dpplearn._precision import MIN_PIVOT
-from dpplearn.learning.likelihood import Example, Request, Terms, same
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
 from dpplearn.learning.normalizer import LOG_WIDE
 from dpplearn.learning.quality import MAX_ETA, LogLinear
-from dpplearn.learning.similarity import Derivative, Learned, Similarity
+from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import Shard
 from dpplearn.torch.determinants import SHARE, free_bytes, in_batches, inverse_lower
 
@@ -64,7 +64,7 @@ class Bucket:
     n: int
     d: int  # columns of S
     weights: list[float] = field(default_factory=list)
-    examples: list[Example] = field(default_factory=list)
+    examples: list[Instance] = field(default_factory=list)
     kept: Tensors | None = None
 
     @property
@@ -95,23 +95,13 @@ class Bucket:
         for t, example in enumerate(part):
             found = example.S.rows() if self.dual else example.S.similarity.matrix(example.items)
             S[t, : len(found), : found.shape[1]] = found
-            F[t, : len(found)], there[t, : len(found)], target[t, example.Y] = example.items.features, True, True
-        weight, log_det = np.array(self.weights[low:high]), np.array([example.log_det_Y for example in part])
+            F[t, : len(found)], there[t, : len(found)], target[t, example.subsets[0]] = (
+                example.items.features,
+                True,
+                True,
+            )
+        weight, log_det = np.array(self.weights[low:high]), np.array([example.targets[0].log_det for example in part])
         return Tensors(*(torch.from_numpy(x).to(device) for x in (S, F, there, target, weight, log_det)))
-
-
-class OnDevice(Derivative):
-    """G = diag(r) X diag(r) of one instance, where its n x n array is."""
-
-    def __init__(self, X: Tensor, r: Tensor, shared: float) -> None:
-        self.X, self.r, self.shared = X, r, shared
-
-    def trace(self) -> float:
-        return float(self.r.square() @ self.X.diagonal())
-
-    def times(self, V: FloatArray) -> FloatArray:
-        r = self.r.unsqueeze(-1)
-        return (r * (self.X @ (r * torch.from_numpy(np.array(V)).to(self.X.device)))).cpu().numpy()
 
 
 class Normalized(NamedTuple):
@@ -121,7 +111,6 @@ class Normalized(NamedTuple):
     k: Tensor
     h: Tensor
     X: Tensor | None  # where more than the marginals is asked for
-    r: Tensor  # G = diag(r) X diag(r)
     good: Tensor  # where the factor is accurate
 
 
@@ -134,25 +123,25 @@ class Prepared:
 
     def _place(self, similarity: Similarity) -> None:
         """Into buckets: the rank, and so the route, may be another for another S."""
-        self.similarity, self.buckets, self.in_order = similarity, list[Bucket](), list[tuple[float, Example]]()
+        self.similarity, self.buckets, self.in_order = similarity, list[Bucket](), list[Instance]()
         found: dict[tuple[int, ...], Bucket] = {}
         for w, items, Y in zip(self.shard.weights.tolist(), self.shard.item_sets, self.shard.subsets, strict=True):
-            example = Example(items, Y, similarity)
+            example = Instance(items, [Y], [w], similarity)
             n = rounded(items.n)
             d = rounded(similarity.rank(items) or 1) if example.dual else n
             bucket = found.setdefault((example.dual, n, d), Bucket(example.dual, n, d))
             bucket.weights.append(w)
             bucket.examples.append(example)
-            self.in_order.append((w, example))
+            self.in_order.append(example)
         self.buckets = [found[key] for key in sorted(found)]
         for bucket in self.buckets:
             bucket.keep(self.device)
 
-    def evaluate(self, request: Request) -> Terms:
-        if not same(request.similarity, self.similarity):
+    def evaluate(self, request: LikelihoodRequest) -> Terms:
+        if request.similarity != self.similarity:
             self._place(request.similarity)
-        if request.given_size or request.per_item or (request.with_similarity and isinstance(self.similarity, Learned)):
-            return request.total((w, example.evaluate(request)) for w, example in self.in_order)  # the numpy way
+        if request.given_size or request.per_item or request.with_similarity:
+            return request.total((1.0, example.evaluate(request)) for example in self.in_order)  # the numpy way
         parts: list[tuple[float, Terms]] = []
         for bucket in self.buckets:
             work = partial(evaluate_batch, bucket, request, self.device)
@@ -171,10 +160,10 @@ def rounded(n: int) -> int:
 
 
 def evaluate_batch(
-    bucket: Bucket, request: Request, device: torch.device, low: int, high: int
+    bucket: Bucket, request: LikelihoodRequest, device: torch.device, low: int, high: int
 ) -> list[tuple[float, Terms]]:
     """The sum over a batch, weighted, and beside it the instances that went the numpy way."""
-    quality, similarity, order, with_similarity = request[:4]
+    quality, similarity, order = request[:3]
     examples, data = bucket.examples[low:high], bucket.tensors(low, high, device)
     linear = isinstance(quality, LogLinear)
     F = data.F
@@ -188,9 +177,9 @@ def evaluate_batch(
         eta = padded([quality.eta(e.items) for e in examples], bucket.n, device)
     fine = (torch.isfinite(eta) & (eta <= MAX_ETA) | ~data.there).all(-1)
     eta = torch.where(data.there & fine.unsqueeze(-1), eta, -float("inf"))
-    own = similarity.own
-    log_D = torch.logaddexp(torch.zeros_like(eta), eta + np.log(own)) if own > 0 else torch.zeros_like(eta)
-    z = shared(eta - log_D, data.S, own, bucket.dual, order == 2 or with_similarity)
+    nugget = similarity.nugget
+    log_D = torch.logaddexp(torch.zeros_like(eta), eta + np.log(nugget)) if nugget > 0 else torch.zeros_like(eta)
+    z = shared(eta - log_D, data.S, nugget, bucket.dual, order == 2)
     good = z.good & fine
     s = torch.exp(-log_D)
     k = (1.0 - s * (1.0 - z.k)).clamp(0.0, 1.0)  # K_ii = 1 - s_i (1 - K'_ii)
@@ -208,25 +197,13 @@ def evaluate_batch(
     if order == 2 and z.X is not None:
         J = F if linear else padded([quality.jacobian(e.items) for e in examples], bucket.n, device)
         hessian = -covariance(J, z.k, z.h, z.X, s, weight).cpu().numpy()
-    slopes = None
-    if with_similarity and z.X is not None:
-        which = torch.nonzero(good).flatten().tolist()
-        sums, weights = z.k.sum(-1).tolist(), weight.tolist()
-        slopes = np.zeros(similarity.parameters.size)
-        for t in which:
-            e, n = examples[t], examples[t].items.n
-            if e.log_det_Y == -np.inf:
-                slopes += np.inf  # impossible here, and perhaps not for larger parameters
-                continue
-            G = OnDevice(z.X[t, :n, :n], z.r[t, :n], sums[t])
-            slopes += weights[t] * (e.block_slopes() - similarity.pull_back(e.items, G))
-    total = Terms(float(value), gradient, hessian, slopes)
+    total = Terms(float(value), gradient, hessian)
     others = torch.nonzero(~good).flatten().tolist()
-    return [(1.0, total), *((bucket.weights[low + t], examples[t].evaluate(request)) for t in others)]
+    return [(1.0, total), *((1.0, examples[t].evaluate(request)) for t in others)]
 
 
-def shared(eta: Tensor, S: Tensor, own: float, dual: bool, more: bool) -> Normalized:
-    """Of L' = diag(q) (S - own I) diag(q); see dpplearn.learning.normalizer for the two routes."""
+def shared(eta: Tensor, S: Tensor, nugget: float, dual: bool, more: bool) -> Normalized:
+    """Of L' = diag(q) (S - nugget I) diag(q); see dpplearn.learning.normalizer for the two routes."""
     if dual:
         q = torch.exp(eta / 2)
         B = q.unsqueeze(-1) * S
@@ -239,17 +216,17 @@ def shared(eta: Tensor, S: Tensor, own: float, dual: bool, more: bool) -> Normal
         if more:
             X = -(W @ W.mT)
             X.diagonal(dim1=-2, dim2=-1).add_(1.0)
-        return Normalized(2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1), k, torch.ones_like(q), X, q, good)
+        return Normalized(2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1), k, torch.ones_like(q), X, good)
     log_d = (eta / 2).clamp(min=0.0)
     r, g = torch.exp(eta / 2 - log_d), torch.exp(-2 * log_d)
     M = S * r.unsqueeze(-1)
     M *= r.unsqueeze(-2)
-    M.diagonal(dim1=-2, dim2=-1).add_(g - own * r.square())
+    M.diagonal(dim1=-2, dim2=-1).add_(g - nugget * r.square())
     C, T, good = accurate(M, torch.ones_like(eta[:, 0], dtype=torch.bool), MIN_PIVOT)
     log_z = 2 * (C.diagonal(dim1=-2, dim2=-1).log().sum(-1) + log_d.sum(-1))
     X = T.mT @ T if more else None
     out = g * (T.square().sum(-2) if X is None else X.diagonal(dim1=-2, dim2=-1))
-    return Normalized(log_z, (1.0 - out).clamp(min=0.0), g, X, r, good)
+    return Normalized(log_z, (1.0 - out).clamp(min=0.0), g, X, good)
 
 
 def accurate(A: Tensor, good: Tensor, least: float) -> tuple[Tensor, Tensor, Tensor]:

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import number, numbers, plain, read_state, write_state
-from dpplearn.learning.profile import Known, Point
-from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.storage import whole_number
 
-FORMAT, VERSION = "dpplearn.checkpoint", 2
+FORMAT, VERSION = "dpplearn.checkpoint", 3
+
+
+class Climb(NamedTuple):
+    """Where the ascent from one start is, or has ended: theta, the similarity's parameters, and the log-posterior."""
+
+    quality: FloatArray
+    similarity: FloatArray
+    value: float
+
+
+class SavedState(NamedTuple):
+    """What an interrupted fit had done."""
+
+    latest: Climb
+    n_iter: int
+    finished: list[Climb]  # from starts before the latest
 
 
 class Checkpoint:
@@ -36,8 +48,8 @@ class Checkpoint:
                 f"checkpoint={str(self.path)!r} cannot be written: there is no folder {self.path.parent}."
             )
 
-    def load(self, similarity: Similarity) -> tuple[FloatArray, int, Known, FloatArray] | None:
-        """Where the last fit stopped: the quality's parameters, iterations, points that are done, the similarity's."""
+    def load(self, p: int) -> SavedState | None:
+        """Where the last fit stopped; its similarity has p parameters."""
         path = self.path
         if path is None or not path.exists():
             return None
@@ -52,40 +64,21 @@ class Checkpoint:
                 f"The checkpoint {path} is of another fit: its {key} is {other.get(key)!r}, here it is "
                 f"{self.problem.get(key)!r}. Delete the file to start anew, or pass another path."
             )
-        rows, m = data.get("profile", []), len(self.problem["precision"])
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise ValueError(f"profile in {path} must be a list of objects, found {rows!r:.60}.")
-        known: Known = {}
-        for k, row in enumerate(rows):
-            at, w = f"profile[{k}].", row.get("similarity")
-            w = w if isinstance(w, dict) else {}
-            where = tuple(number(w.get(p.name), at + p.name, path) for p in similarity.space)
-            theta = numbers(row.get("quality"), at + "quality", path, m)
-            slopes = numbers(row.get("slopes"), at + "slopes", path, len(where))
-            value = number(row.get("value"), at + "value", path)
-            known[where] = Point(theta, value, slopes, row.get("converged") is True)
-        theta = numbers(data.get("quality"), "quality", path, m)
-        at_last = data.get("similarity")
-        at_last = at_last if isinstance(at_last, dict) else {}
-        latest = np.array([number(at_last.get(p.name), p.name, path) for p in similarity.space])
-        return theta, whole_number(data.get("n_iter"), "n_iter", path), known, latest
+        rows = data.get("finished")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in (*rows, data.get("latest"))):
+            raise ValueError(f"finished and latest in {path} must be objects. Delete the file to start anew.")
+        climbs = []
+        for k, row in enumerate([*rows, data["latest"]]):
+            at = f"finished[{k}]." if k < len(rows) else "latest."
+            theta = numbers(row.get("quality"), f"{at}quality", path, len(self.problem["precision"]))
+            S = numbers(row.get("similarity"), f"{at}similarity", path, p)
+            climbs.append(Climb(theta, S, number(row.get("value"), f"{at}value", path)))
+        return SavedState(climbs[-1], whole_number(data.get("n_iter"), "n_iter", path), climbs[:-1])
 
-    def save(
-        self, quality: FloatArray, similarity: Similarity, n_iter: int, log_likelihood: float, known: Known
-    ) -> None:
+    def save(self, latest: Climb, n_iter: int, log_likelihood: float, finished: Sequence[Climb] = ()) -> None:
         """Write the state, in place of the one before."""
         if self.path is None:
             return
         head = {"format": FORMAT, "version": VERSION, "problem": self.problem, "log_likelihood": log_likelihood}
-        state = {"quality": quality, "similarity": similarity.named(), "n_iter": n_iter}
-        profile = [
-            {
-                "similarity": dict(zip(similarity.named(), w, strict=True)),
-                "value": point.value,
-                "slopes": point.slopes,
-                "converged": point.converged,
-                "quality": point.parameters,
-            }
-            for w, point in known.items()
-        ]
-        write_state(self.path, {**head, **state, "profile": profile})
+        climbs = {"latest": latest._asdict(), "finished": [one._asdict() for one in finished]}
+        write_state(self.path, {**head, "n_iter": n_iter, **climbs})

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpplearn._checks import check_int
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
+from dpplearn.learning.fit import FitSettings
 from dpplearn.learning.fitted import Fitted, read_covariance
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.posterior import Settings
 from dpplearn.learning.prior import check_precision
 from dpplearn.learning.quality import QUALITIES, LogLinear, check_quality
-from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.storage import whole_number
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.trees import Boosted, read_boosted
@@ -118,27 +118,18 @@ def read_names(names: Any, m: int, path: str | os.PathLike[str]) -> tuple[str, .
 
 def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
     """A record of a known kind, made from its fields."""
-    kind = SIMILARITIES.get(str(record.get("kind"))) if isinstance(record, dict) else None
-    if kind is None:
-        raise ValueError(
-            f"similarity in {path} must be an object of a known kind ({', '.join(SIMILARITIES)}), found {record!r:.80}."
-        )
+    kind = record.get("kind") if isinstance(record, dict) else None
     try:
-        made: Similarity = kind(*(read_field(record.get(field.name), field.name, path) for field in fields(kind)))
+        if kind == Fixed.kind:
+            return Fixed(*(number(record.get(name), name, path) for name in ("rho", "nugget")))
+        if kind == Mixture.kind:
+            names = record.get("names")
+            names = check_names(names, len(names)) if isinstance(names, list) else None
+            return Mixture(names or (), *(numbers(record.get(name), name, path) for name in ("w", "errors")))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"similarity in {path} is none: {error}") from None
-    return made
-
-
-def read_field(x: Any, name: str, path: str | os.PathLike[str]) -> Any:
-    """A number, a list of numbers or of rows of them, or a list of names."""
-    if not isinstance(x, list):
-        return number(x, name, path)
-    if name == "names":
-        return tuple(check_names(x, len(x)) or ())
-    if x and isinstance(x[0], list):
-        return np.array([numbers(row, name, path, len(x[0])) for row in x])
-    return numbers(x, name, path)
+        raise ValueError(f"similarity in {path} cannot be read: {error}") from None
+    known = f"{Fixed.kind}, {Mixture.kind}"
+    raise ValueError(f"similarity in {path} must be an object of a known kind ({known}), found {record!r:.80}.")
 
 
 def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, Any]:
@@ -155,7 +146,7 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
     try:
         similarity = make_similarity(out["similarity"], out["rho"], out["nugget"])
         names = ("prior_variance", "tol", "max_iter", "on_impossible")
-        Settings(**{name: out[name] for name in names}, solver="newton", similarity=similarity, free=())
+        FitSettings(**{name: out[name] for name in names}, similarity=similarity)
         check_precision(out["prior_variance"], m)
         check_int(out["random_state"], "random_state", low=0)
         check_quality(out["quality"])

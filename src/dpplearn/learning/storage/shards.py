@@ -17,7 +17,7 @@ from scipy import sparse
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import pack_arrays, read_sealed, replace_file, unpack_arrays, write_sealed
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.parts import Part, cosines, shared_columns, shared_shapes
+from dpplearn.learning.parts import Part, cosines, shared_columns, shared_names
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard, check_examples
 
@@ -54,7 +54,7 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
     X = [items for t, items in enumerate(X) if t == 0 or owner[t] > owner[t - 1]]
     alike = all(items.phi is not None and items.similarity is not None for items in X)
     order = {part.name: j for j, part in enumerate(X[0].parts)}
-    shared_shapes([tuple(part.shape for part in items.parts) for items in X] if len(order) > 1 else [()])
+    shared_names([items.part_names for items in X] if len(order) > 1 else [()])
     parts = [part for items in X for part in sorted(items.parts, key=lambda part: order.get(part.name, 0))]
     arrays: dict[str, Any] = {
         "format": np.array(FORMAT),
@@ -72,9 +72,6 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
     }
     if alike:  # they are made of phi again: n^2 numbers for each
         arrays["cosines"] = np.array(True)
-    columns = [name for part in X[0].parts for name in part.columns or ()]
-    if columns and all(part.columns for part in X[0].parts):
-        arrays["part_columns"] = np.array(columns, dtype=np.str_)
     dense: list[Any] = [part.matrix if part.phi is None else part.phi for part in parts if kind_of(part) != SPARSE]
     rows: list[Any] = [part.phi for part in parts if kind_of(part) == SPARSE]
     arrays["dense"] = np.concatenate([np.empty(0), *(block.ravel() for block in dense)])
@@ -147,10 +144,9 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
     n_parts, rest = divmod(kinds.size, max(len(sizes), 1))
     if rest or n_parts == 0 or not kinds.size == widths.size == arrays["parts"].size:
         raise IndexError("its instances and their parts are not as many")
-    labels = [str(name) for name in arrays["part_columns"].tolist()] if "part_columns" in arrays else []
     each = iter(zip(arrays["parts"].tolist(), kinds.tolist(), widths.tolist(), strict=True))
     for (a, b), size in zip(spans(ends, len(F_all)), sizes, strict=True):
-        n, parts, label = b - a, [], 0
+        n, parts = b - a, []
         for name, kind, d in islice(each, n_parts):
             if kind == SPARSE:
                 lines = arrays["row_ptr"][row : row + n + 1]
@@ -164,12 +160,10 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
                 phi = dense[at : at + n * d].reshape(n, d)
                 at += n * d
                 read_only(phi)
-            columns = tuple(labels[label : label + d]) if labels else None
-            label += d
             if kind == SIMILARITY:
                 parts.append(Part(str(name), matrix=phi))
             else:
-                parts.append(Part(str(name), phi=phi, columns=columns))
+                parts.append(Part(str(name), phi=phi))
         c = None if cost is None or np.isnan(cost[a]) else cost[a:b]
         if table:
             table["raw"] = raw[a:b]
@@ -205,18 +199,6 @@ def spans(ends: np.ndarray, total: int) -> Iterator[tuple[int, int]]:
 
 def part_matrix(part: Part) -> FloatArray:
     return cosines(part.phi, None, None, lambda: shared_columns(part.phi))
-
-
-def save_without_features(path: Path, X: Sequence[ItemSet], y: Sequence[ArrayLike], w: Any) -> None:
-    """A shard of which `add_features` makes a whole one."""
-    arrays = shard_arrays(X, y, w)
-    write_sealed(path, pack_arrays({name: x for name, x in arrays.items() if name not in ("features", "names")}))
-
-
-def add_features(path: Path, out: Path, features: FloatArray, names: Any) -> None:
-    """The shard of a file with features of its items, in another file."""
-    arrays = unpack_arrays(read_sealed(path)) | {"features": features, "names": np.array(names, dtype=np.str_)}
-    write_sealed(out, pack_arrays(arrays))
 
 
 def pointers(sizes: Any) -> IntArray:

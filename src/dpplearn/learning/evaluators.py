@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, groupby
 from sys import getsizeof
 from typing import Any, NamedTuple, Protocol
+from zlib import crc32
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_choice
-from dpplearn._linalg import logdet, to_dense
+from dpplearn._linalg import logdet
 from dpplearn._precision import rounding
+from dpplearn._run.blas import blas_threads
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import Request, Terms
-from dpplearn.learning.parts import INDEPENDENT, RESERVED, Shape, shared_shapes
-from dpplearn.learning.similarity.learned import Learned
-from dpplearn.learning.similarity.record import Similarity
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
+from dpplearn.learning.parts import INDEPENDENT, RESERVED, shared_names
+from dpplearn.learning.similarity import Mixture, Similarity
 from dpplearn.learning.sized import LostDigitsError
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard
 
 MOST_FEATURE = 1e100  # products of two of them, summed, are floats
+SAMPLED = 3  # one instance in so many is in the sample by which starts are compared
 
 
 class Survey(NamedTuple):
@@ -38,13 +40,13 @@ class Survey(NamedTuple):
     products: FloatArray  # sum of [F 1]^T [F 1]
     weight: float  # sum of the weights of the possible ones,
     n_chosen: float = 0.0  # of the items chosen in them,
-    n_items: float = 0.0  # and of all their items
-    parts: tuple[Shape, ...] = ()  # what similarities are made of
-    moment: FloatArray | None = None  # sum of phi^T phi, for kinds that start from it
+    n_items: float = 0.0  # of all their items,
+    sampled: float = 0.0  # and of those in the sample by which starts are compared
+    parts: tuple[str, ...] = ()  # names of what a learned similarity is made of
     encoding: Encoding | None = None  # how the features were made of a table
     raw: FloatArray | None = None  # the columns of all items that count, where trees are grown on them,
     sizes: IntArray = np.empty(0, np.int64)  # and how many items each instance has
-    twins: frozenset[tuple[str, str]] = frozenset()  # parts that are the same matrix in every instance
+    same_parts: frozenset[tuple[str, str]] = frozenset()  # parts that are the same matrix in every instance
 
     @property
     def scale(self) -> FloatArray:
@@ -54,7 +56,7 @@ class Survey(NamedTuple):
     def short(self) -> Survey:
         """What is needed to prepare the shard again: which instances count, and of which parts similarities are."""
         nothing = np.empty(0)
-        return self._replace(low=nothing, high=nothing, products=nothing, moment=None, raw=None)
+        return self._replace(low=nothing, high=nothing, products=nothing, raw=None)
 
 
 def merge_surveys(surveys: Sequence[Survey]) -> Survey:
@@ -71,7 +73,6 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         impossible += [(start + t, why) for t, why in s.impossible]
         start += s.n_instances
     raw = [s.raw for s in surveys if s.raw is not None]
-    moments = [s.moment for s in surveys if s.moment is not None]
     return Survey(
         n_instances=start,
         n_features=m,
@@ -83,35 +84,64 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         weight=sum(s.weight for s in surveys),
         n_chosen=sum(s.n_chosen for s in surveys),
         n_items=sum(s.n_items for s in surveys),
-        parts=shared_shapes([s.parts for s in surveys], "Shard {}"),
-        moment=np.sum(moments, axis=0) if moments else None,
+        sampled=sum(s.sampled for s in surveys),
+        parts=shared_names([s.parts for s in surveys], "Shard {}"),
         encoding=next((s.encoding for s in surveys if s.encoding is not None), None),
         raw=np.concatenate(raw) if raw else None,
         sizes=np.concatenate([s.sizes for s in surveys]),
-        twins=frozenset.intersection(*(s.twins for s in surveys)),
+        same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
     )
 
 
-class Evaluated(Protocol):
+class Prepared(Protocol):
     """Instances made ready for many evaluations."""
 
-    def evaluate(self, request: Request) -> Terms:
+    def evaluate(self, request: LikelihoodRequest) -> Terms:
         """The sum over the instances, each times its weight; `request.per_item` in the order of the shard."""
 
 
 class Evaluator(Protocol):
     """Makes shards ready. It travels to where they live: it must pickle."""
 
-    def prepare(self, shard: Shard, similarity: Similarity) -> Evaluated:
+    def prepare(self, shard: Shard, similarity: Similarity) -> Prepared:
         """A shard of instances that all count: none has weight 0, and none is impossible under this similarity."""
 
 
+class OneByOne:
+    """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
+
+    def prepare(self, shard: Shard, similarity: Similarity) -> PreparedInstances:
+        return PreparedInstances(shard, similarity)
+
+
+class PreparedInstances:
+    """Instances that keep what does not change between evaluations; targets of the same items are one instance."""
+
+    def __init__(self, shard: Shard, similarity: Similarity) -> None:
+        self.instances: list[Instance] = []
+        self.largest = max(items.n for items in shard.item_sets)
+        start = 0
+        for _, same in groupby(shard.item_sets, key=id):
+            end = start + len(list(same))
+            weights = shard.weights[start:end].tolist()
+            self.instances.append(Instance(shard.item_sets[start], shard.subsets[start:end], weights, similarity))
+            start = end
+
+    def evaluate(self, request: LikelihoodRequest) -> Terms:
+        with blas_threads(self.largest):
+            return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
+
+    def __sizeof__(self) -> int:
+        return sum(instance.nbytes for instance in self.instances)
+
+
 @dataclass(frozen=True, eq=False)
-class Part:
+class PreparedShard:
     """A shard where it lives: what is known of it, and its instances that count, made ready."""
 
     survey: Survey
-    ready: Evaluated | None
+    ready: Prepared | None
+    sample: Prepared | None = None  # where the similarity is learned
 
     @classmethod
     def of(
@@ -121,35 +151,45 @@ class Part:
         similarity: Similarity,
         with_columns: bool = False,
         survey: Survey | None = None,
-    ) -> Part:
+    ) -> PreparedShard:
         """Survey a shard, unless that was done before, and leave out what does not count."""
         survey = survey or survey_of(shard, similarity)
-        if isinstance(similarity, Learned):
-            similarity = similarity.bound(survey.parts)
+        similarity = similarity.bind(survey.parts) if isinstance(similarity, Mixture) else similarity
         skip = {t for t, _ in survey.impossible}
         keep = [t for t, w in enumerate(shard.weights.tolist()) if w > 0 and t not in skip]
-        pick = Shard([shard.item_sets[t] for t in keep], [shard.subsets[t] for t in keep], shard.weights[keep])
         if with_columns and keep:
-            sizes = np.array([items.n for items in pick.item_sets], np.int64)
-            survey = survey._replace(raw=np.concatenate([items.columns for items in pick.item_sets]), sizes=sizes)
-        return cls(survey, evaluator.prepare(pick, similarity) if keep else None)
+            item_sets = [shard.item_sets[t] for t in keep]
+            sizes = np.array([items.n for items in item_sets], np.int64)
+            survey = survey._replace(raw=np.concatenate([items.columns for items in item_sets]), sizes=sizes)
+        ready = evaluator.prepare(shard.pick(keep), similarity) if keep else None
+        if not isinstance(similarity, Mixture):
+            return cls(survey, ready)
+        some = [t for t in keep if is_sampled(shard.item_sets[t], shard.subsets[t])]
+        survey = survey._replace(sampled=float(shard.weights[some].sum()))
+        return cls(survey, ready, evaluator.prepare(shard.pick(some), similarity) if some else None)
 
-    def evaluate(self, request: Request) -> Terms:
-        """The sum over the instances that count."""
+    def evaluate(self, request: LikelihoodRequest) -> Terms:
+        """The sum over the instances that count, or over the sample of them."""
+        ready = self.sample if request.sample else self.ready
         try:
-            return request.total(()) if self.ready is None else self.ready.evaluate(request)
+            return request.total(()) if ready is None else ready.evaluate(request)
         except LostDigitsError:
-            if not isinstance(request.similarity, Learned):
+            if not isinstance(request.similarity, Mixture):
                 raise
-            return request.nothing()  # a weight of what is particular to an item that is too small to tell
+            return request.impossible()  # a nugget that is too small to tell: a step that came here is turned back
 
     def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
         return getsizeof(self.ready)
 
 
+def is_sampled(items: ItemSet, Y: IntArray) -> bool:
+    """Whether an instance is in the sample; its content decides, so that no layout of files changes the answer."""
+    return crc32(Y.tobytes(), crc32(items.features.tobytes())) % SAMPLED == 0
+
+
 # Where each is found when first asked for ("module:class"), or what makes it.
 EVALUATORS: dict[str, str | Callable[..., Evaluator]] = {
-    "numpy": "dpplearn.learning.evaluators.one_by_one:OneByOne",
+    "numpy": OneByOne,
     "torch": "dpplearn.torch.evaluator:Batches",
 }
 ON_DEVICES = ("torch",)  # those that are made for a device
@@ -177,33 +217,39 @@ def make_evaluator(evaluator: str | Evaluator, device: Any = None) -> Evaluator:
 
 def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     """The survey of a shard, the same for all evaluators."""
-    learned = isinstance(similarity, Learned)  # what is particular to an item is never 0: all is possible
+    learned = isinstance(similarity, Mixture)  # its nugget is never 0: all is possible
     impossible, weight, n_chosen, n_items = [], 0.0, 0.0, 0.0
+    m = shard.item_sets[0].n_features
+    low, high, products = np.full(m, np.inf), np.full(m, -np.inf), np.zeros((m + 1, m + 1))
+    names, encoding = None, None
     for t, (items, Y, w) in enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
         if w > 0 and not learned and (why := why_impossible(items, Y, similarity)):
             impossible.append((t, why))
         else:
             weight, n_chosen, n_items = weight + w, n_chosen + w * len(Y), n_items + w * items.n
-    low = np.min([items.features.min(axis=0) for items in shard.item_sets], axis=0)
-    high = np.max([items.features.max(axis=0) for items in shard.item_sets], axis=0)
-    names = next((items.names for items in shard.item_sets if items.names is not None), None)
-    check_largest(np.maximum(np.abs(low), np.abs(high)), names)
-    rows = (np.column_stack([items.features, np.ones(items.n)]) for items in shard.item_sets)
-    products = np.sum([F.T @ F for F in rows], axis=0)
-    encoding = next((items.encoding for items in shard.item_sets if items.encoding is not None), None)
-    parts: tuple[Shape, ...] = ()
-    moment: FloatArray | None = None
-    if isinstance(similarity, Learned):
-        parts = shared_shapes([tuple(part.shape for part in items.parts) for items in shard.item_sets])
-        if [part.name for part in parts] == [INDEPENDENT]:
+        F = np.column_stack([items.features, np.ones(items.n)])
+        low, high = np.minimum(low, F.min(axis=0)[:-1]), np.maximum(high, F.max(axis=0)[:-1])
+        with np.errstate(over="ignore", invalid="ignore"):  # features that are too large are told below
+            products += F.T @ F
+        names, encoding = names or items.names, encoding or items.encoding
+    largest = np.maximum(np.abs(low), np.abs(high))
+    if largest.max() > MOST_FEATURE:
+        j = int(largest.argmax())
+        raise ValueError(
+            f"Feature {repr(names[j]) if names else j} has values up to {largest[j]:.3g}, and learning needs values of "
+            f"at most {MOST_FEATURE:g}, because it multiplies them with each other. Divide the column by its largest "
+            "value."
+        )
+    parts: tuple[str, ...] = ()
+    if learned:
+        parts = shared_names([items.part_names for items in shard.item_sets])
+        if parts == (INDEPENDENT,):
             raise ValueError(
-                f"similarity={similarity.kind!r} learns what makes items alike, and these item sets have neither phi "
-                'nor S. Give them one, or fit with similarity="fixed".'
+                'similarity="mixture" learns what makes items alike, and these item sets have neither phi nor '
+                'S. Give them one, or fit with similarity="fixed".'
             )
-        if similarity.bound(parts).needs_moment:
-            moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]  # phi is there
-    known = (len(shard), low.size, names, impossible, low, high, products, weight, n_chosen, n_items)
-    return Survey(*known, parts, moment, encoding, twins=same_parts(shard.item_sets, learned))
+    known = (len(shard), m, names, impossible, low, high, products, weight, n_chosen, n_items)
+    return Survey(*known, parts=parts, encoding=encoding, same_parts=same_parts(shard.item_sets, learned))
 
 
 def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[str, str]]:
@@ -222,18 +268,7 @@ def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[s
     return frozenset(pairs)
 
 
-def check_largest(largest: FloatArray, names: tuple[str, ...] | None) -> None:
-    """Products of features, of which the Hessian is made, must be floats."""
-    if largest.max() > MOST_FEATURE:
-        j = int(largest.argmax())
-        name = f"Feature {j}" if names is None else f"Feature {names[j]!r}"
-        raise ValueError(
-            f"{name} has values up to {largest[j]:.3g}, and learning needs values of at most {MOST_FEATURE:g}, because "
-            "it multiplies them with each other. Divide the column by its largest value."
-        )
-
-
-def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str | None:
+def why_impossible(items: ItemSet, Y: IntArray, similarity: Similarity) -> str | None:
     """Why the target has probability 0 whatever the qualities are, or None."""
     S_Y = similarity.block(items, Y)
     if logdet(S_Y) > -np.inf:
