@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
-from dpplearn._io.atomic import pack_arrays, read_sealed, replace_file, unpack_arrays, write_sealed
+from dpplearn._io.atomic import replace_file
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.parts import Part, cosines, shared_columns, shared_names
 from dpplearn.learning.tables import Encoding
