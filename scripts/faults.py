@@ -29,7 +29,7 @@ RUN = "from dpplearn.cli import main; main(prog_name='dpplearn')"
 LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "  # bytes of any file
 SCORED = "--budget 300 --unit bytes --jobs 2 --out {out}/results"
 COMMANDS = {
-    "train": "train {given}/train.jsonl --budget 300 --jobs 2 --out {out}/model.json",
+    "train": "train {given}/train.jsonl --features paper --budget 300 --jobs 2 --out {out}/model.json",
     "evaluate": f"evaluate {{given}}/test.jsonl --systems begin,lexrank,dpp-greedy,dpp-consensus,oracle {SCORED}",
     "experiment": f"experiment --train {{given}}/train.jsonl --leave-one-out --systems begin,dpp-greedy {SCORED}",
     "batch": "batch {given}/test.jsonl --budget 60 --jobs 2 --out {out}/summaries.jsonl",
@@ -46,8 +46,8 @@ KINDS = ("SIGINT", "SIGTERM", "SIGKILL", WORKER)
 FULL, SMALL = "file too large", "disk full"
 STAGES = {  # of training: what is there once it has begun
     "train": [f"model.json{name}" for name in (
-        ".work/counted/*.json", ".work/counted.json", ".work/prepared/*.json", ".work/edges.json",
-        ".work/shards/*.npz", ".work/theta.json", "",
+        ".work/counted/*.json", ".work/counted.json", ".work/prepared/*.json", ".work/prepared/*.npz",
+        ".work/theta.json", "",
     )]
 }  # fmt: skip
 SIZES = [2**k for k in range(8, 19, 2)]  # bytes of a file at most

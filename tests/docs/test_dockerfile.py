@@ -58,7 +58,7 @@ def test_the_entry_point_is_a_command_with_these_options():
     assert (context.params["host"], context.params["port"]) == ("0.0.0.0", 8000)
 
 
-@pytest.mark.parametrize("place", ["RUN", "HEALTHCHECK"])
+@pytest.mark.parametrize("place", ["HEALTHCHECK"])
 def test_python_that_it_runs_is_python(place):
     code = [shlex.split(rest) for word, rest in instructions() if word == place and " -c " in rest.replace('", "', " ")]
     found = [words[words.index("-c") + 1] for words in code if "-c" in words]

@@ -38,6 +38,7 @@ def test_editors_choose_relevant_documents_of_many_intents(apple):
         assert set(query.intents[query.chosen]) == set(possible)
 
 
+@pytest.mark.filterwarnings("ignore:The learned similarity")  # so few queries say little of a nugget
 def test_a_small_run(apple, tmp_path):
     values = apple.experiment(seeds=2, n_train=12, n_test=10)
     assert values.shape == (2, 4, 3)

@@ -31,8 +31,6 @@ def test_bad_parts():
         ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
     with pytest.raises(ValueError, match="positive numbers that sum to 1"):
         Mixture(("a",), np.zeros(3))
-    with pytest.raises(ValueError, match="similarity_prior must be a positive number"):
-        ConditionalDPP(similarity="mixture", similarity_prior=0).fit([ItemSet(F, phi=A)], [[0]])
 
 
 @quiet

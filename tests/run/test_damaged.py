@@ -15,7 +15,7 @@ from dpplearn.learning import ConditionalDPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize import Cluster, Summarizer, open_corpus
 from dpplearn.summarize.batch import summarize_corpus
-from dpplearn.summarize.model import line
+from dpplearn.summarize.model import pipeline
 
 EXAMPLE = Cluster.example()
 
@@ -81,13 +81,12 @@ def damaged_each_and_all(work, copy):
 @pytest.mark.parametrize(
     ("stopped", "names"),
     [
-        ("Preparing", {"counted.json", "idf.json", "repeated.json", "parent.json"}),
-        ("Features", {"edges.json", "000002-000.values.npz", "000002-000.items.npz", "000000-000.npz"}),
-        ("iteration 2", {"edges.json", "theta.json", "000002-000.npz", "000002.json"}),
+        ("Preparing", {"counted.json", "learned.json", "repeated.json", "parent.json"}),
+        ("iteration 2", {"learned.json", "theta.json", "000002-000.npz", "000002.json"}),
     ],
 )
 def test_training_goes_on_from_damaged_files(corpus, tmp_path, monkeypatch, stopped, names):
-    monkeypatch.setattr(line, "AT_ONCE", 0)  # instances stay in files
+    monkeypatch.setattr(pipeline, "AT_ONCE", 0)  # instances stay in files
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the cluster that comes twice
         truth = numbers(fit(corpus))

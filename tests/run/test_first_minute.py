@@ -208,15 +208,17 @@ def test_a_process_forked_while_a_thread_compiles_can_compile(tmp_path):
     code = """
 import multiprocessing, warnings
 from dpplearn import _numba as jit
-from dpplearn._determinant_loops import log_esp_table
+from dpplearn._minor_loops import eliminate_parts
 import numpy as np
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking while threads run: that is the point
+def call():
+    eliminate_parts(np.eye(3), np.zeros((3, 3)), np.zeros((3, 3)), 3, 3)
 def work():
     with jit.compiled_always():
-        log_esp_table(np.zeros(5), 2)
-log_esp_table(np.zeros(5), 2)
-log_esp_table.spent = dict.fromkeys(log_esp_table.spent, jit.PATIENCE)
-log_esp_table(np.zeros(5), 2)
+        call()
+call()
+eliminate_parts.spent = dict.fromkeys(eliminate_parts.spent, jit.PATIENCE)
+call()
 child = multiprocessing.get_context("fork").Process(target=work)
 child.start()
 child.join(120)

@@ -48,7 +48,7 @@ def test_consensus_is_asked_between_passes_and_greedy_between_runs(rng):
     with stops_when(counted):
         whole = consensus(dpp, cost, 20, samples=references)
     steps = 10**6 - counted.left
-    assert steps >= 6  # three starts, each with at least one pass after it
+    assert steps >= 3  # the greedy start, and passes after it
     with stops_when(Asked(steps)), pytest.raises(EnoughError):
         consensus(dpp, cost, 20, samples=references)
     assert np.array_equal(consensus(dpp, cost, 20, samples=references).subset, whole.subset)

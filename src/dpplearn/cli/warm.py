@@ -61,11 +61,9 @@ def sampling() -> None:
 
 
 def decoding() -> None:
-    from dpplearn.decoding import diversify, exact_map, sampled_map
+    from dpplearn.decoding import exact_map, sampled_map
     from dpplearn.dpp import DPP
 
-    for dtype in (np.float32, np.float64):
-        diversify(np.ones((4_100_000, 1), dtype), k=1)  # so many that the lengths of rows are a loop
     X = np.random.default_rng(0).normal(size=(12, 4))
     dpp = DPP(X @ X.T + np.eye(12))
     exact_map(dpp, k=4)
@@ -76,11 +74,13 @@ def fields() -> None:
     from dpplearn.mrf import PairwiseMRF, approximate
 
     field = PairwiseMRF(np.zeros(3), -np.ones((3, 3)) + np.eye(3))
-    approximate(field, "gibbs", chains=9, sweeps=9).best_set(9)
+    approximate(field, "mean-field").best_set(9)
+    approximate(field, "ais", chains=12, sweeps=9)
 
 
 def learning() -> None:
-    from dpplearn.learning import ConditionalDPP, ItemSet, KernelDPP
+    from dpplearn.baskets import KernelDPP
+    from dpplearn.learning import ConditionalDPP, ItemSet
 
     rng = np.random.default_rng(0)
     items = [ItemSet(F, phi=P) for F, P in zip(rng.normal(size=(6, 8, 2)), rng.normal(size=(6, 8, 3)), strict=True)]

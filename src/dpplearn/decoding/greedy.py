@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import IntArray, check_choice, is_tensor
+from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Model, read_model
 from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
@@ -161,6 +162,7 @@ def best_run(
         powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
     best, most = None, (0, 0.0)
     for r in powers:
+        check_stop()
         gains = candidates.gains(limits.k)
         if gains is None:
             assert isinstance(candidates.operand, TwoSided)

@@ -104,8 +104,8 @@ class ConditionalDPPCV(ConditionalEstimator):
     >>> items = ItemSet([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], phi=[[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     >>> search = ConditionalDPPCV(param_grid={"prior_variance": [0.01, 1.0]}, cv=3, progress=False)
     >>> search = search.fit([items] * 6, [[1, 2], [2], [0, 2]] * 2)
-    >>> search.best_params_, search.cv_results_["rank_test_score"]
-    ({'prior_variance': 1.0}, array([2, 1]))
+    >>> search.best_params_, search.cv_results_["rank_test_score"].tolist()
+    ({'prior_variance': 1.0}, [2, 1])
     """
 
     def __init__(

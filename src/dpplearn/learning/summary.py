@@ -110,7 +110,8 @@ def conditional_summary(model: Any) -> Summary:
     if not trees:
         facts["iterations"] = f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}"
         facts["unit"] = "log q^2; a weight of +0.69 doubles the odds of an item by itself"
-    facts |= {"prior": prior_in_words(model)}
+    if hasattr(model, "prior_variance"):  # weights that were read from a file do not say
+        facts["prior"] = prior_in_words(model)
     if encoding is not None and encoding.references and not trees:
         facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
     if not independent and not isinstance(similarity, Mixture):
