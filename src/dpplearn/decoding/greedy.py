@@ -162,7 +162,8 @@ def best_run(
         powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
     best, most = None, (0, 0.0)
     for r in powers:
-        check_stop()
+        if len(powers) > 1:
+            check_stop()
         gains = candidates.gains(limits.k)
         if gains is None:
             assert isinstance(candidates.operand, TwoSided)
