@@ -132,6 +132,17 @@ def test_starts_that_a_sample_compared_lead_to_the_same_maximum(monkeypatch):
     np.testing.assert_allclose(model.similarity_.w, whole.similarity_.w, atol=2e-3)
 
 
+@quiet
+def test_a_fit_that_compared_starts_on_a_sample_goes_on_right(monkeypatch, tmp_path):
+    """Climbs on the sample are not taken for climbs on all instances."""
+    X, y = made_up(40, 7, 8)
+    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
+    first, again = (ConditionalDPP(10.0, similarity="mixture").fit(X, y, checkpoint=tmp_path / "c") for _ in range(2))
+    np.testing.assert_allclose(again.theta_, first.theta_, atol=1e-6)
+    np.testing.assert_allclose(again.theta_std_, first.theta_std_, rtol=0.02)
+    assert again.log_likelihood_ == pytest.approx(first.log_likelihood_, abs=1e-6)
+
+
 def test_the_sample_does_not_depend_on_how_instances_are_filed():
     """With 24 files or more, starts were compared on some of them: another layout gave another answer."""
     X, y = made_up(48, 5, 9)

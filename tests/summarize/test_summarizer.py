@@ -305,3 +305,10 @@ def test_a_cluster_keeps_its_latest_split():
         split_cluster(cluster, limit=3)
     assert pickle.loads(pickle.dumps(cluster)) == cluster
     assert len(pickle.dumps(cluster)) < len(pickle.dumps(first))
+
+
+@pytest.mark.parametrize("name", ["theta_", "theta_std_", "rho_", "model_", "features_", "language_", "training_"])
+def test_what_is_learned_is_not_there_before(name):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(Summarizer(), name)
+    assert not hasattr(Summarizer.load(), "nothing_")

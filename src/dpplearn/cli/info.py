@@ -15,7 +15,7 @@ from dpplearn.learning.summary import Summary, quality_table
 @click.command(name="info")
 @click.argument("model", required=False, type=FILE)
 def command(model: Path | None) -> None:
-    """Print what MODEL holds (default: the English summarizer inside): settings, and weights with standard errors.
+    """Print what MODEL holds (default: the summarizer inside): settings, and weights with standard errors.
 
     MODEL is a file that Summarizer, ConditionalDPP or KernelDPP saved.
     """

@@ -33,15 +33,20 @@ class TrainedModel:
         vars(self).pop("_estimator", None)
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "_predictor" or (name.endswith("_") and not name.startswith("_")):
+            self._check_fitted()
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _check_fitted(self) -> None:
-        if not hasattr(self, "_predictor"):
+        if "_predictor" not in vars(self):
             from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed
 
             raise NotFittedError("This Summarizer is not fitted yet: call fit(clusters), or Summarizer.load().")
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the settings, what it was trained on, and its weights."""
-        if not hasattr(self, "_predictor"):
+        if "_predictor" not in vars(self):
             return card(repr(self), facts={"state": "not fitted"})
         facts = {"features": self.features, "decoder": self.decoder, "language": self.language_ or "english"}
         known = ("clusters", "documents", "sentences")
