@@ -281,9 +281,9 @@ def climb_starts(
     first = posterior
     many = survey.n_items >= MANY_ITEMS and 16 * survey.sampled >= survey.weight and m <= MANY
     if many and survey.n_instances >= MANY_INSTANCES and not settings.warm:
-        # a list of its own: a checkpoint holds where climbs on all instances have led
-        sampled = {"counts": survey.weight / survey.sampled, "finished": list[Climb]()}
-        first = replace(posterior, checkpoint=None, silent=True, **sampled)
+        counts = survey.weight / survey.sampled
+        # `finished` of its own: a checkpoint holds where climbs on all instances have led
+        first = replace(posterior, counts=counts, finished=[], checkpoint=None, silent=True)
     vectors = [S.parameters]
     if not settings.warm and settings.n_starts > 1:
         vectors = S.starts(settings.n_starts, np.random.default_rng(settings.random_state))
