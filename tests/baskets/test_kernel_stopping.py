@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from dpplearn import KernelDPP
+from dpplearn._numba import compiled_always
 from dpplearn._run.progress import Progress
 from dpplearn.baskets import likelihood
+
+
+@pytest.fixture(autouse=True)
+def compiled():
+    """Loops that run in Python at first, and compiled later, differ in the last digit, which L-BFGS makes larger."""
+    with compiled_always():
+        yield
 
 
 class Stops(Progress):
