@@ -13,7 +13,6 @@ from scipy import sparse
 
 from damages import DAMAGES
 from dpplearn import diversify
-from dpplearn._run import blas
 from dpplearn._run.blas import blas_threads, controller, let_any_thread_set
 from dpplearn._run.progress import Progress
 from dpplearn.decoding import dask as two_rounds
@@ -194,9 +193,8 @@ def blas_threads_now():
     return {library["num_threads"] for library in controller().info() if library["user_api"] == "blas"}
 
 
-def test_a_worker_of_two_threads_has_one_blas_thread_for_each(monkeypatch):
+def test_a_worker_of_two_threads_has_one_blas_thread_for_each():
     """Also after the task that began first has ended; then as many as before."""
-    monkeypatch.setattr(blas, "ONE", blas.OneThread())  # no other test in this process has asked for it
     began, both, ended = Event(), Event(), Event()
 
     def first():
@@ -212,6 +210,7 @@ def test_a_worker_of_two_threads_has_one_blas_thread_for_each(monkeypatch):
             ended.wait(20)
             return blas_threads_now()
 
+    let_any_thread_set()  # a thread of another test may have been the first to set a limit
     before = controller().limit(limits=2)
     let_any_thread_set()
     try:
@@ -224,6 +223,28 @@ def test_a_worker_of_two_threads_has_one_blas_thread_for_each(monkeypatch):
     finally:
         before.restore_original_limits()
         let_any_thread_set()
+
+
+def test_one_blas_thread_though_another_thread_set_a_limit_first():
+    """threadpoolctl ignores all threads but the first that set one, while that lives."""
+    done, first = Event(), Event()
+
+    def other():
+        let_any_thread_set()
+        limit = controller().limit(limits=2)
+        first.set()
+        done.wait(20)
+        limit.restore_original_limits()
+
+    with ThreadPoolExecutor(1) as pool:
+        task = pool.submit(other)
+        first.wait(20)
+        with blas_threads(0, one=True):
+            found = blas_threads_now()
+        done.set()
+        task.result()
+    let_any_thread_set()
+    assert found == {1}
 
 
 def test_as_many_workers_as_jobs(monkeypatch):

@@ -57,6 +57,7 @@ class OneThread:
         with self.lock:
             self.users += 1
             if self.users == 1:
+                let_any_thread_set()
                 self.limit = controller().limit(limits=1)
 
     def __exit__(self, *error: object) -> None:
@@ -69,7 +70,10 @@ class OneThread:
 
 
 def let_any_thread_set() -> None:
-    """threadpoolctl 3.8 heeds only the thread that set a limit first; the last one that leaves may be another."""
+    """threadpoolctl 3.8 heeds only the thread that set a limit first, as long as it lives, and ignores all others.
+
+    That thread may be one of Dask's or of another library; and the last one that leaves may not be the first that came.
+    """
     for library in controller().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
