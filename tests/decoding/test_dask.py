@@ -4,6 +4,7 @@ import os
 import signal
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Event
 
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from damages import DAMAGES
 from dpplearn import diversify
+from dpplearn._run import blas
 from dpplearn._run.blas import blas_threads, controller, let_any_thread_set
 from dpplearn._run.progress import Progress
 from dpplearn.decoding import dask as two_rounds
@@ -193,8 +195,9 @@ def blas_threads_now():
     return {library["num_threads"] for library in controller().info() if library["user_api"] == "blas"}
 
 
-def test_a_worker_of_two_threads_has_one_blas_thread_for_each():
+def test_a_worker_of_two_threads_has_one_blas_thread_for_each(monkeypatch):
     """Also after the task that began first has ended; then as many as before."""
+    monkeypatch.setattr(blas, "ONE", blas.OneThread())  # a server of another test may hold the shared one
     began, both, ended = Event(), Event(), Event()
 
     def first():
@@ -225,8 +228,12 @@ def test_a_worker_of_two_threads_has_one_blas_thread_for_each():
         let_any_thread_set()
 
 
-def test_one_blas_thread_though_another_thread_set_a_limit_first():
-    """threadpoolctl ignores all threads but the first that set one, while that lives."""
+@pytest.mark.parametrize("held", [False, True])
+def test_one_blas_thread_though_another_thread_set_a_limit_first(held):
+    """threadpoolctl ignores all threads but the first that set one, while that lives.
+
+    Also where a thread of ours holds the limit already, as a server does for as long as it runs.
+    """
     done, first = Event(), Event()
 
     def other():
@@ -236,7 +243,7 @@ def test_one_blas_thread_though_another_thread_set_a_limit_first():
         done.wait(20)
         limit.restore_original_limits()
 
-    with ThreadPoolExecutor(1) as pool:
+    with blas_threads(0) if held else nullcontext(), ThreadPoolExecutor(1) as pool:
         task = pool.submit(other)
         first.wait(20)
         with blas_threads(0, one=True):

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from brute_learning import random_items, training_set
+from dpplearn._run import blas
 from dpplearn._run.blas import LARGE, blas_threads, one_thread
 from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, evaluators, fit, load_shard, save_shard
@@ -403,7 +404,8 @@ def test_interrupt_keeps_the_checkpoint_and_ends_the_processes(tmp_path):
     pytest.fail("worker processes outlived the interrupt")
 
 
-def test_small_instances_get_one_blas_thread():
+def test_small_instances_get_one_blas_thread(monkeypatch):
+    monkeypatch.setattr(blas, "ONE", blas.OneThread())  # a server of another test may hold the shared one
     def counts():
         return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
 

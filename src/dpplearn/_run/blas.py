@@ -56,9 +56,10 @@ class OneThread:
     def __enter__(self) -> None:
         with self.lock:
             self.users += 1
+            let_any_thread_set()
+            limit = controller().limit(limits=1)  # each time: another library may have raised it since the first came
             if self.users == 1:
-                let_any_thread_set()
-                self.limit = controller().limit(limits=1)
+                self.limit = limit
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
