@@ -406,6 +406,7 @@ def test_interrupt_keeps_the_checkpoint_and_ends_the_processes(tmp_path):
 
 def test_small_instances_get_one_blas_thread(monkeypatch):
     monkeypatch.setattr(blas, "ONE", blas.OneThread())  # a server of another test may hold the shared one
+
     def counts():
         return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
 
