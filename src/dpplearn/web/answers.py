@@ -1,74 +1,90 @@
-"""From a summary to the answer that describes it."""
+"""From clusters and summaries to the answers that describe them, and to files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
-from dpplearn._checks import IntArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.explain.explanation import contributions, missed_first, place
+from dpplearn.summarize.explain.explanation import Chosen, LeftOut, contributions, missed_first, place
 from dpplearn.summarize.explain.reasons import set_aside
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.ordering import document_time
-from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
-from dpplearn.web.sentence_map import similarity_map
+from dpplearn.web.engine import Reading
 
 
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
     """Documents as an answer has them."""
-    return [schema.Document(id=one.id, title=one.title or "", text=one.text, date=one.date) for one in documents]
+    return [schema.Document(id=x.id, title=x.title or "", text=x.text, date=x.date) for x in documents]
 
 
-def day_of(document: Document) -> str | None:
-    """When it was written, to the day."""
-    time = document_time(document)
-    return None if time is None else time.date().isoformat()
-
-
-def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
-    """The sentences of a cluster, with places, lengths, qualities and a map."""
+def cluster_answer(name: str, reading: Reading, expires_in: float) -> schema.ClusterAnswer:
+    """A cluster: its sentences with places, lengths, qualities and a map, and what is not among them."""
+    ready, documents = reading.ready, reading.ready.read.cluster.documents
     q, xy, terms = ready.dpp.quality, similarity_map(ready.read.C), ready.contributions
-    return [
+    sentences = [
         schema.Sentence(
             id=i,
             **place(sentence),
             length={unit: int(length(sentence.text, unit)) for unit in schema.UNITS},
             quality=float(q[i]),
-            contributions=contributions(names, terms[i]),
+            contributions=contributions(ready.names, terms[i]),
             x=float(xy[i, 0]),
             y=float(xy[i, 1]),
         )
         for i, sentence in enumerate(ready.read.sentences)
     ]
-
-
-def passed_over(ready: Prepared) -> schema.SetAside:
-    """What of the documents is not among the sentences."""
-    pieces = set_aside(ready.read)
-    return schema.SetAside(count=len(pieces), pieces=[schema.Piece(**vars(one)) for one in missed_first(pieces, None)])
-
-
-def selection_answer(summary: Summary) -> schema.SelectionAnswer:
-    """A summary of a cluster that is kept: sentences by number."""
-    number, explanation = numbers(summary), summary.explain()
-    every = explanation.best_left_out(None)
-    reasons = {int(number[x.number]): x.reason for x in every}
-    by = {int(number[x.number]): number[list(x.by)].tolist() for x in every if x.by}
-    marginals = np.minimum(np.bincount(number, summary.marginals), 1.0)  # of a sentence in any of its forms
-    return schema.SelectionAnswer(
-        **head(summary),
-        selected=[schema.Chosen(**one) for one in chosen(summary)],
-        redundant=[schema.Redundant(**one) for one in redundant(summary)],
-        left_out=[number[x.number] for x in explanation.left_out],
-        reasons=[reasons.get(i, "") for i in range(marginals.size)],
-        by=[by.get(i, []) for i in range(marginals.size)],
-        marginals=marginals.tolist(),
+    times, pieces = map(document_time, documents), set_aside(ready.read)
+    return schema.ClusterAnswer(
+        id=name,
+        model=reading.model,
+        expires_in=expires_in,
+        documents=shown(documents),
+        days=[None if time is None else time.date().isoformat() for time in times],
+        sentences=sentences,
+        set_aside=schema.SetAside(count=len(pieces), pieces=list(missed_first(pieces, None))),
+        defaults=reading.defaults,
+        notes=list(reading.notes),
+        skipped=list(reading.skipped),
     )
+
+
+def summary_answer(summary: Summary, notes: Sequence[str] = ()) -> schema.SummaryAnswer:
+    """A summary with the reasons for its sentences and for the best of the others."""
+    record, number = summary.explain(), numbers(summary)
+    whole = record.as_a_set
+    topics = tuple(replace(topic, sentence=int(number[topic.sentence])) for topic in whole.leaves_out.topics)
+    return schema.SummaryAnswer(
+        **{name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")},
+        notes=list(notes),
+        covers=whole.covers,
+        leaves_out=replace(whole.leaves_out, topics=topics),
+        similarity=whole.alikeness,
+        sureness=whole.sureness,
+        selected=[chosen(x, number, order) for order, x in enumerate(record.chosen, 1)],
+        left_out=[left_out(x, summary) for x in record.left_out],
+        redundant=[left_out(x, summary) for x in record.redundant],
+        marginals=np.minimum(np.bincount(number, summary.marginals), 1.0).tolist(),  # of a sentence in any of its forms
+    )
+
+
+def why_answer(summary: Summary, sentence: int) -> schema.Chosen | schema.LeftOut:
+    """Why a sentence of the cluster is in the summary, or why it is not."""
+    number = numbers(summary)
+    order = np.flatnonzero(number[summary.order] == sentence)
+    if order.size:
+        return chosen(summary.explain().chosen[order[0]], number, int(order[0]) + 1)
+    answer = summary.why(int(np.flatnonzero(number == sentence)[0]))
+    assert isinstance(answer, LeftOut)
+    return left_out(answer, summary)
 
 
 def numbers(summary: Summary) -> IntArray:
@@ -77,54 +93,59 @@ def numbers(summary: Summary) -> IntArray:
     return np.arange(len(summary.read)) if forms is None else forms
 
 
-def whole_answer(summary: Summary, notes: Sequence[str]) -> schema.WholeAnswer:
-    """A summary of documents that are not kept: sentences with their places."""
-    order = {number: k for k, number in enumerate(numbers(summary)[summary.order].tolist())}
-
-    def placed(one: dict[str, Any]) -> dict[str, Any]:
-        return {"full": one["place"].full, **one, **place(one["place"])}
-
-    return schema.WholeAnswer(
-        **head(summary),
-        selected=[schema.PlacedChosen(**placed(one)) for one in chosen(summary)],
-        redundant=[
-            schema.PlacedRedundant(**{**placed(one), "similar_to": order[one["similar_to"]]})
-            for one in redundant(summary)
-        ],
-        notes=list(notes),
-    )
+def chosen(x: Chosen, number: IntArray, order: int) -> schema.Chosen:
+    spans = {"full": x.sentence.full, "dropped": x.sentence.dropped}
+    own: dict[str, Any] = {**vars(x), **place(x.sentence), **spans, "sentence": number[x.number]}
+    return schema.Chosen(**own, order=order, words=x.words)
 
 
-def head(summary: Summary) -> dict[str, Any]:
-    """What every summary has."""
-    given = {name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")}
-    whole, number = summary.explain().as_a_set.to_dict(), numbers(summary)
-    for topic in whole["leaves_out"]["topics"]:
-        topic["sentence"] = number[topic["sentence"]]
-    return {**given, **whole, "similarity": whole["alikeness"]}
-
-
-def chosen(summary: Summary) -> list[dict[str, Any]]:
-    """The sentences of the summary, and why."""
+def left_out(x: LeftOut, summary: Summary) -> schema.LeftOut:
     number = numbers(summary)
-    return [
-        {**vars(one), "place": one.sentence, "sentence": number[one.number], "order": order, "words": one.words}
-        | {"dropped": one.sentence.dropped, "reasons": [vars(reason) for reason in one.reasons]}
-        for order, one in enumerate(summary.explain().chosen, 1)
-    ]
+    like = next(c.number for c in summary.explain().chosen if c.sentence == x.similar_to)
+    own: dict[str, Any] = {**vars(x), **place(x.sentence), "sentence": number[x.number], "similar_to": number[like]}
+    return schema.LeftOut(**{**own, "by": number[list(x.by)].tolist()})
 
 
-def redundant(summary: Summary) -> list[dict[str, Any]]:
-    """Good sentences that are out because the summary says them already."""
-    ids, terms = numbers(summary), summary.ready.contributions
-    number = {one.sentence: ids[one.number] for one in summary.explain().chosen}
-    return [
-        {
-            **vars(one),
-            "place": one.sentence,
-            "sentence": ids[one.number],
-            "similar_to": number[one.similar_to],
-            "contributions": contributions(summary.names, terms[one.number]),
-        }
-        for one in summary.explain().redundant
-    ]
+def similarity_map(C: FloatArray) -> FloatArray:
+    """Points in [-1, 1]^2 whose distances are near those of the sentences (Torgerson's scaling).
+
+    With |v_i - v_j|^2 = 2 - 2 C_ij the doubly centred matrix is J C J, J = I - 1 1^T / n; the two leading
+    eigenvectors, each times the root of its eigenvalue, are the coordinates. Their signs are fixed: the entry of
+    largest size is positive.
+
+    Examples
+    --------
+    >>> similarity_map(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])).round(3) + 0.0
+    array([[-0.5,  0. ],
+           [-0.5,  0. ],
+           [ 1. ,  0. ]])
+    """
+    n = len(C)
+    points = np.zeros((n, 2))
+    if n < 2:
+        return points
+    mean = C.mean(axis=1)
+    B = C - mean[:, None] - mean + mean.mean()
+    lam, V = linalg.eigh(B, subset_by_index=[n - 2, n - 1], check_finite=False)
+    if lam.size < 2:  # LAPACK finds none where all are equal: no two sentences have a word in common
+        lam, V = (part[..., -2:] for part in linalg.eigh(B, check_finite=False))
+    for axis, j in enumerate((1, 0)):
+        if lam[j] > 1e-10 * n:
+            v = np.round(V[:, j] * np.sqrt(lam[j]), 9)  # ties in size stay ties: the first of them is the positive one
+            points[:, axis] = v * np.sign(v[np.abs(v).argmax()])
+    largest = np.abs(points).max()
+    return points / largest if largest > 0 else points
+
+
+def as_json(summary: Summary) -> str:
+    """As `dpplearn summarize --json` prints it."""
+    documents = [{"id": x.id, "title": x.title} for x in summary.read.cluster.documents]
+    return json.dumps({**summary.to_dict(), "documents": documents}, indent=2, ensure_ascii=False) + "\n"
+
+
+WRITERS: dict[str, Callable[[Summary], str]] = {
+    "text": lambda summary: f"{summary.text}\n",
+    "markdown": lambda summary: f"{summary.to_markdown()}\n",
+    "html": Summary.to_html,
+    "json": as_json,
+}

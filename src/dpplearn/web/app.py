@@ -4,28 +4,63 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.resources import files
+from threading import Thread
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.responses import PlainTextResponse
-from starlette.exceptions import HTTPException
-from starlette.routing import Match
+from fastapi import APIRouter, Body, Depends, FastAPI, HTTPException, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, PlainTextResponse
+from fastapi.security import HTTPBearer
+from fastapi.staticfiles import StaticFiles
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, ValidationError
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException as StarletteError
 
 from dpplearn import __version__
 from dpplearn._run.blas import blas_threads
+from dpplearn._run.stop import stops_when
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
-from dpplearn.web.apidocs import reference
-from dpplearn.web.assets import page
-from dpplearn.web.guard import METHODS, Guard
-from dpplearn.web.openapi import body, describe, problems
-from dpplearn.web.problems import Problem
-from dpplearn.web.service import Service
+from dpplearn.web.answers import WRITERS, cluster_answer, shown, summary_answer, why_answer
+from dpplearn.web.clusters import Clusters
+from dpplearn.web.engine import Engine, Read, Reading
+from dpplearn.web.guard import FORM, Guard, Room
+from dpplearn.web.metrics import Counts, Metrics
+from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem, invalid, of_validation
 from dpplearn.web.settings import Settings
+from dpplearn.web.uploads import File, Upload
+from dpplearn.web.work import Deadline, Pool, ReaderError, Readers
 
 API = "/api/v1"
-# what may be wrong with any request that has a body
-BODY = ("malformed", "too-slow", "too-large", "unsupported-media-type", "invalid", "busy", "time-limit")
+JSON = "application/json"
+MOST_FILES = 1_000  # of a form
+T = TypeVar("T")
+
+FORM_SCHEMA = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {
+        "files": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "string", "format": "binary"},
+            "description": "Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ...",
+        },
+        "model": {"type": "string", "description": "A name from GET /models."},
+        "keep_all": {"type": "boolean", "description": "As in the JSON of this route."},
+    },
+}
+NEW_CLUSTER = {
+    JSON: {"schema": {"$ref": "#/components/schemas/NewCluster"}},
+    FORM: {"schema": FORM_SCHEMA},
+}
 
 
 def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # frozen
@@ -62,12 +97,13 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
         lifespan=lifespan,
     )
     app.state.service = service
-    app.add_middleware(Guard, settings=settings, metrics=service.seen, sending=service.sending)
-    app.add_exception_handler(HTTPException, on_http)
+    app.add_middleware(Guard, settings=settings, metrics=service.seen, room=service.room, pool=service.pool)
+    app.add_exception_handler(StarletteError, on_http)
+    app.add_exception_handler(RequestValidationError, on_invalid)
     app.include_router(routes(service))
     app.include_router(page())
-    app.include_router(reference(app))
-    describe(app)
+    packages: list[str | tuple[str, str]] = [("dpplearn.web", "static"), ("fastapi_swagger", "resources")]
+    app.mount("/static", StaticFiles(packages=packages))
     return app
 
 
@@ -81,93 +117,316 @@ def return_large_blocks(size: int = 4_000_000) -> None:
         ctypes.CDLL(None).mallopt(-3, size)  # M_MMAP_THRESHOLD, which is then fixed
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A cluster in memory and the answer that described it."""
+
+    reading: Reading
+    answer: bytes
+
+
+class Service:
+    """One server: its models, its workers, its clusters."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.engine = Engine(settings)
+        self.pool = Pool(settings.workers, settings.queue)
+        self.readers = Readers(settings)
+        self.room = Room(settings.max_transit_bytes)
+        limits = settings.max_clusters_bytes, settings.cluster_seconds, settings.max_clusters
+        self.clusters: Clusters[Kept] = Clusters(*limits)
+        self.seen = Metrics(self.counts)
+        self._until, self._warming = Deadline(3_600.0), Thread()
+
+    async def work(self, request: Request, task: Callable[[Deadline], T]) -> T:
+        """Do the task in the pool, within the time limit, as long as the client is there."""
+        deadline: Deadline = request.scope["dpplearn.deadline"]
+
+        async def gone() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+
+        return await self.pool.run(partial(task, deadline), deadline, gone)
+
+    def warm(self) -> None:
+        """Begin to load and compile all that requests need; those that come before are answered a little slower."""
+        self._warming = Thread(target=self._warm, name="dpplearn-warm", daemon=True)
+        self._warming.start()
+
+    def _warm(self) -> None:
+        with suppress(Problem, ReaderError), stops_when(self._until.check):  # a later request starts another process
+            self.readers.boxes.fill()
+            if not self.engine.is_compiled():
+                self.readers.compile(self._until)
+            self.engine.warm()
+
+    def close(self) -> None:
+        """Finish what is running and what waits, then end threads and processes."""
+        self._until.stop()
+        self.pool.close()
+        if self._warming.is_alive():
+            self._warming.join()
+        self.readers.boxes.close()
+
+    def read(self, job: Callable[[Engine], Read], deadline: Deadline) -> Reading:
+        """What a client sent, read in a process that ends at the deadline; what follows is bounded by its sentences."""
+        return self.engine.prepare(self.readers.run(job, deadline))
+
+    def keep(self, reading: Reading) -> tuple[str, bytes]:
+        """Keep a cluster; its name and the answer that describes it."""
+        name = self.clusters.new_name()
+        answer = cluster_answer(name, reading, self.settings.cluster_seconds).model_dump_json().encode()
+        self._until.check()
+        self.clusters.put(name, Kept(reading, answer), reading.nbytes + len(answer))
+        return name, answer
+
+    def keep_more(self, name: str, kept: Kept, options: schema.Selection) -> Reading:
+        """A cluster with shorter forms of its sentences, or with a question, which take room from now on."""
+        reading = self.engine.with_forms(kept.reading) if options.compress else kept.reading
+        if options.about and not reading.asked:
+            reading = replace(reading, asked=True)
+        if reading is not kept.reading:
+            more = Kept(reading, kept.answer), reading.nbytes + len(kept.answer)
+            self.clusters.put(name, *more, instead_of=kept)
+        return reading
+
+    def held(self, name: str) -> Kept:
+        """A cluster that is still there."""
+        kept = self.clusters.get(name)
+        if kept is None:
+            raise Problem("cluster-gone")
+        return kept
+
+    async def selected(
+        self, request: Request, name: str, options: schema.Selection, answer: Callable[[Summary, Reading], T]
+    ) -> T:
+        """What `answer` makes of a summary of a cluster."""
+        self.held(name)
+
+        def task(_: Deadline) -> T:
+            # now, so that what waits keeps no cluster that made room
+            reading = self.keep_more(name, self.held(name), options)
+            return answer(self.engine.find(reading, options), reading)
+
+        return await self.work(request, task)
+
+    def counts(self) -> Counts:
+        pool, clusters = self.pool, self.clusters
+        yield "dpplearn_workers", "Threads that do the work.", pool.workers
+        yield "dpplearn_work_running", "Requests being worked on.", pool.running
+        yield "dpplearn_work_waiting", "Requests waiting for a worker.", pool.waiting
+        yield "dpplearn_work_refused_total", "Requests answered 429.", pool.refused
+        yield "dpplearn_work_timed_out_total", "Requests past the time limit.", pool.timed_out
+        yield "dpplearn_readers_killed_total", "Processes ended while they read.", self.readers.killed
+        yield "dpplearn_transit_bytes", "Bodies being received and answers still to read.", self.room.held
+        yield "dpplearn_clusters", "Clusters in memory.", len(clusters)
+        yield "dpplearn_clusters_bytes", "Memory of the clusters, estimated.", clusters.nbytes
+        yield "dpplearn_clusters_evicted_total", "Clusters that made room.", clusters.evicted
+        yield "dpplearn_clusters_expired_total", "Clusters not used for long.", clusters.expired
+
+
+def problems(status: str, slugs: tuple[str, ...]) -> dict[str, Any]:
+    """What a route may answer instead, for its description."""
+    ref = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
+    kinds = " ".join(f"`{slug}`: {KINDS[slug][2]}" for slug in slugs)
+    return {status: {"model": schema.ProblemDocument, "description": kinds, "content": {MEDIA_TYPE: ref}}}
+
+
 def routes(service: Service) -> APIRouter:
-    """The routes under /api/v1; what each method of the service says of itself is its description."""
-    router = APIRouter(prefix=API)
-    router.get(
-        "/example",
-        response_description="Its documents, ready to be posted.",
-        summary="The example cluster",
-    )(service.example)
-    router.post(
+    """The routes under /api/v1."""
+    by_status = {digit: tuple(slug for slug, (code, *_) in KINDS.items() if code // 100 == digit) for digit in (4, 5)}
+    answers: dict[int | str, dict[str, Any]] = problems("4XX", by_status[4]) | problems("5XX", by_status[5])
+    needs_token = [Depends(HTTPBearer(auto_error=False))] if service.settings.token else []  # which the guard checks
+    router = APIRouter(prefix=API, responses=answers)
+    private = APIRouter(dependencies=needs_token)
+    documents = Cluster.example().documents
+    title = "The Halvern Dam accident, eight articles on an invented event"
+    example = schema.Example(title=title, documents=shown(documents))
+
+    @private.get("/example", summary="The example cluster")
+    async def get_example() -> schema.Example:
+        """Its documents, ready to be posted."""
+        return example
+
+    @private.post(
         "/clusters",
         status_code=201,
         response_model=schema.ClusterAnswer,
-        responses=problems(*BODY, "unreadable", "nothing-to-choose"),
-        response_description="The cluster as it was read; `Location` is its address.",
-        openapi_extra=body(schema.NewCluster, form=True),
+        openapi_extra={"requestBody": {"required": True, "content": NEW_CLUSTER}},
         summary="Read documents",
-    )(service.add_cluster)
-    router.get(
-        "/clusters/{id}",
-        response_model=schema.ClusterAnswer,
-        responses=problems("cluster-gone"),
-        response_description="The same as when it was posted.",
-        summary="A cluster",
-    )(service.get_cluster)
-    router.delete(
-        "/clusters/{id}",
-        status_code=204,
-        responses=problems("cluster-gone"),
-        response_description="It is forgotten.",
-        summary="Forget a cluster",
-    )(service.delete_cluster)
-    router.post(
-        "/clusters/{id}/select",
-        response_model=schema.SelectionAnswer,
-        responses=problems(*BODY, "cluster-gone", "infeasible"),
-        response_description="The summary, with reasons.",
-        openapi_extra=body(schema.Selection, required=False),
-        summary="Select sentences",
-    )(service.select)
-    router.post(
+    )
+    async def add_cluster(request: Request) -> Response:
+        """Split documents into sentences and featurize them, once; select from them as often as you like.
+
+        `Location` is the address of the cluster.
+        """
+        given = await job_of(request)
+        name, answer = await service.work(request, lambda deadline: service.keep(service.read(given, deadline)))
+        return Response(answer, 201, {"Location": f"{API}/clusters/{name}"}, JSON)
+
+    @private.get("/clusters/{id}", response_model=schema.ClusterAnswer, summary="A cluster")
+    async def get_cluster(id: str) -> Response:  # noqa: A002  # the name in the address
+        """The same as when it was posted."""
+        return Response(service.held(id).answer, media_type=JSON)
+
+    @private.delete("/clusters/{id}", status_code=204, summary="Forget a cluster")
+    async def delete_cluster(id: str) -> None:  # noqa: A002  # the name in the address
+        """It is forgotten."""
+        if not service.clusters.remove(id):
+            raise Problem("cluster-gone")
+
+    @private.post("/clusters/{id}/select", response_model=schema.SummaryAnswer, summary="Select sentences")
+    async def select(
+        id: str,  # noqa: A002  # the name in the address
+        request: Request,
+        options: Annotated[schema.Selection, Body()] = schema.Selection(),  # noqa: B008  # not changed
+    ) -> Response:
+        """The best set of a cluster's sentences under a budget, given what is pinned and banned, with reasons."""
+        return await service.selected(request, id, options, lambda summary, _: as_answer(summary_answer(summary)))
+
+    @private.get(
+        "/clusters/{id}/why/{sentence}",
+        response_model=schema.Chosen | schema.LeftOut,
+        summary="Why a sentence is in a summary, or not",
+    )
+    async def why(
+        id: str,  # noqa: A002  # the name in the address
+        sentence: schema.SentenceId,
+        request: Request,
+        options: Annotated[schema.Query, Query()],
+    ) -> Response:
+        """Of any sentence; the answer of `select` tells of the chosen ones and the best of the others."""
+
+        def answer(summary: Summary, reading: Reading) -> Response:
+            if sentence >= reading.ready.n:
+                raise invalid([(("sentence",), f"there is none of this number: they are 0 to {reading.ready.n - 1}.")])
+            return as_answer(why_answer(summary, sentence))
+
+        return await service.selected(request, id, options, answer)
+
+    @private.post(
         "/clusters/{id}/export",
-        responses={
-            200: {"content": {kind: {} for kind in schema.FORMATS.values()}},
-            **problems(*BODY, "cluster-gone", "infeasible"),
-        },
         response_class=Response,
-        response_description="The file.",
-        openapi_extra=body(schema.Export),
+        responses={200: {"content": {kind: {} for kind in schema.FORMATS.values()}}},
         summary="Select sentences, as a file",
-    )(service.export)
-    router.post(
-        "/summarize",
-        response_model=schema.WholeAnswer,
-        responses=problems(*BODY, "nothing-to-choose"),
-        response_description="The summary, with reasons and places.",
-        openapi_extra=body(schema.Whole),
-        summary="Summarize documents",
-    )(service.summarize)
-    router.get(
-        "/models",
-        response_model=schema.Models,
-        response_description="All that the server has loaded.",
-        summary="Models",
-    )(service.models)
-    router.get("/health", response_description="It lives, and is so busy.", summary="Health")(service.health)
-    router.get(
-        "/metrics",
-        response_class=PlainTextResponse,
-        response_description="Prometheus text",
-        summary="Metrics",
-    )(service.metrics)
+    )
+    async def export(id: str, request: Request, options: schema.Export) -> Response:  # noqa: A002  # as above
+        """The same summary as a file: text, Markdown with its sources, a report in HTML, or JSON."""
+        write, kind = WRITERS[options.format], schema.FORMATS[options.format]
+        return Response(await service.selected(request, id, options, lambda summary, _: write(summary)), media_type=kind)
+
+    @private.post("/summarize", response_model=schema.SummaryAnswer, summary="Summarize documents")
+    async def summarize(request: Request, options: schema.Whole) -> Response:
+        """Read documents and select from them in one call; nothing is kept."""
+
+        def task(deadline: Deadline) -> Response:
+            reading = service.read(ReadDocuments(options), deadline)
+            return as_answer(summary_answer(service.engine.find(reading, options), reading.notes))
+
+        return await service.work(request, task)
+
+    @private.get("/models", response_model=schema.Models, summary="Models")
+    async def models() -> Response:
+        """All that the server has loaded, and what may be asked of them."""
+        return as_answer(service.engine.describe())  # nan as null
+
+    @router.get("/health", summary="Health")
+    async def health() -> schema.Health:
+        """That it lives, and how busy it is; answered by the event loop, also while all workers are busy."""
+        pool, warm = service.pool, service.engine.warmed
+        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.waiting}
+        return schema.Health(status="ok", version=__version__, clusters=len(service.clusters), warm=warm, **busy)
+
+    @private.get("/metrics", response_class=PlainTextResponse, summary="Metrics")
+    async def metrics() -> Response:
+        """Counts and times of requests, the queue, and the clusters kept, for Prometheus; nothing of their texts."""
+        return Response(service.seen.text(), media_type=CONTENT_TYPE_LATEST)
+
+    router.include_router(private)
+    return router
+
+
+def as_answer(record: BaseModel) -> Response:
+    """A record that was checked when it was made."""
+    return Response(record.model_dump_json(), media_type=JSON)
+
+
+@dataclass(frozen=True)
+class ReadDocuments:
+    """Reads the documents of a request in a process."""
+
+    given: schema.NewCluster
+
+    def __call__(self, engine: Engine) -> Read:
+        given = self.given
+        kept = {"min_words": given.min_words, "keep_all": given.keep_all}
+        return engine.featurize(engine.documents(given.documents), given.model, **kept)
+
+
+async def job_of(request: Request) -> ReadDocuments | Upload:
+    """What is to be read of a body in JSON, or of a form."""
+    if not request.headers.get("content-type", "").lower().startswith(FORM):
+        try:
+            return ReadDocuments(schema.NewCluster.model_validate_json(await request.body()))
+        except ValidationError as error:
+            raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
+    said: dict[str, str] = {}
+    uploads: list[File] = []
+    async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
+        for name, value in form.multi_items():
+            if name == "files" and isinstance(value, UploadFile):
+                uploads.append(File(value.filename or "", value.content_type or "", await value.read()))
+            elif name in ("model", "keep_all") and isinstance(value, str) and name not in said:
+                said[name] = value
+            else:
+                raise invalid([((name,), "a form has files, each with a name, and at most one model and one keep_all.")])
+    if not uploads:
+        raise invalid([(("files",), "the form must have at least one file in the field files.")])
+    if said.get("keep_all", "false") not in ("true", "false"):
+        raise invalid([(("keep_all",), f"must be true or false, found {said['keep_all']!r:.60}.")])
+    return Upload(tuple(uploads), said.get("model"), said.get("keep_all") == "true")
+
+
+def page() -> APIRouter:
+    """The page, the reference of the API (Swagger's own, from local files), and what each problem means."""
+    router = APIRouter(include_in_schema=False)
+    static = files("dpplearn.web") / "static"
+
+    @router.get("/")
+    async def index() -> FileResponse:
+        return FileResponse(str(static / "index.html"))
+
+    @router.get("/docs")
+    async def docs() -> FileResponse:
+        return FileResponse(str(static / "docs.html"))
+
+    @router.get("/static/look.css")
+    async def look() -> FileResponse:
+        return FileResponse(str(files("dpplearn.summarize") / "data" / "look.css"))
+
+    @router.get("/problems/{slug}")
+    async def problem(slug: str) -> PlainTextResponse:
+        if slug not in KINDS:
+            raise Problem("not-found", f"No problem has this name. There are {', '.join(KINDS)}.")
+        status, title, about = KINDS[slug]
+        return PlainTextResponse(f"{status} {title}\n\n{about}\n")
+
     return router
 
 
 async def on_http(request: Request, error: Exception) -> Response:
-    """Answers of the framework itself: no such address, or not by this method."""
-    assert isinstance(error, HTTPException)
-    problem = Problem("not-found" if error.status_code == 404 else "malformed")
-    if error.status_code == 405:
-        allowed = allowed_methods(request)
-        detail = f"{request.method} is not possible here. Use {' or '.join(allowed)}."
-        problem = Problem("method-not-allowed", detail, headers={"Allow": ", ".join(allowed)})
-    return problem.response(request.url.path)
+    """Our problems, and errors of the framework: no such address, not by this method, a body that cannot be read."""
+    assert isinstance(error, StarletteError)
+    if isinstance(error, Problem):
+        return error.response(request.url.path)
+    headers = dict(error.headers or {})
+    slug = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "malformed")
+    detail = f"{error.detail.rstrip('.')}." if slug == "malformed" else ""
+    return Problem(slug, detail, headers).response(request.url.path)
 
 
-def allowed_methods(request: Request) -> list[str]:
-    """The methods of all routes with this address: the framework names those of the first only."""
-    tried = ({**request.scope, "method": method} for method in METHODS)
-    found = {one["method"] for one in tried if any(r.matches(one)[0] == Match.FULL for r in request.app.routes)}
-    return [method for method in METHODS if method in found or (method == "HEAD" and "GET" in found)]
+async def on_invalid(request: Request, error: Exception) -> Response:
+    """A request that does not fit its schema."""
+    assert isinstance(error, RequestValidationError)
+    return of_validation(error.errors()).response(request.url.path)

@@ -7,8 +7,13 @@ from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from dpplearn._checks import IntArray
+from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.candidates import Candidates
 from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.document import NoSentencesError, TooManySentencesError
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
@@ -18,10 +23,8 @@ from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.budget import AUTO, Budget, settled
+from dpplearn.summarize.text.units import Unit, joined_length, measured
 from dpplearn.web import schema
-from dpplearn.web.answers import selection_answer
-from dpplearn.web.pins import Pins
-from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
 
@@ -36,11 +39,9 @@ class Bounded(Cluster):
         """Those of the cluster, or a problem as soon as there are too many: the rest may be millions."""
         try:
             return super().candidates(*arguments, **{**options, "limit": self.max_sentences})
-        except ValueError:
-            what, advice = (
-                f"The documents have more than {self.max_sentences:,} sentences",
-                "Send fewer or shorter documents.",
-            )
+        except TooManySentencesError:
+            what = f"The documents have more than {self.max_sentences:,} sentences"
+            advice = "Send fewer or shorter documents."
             raise limited("too-large", "max_sentences", self.max_sentences, what, advice) from None
 
 
@@ -105,26 +106,26 @@ class Engine:
 
         return are_kept(gram, best_addition, best_of_block)
 
-    def warm(self, until: Deadline | None = None) -> None:
+    def warm(self) -> None:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
         from dpplearn._numba import compiled_always
 
         if self.warmed:
             return
         with compiled_always():
-            self._try_all(until or Deadline(3_600.0))
+            self._try_all()
         self.warmed = True
 
-    def _try_all(self, forever: Deadline) -> None:
+    def _try_all(self) -> None:
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
         two = Cluster.from_texts(["A storm hit the coast. Schools stay closed."])
         pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
         for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {}), (two, room)):
-            reading = self.prepare(self.read(cluster, self.default), forever)
+            reading = self.prepare(self.read(cluster, self.default))
             for decoder in schema.DECODERS:
                 for diversity in (0.25, 0.5, 0.75):
                     options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
-                    selection_answer(self.find(reading, options, forever, samples=1_000))
+                    self.find(reading, options, samples=1_000).explain().to_dict()
 
     def describe(self) -> schema.Models:
         """The models by name, and what may be asked of them."""
@@ -170,7 +171,7 @@ class Engine:
         cluster = Bounded(documents, max_sentences=self.settings.max_sentences)
         try:
             return self.read(cluster, name, **kept)
-        except ValueError:  # none of the sentences, if there are any, has a word that counts
+        except NoSentencesError:
             raise Problem("nothing-to-choose") from None
 
     def read(self, cluster: Cluster, name: str, **kept: Any) -> Read:
@@ -179,14 +180,14 @@ class Engine:
         read = finalists(model.features_.read(cluster, **kept), model._predictor, keep=self.settings.exact_sentences)
         return Read(name, read, tuple(notes(read, model.language)))
 
-    def prepare(self, read: Read, deadline: Deadline) -> Reading:
+    def prepare(self, read: Read) -> Reading:
         """Make all that does not depend on a selection's options."""
         summarizer = self.models[read.model]
         ready = summarizer.prepare(read.featurized)
         _ = ready.dpp.marginals  # what every selection needs is made now
-        deadline.check()
+        check_stop()
         _ = ready.agreement
-        deadline.check()
+        check_stop()
         length, unit = summarizer._length(None, None)
         budget, decoder = length_in(ready, length, str(unit)), offered(summarizer)
         defaults = schema.Defaults(budget=budget, unit=str(unit), diversity=0.5, decoder=decoder)
@@ -200,34 +201,84 @@ class Engine:
         read = features.with_forms(ready.read, reading.summarizer.language_)
         return replace(reading, forms=ready if read is ready.read else replace(ready, read=read, compressed=True))
 
-    def find(
-        self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
-    ) -> Summary:
+    def find(self, reading: Reading, options: schema.Options, samples: int | None = None) -> Summary:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
         own = defaults.budget if unit == defaults.unit else AUTO
         budget = length_in(ready, own if options.budget is None else options.budget, unit)
-        include, exclude = (list(getattr(options, name, ())) for name in ("include", "exclude"))
-        pins = Pins.of(ready, include, exclude, budget, unit)
+        include, exclude = check_pins(ready, options, budget, unit)
         if options.compress:
             ready = self.with_forms(reading).forms or ready
-            pins = pins.among(ready)
+            if ready.read.forms is not None:  # each sentence stands before its shorter forms, which are banned with it
+                first = np.unique(ready.read.forms, return_index=True)[1]
+                include, exclude = first[include], first[exclude]
         summary = reading.summarizer.summarize(
             ready,
             budget,
             unit,
             decoder=options.decoder or defaults.decoder,
             diversity=options.diversity,
-            include=pins.include,
-            exclude=pins.exclude,
+            include=include,
+            exclude=exclude,
             n_samples=samples or self.settings.samples,
             about=asked(options.about),
             order=options.order,
-            with_context=options.with_context,
         )
-        deadline.check()
+        check_stop()
         return summary
+
+
+def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
+    """Pinned and banned sentences that exist, do not contradict each other, and fit; or what to change."""
+    given = {name: getattr(options, name, []) for name in ("include", "exclude")}
+    n = ready.n
+    unknown = [
+        ((name, place), f"there is no sentence {i}: the cluster's are numbered 0 to {n - 1}.")
+        for name, items in given.items()
+        for place, i in enumerate(items)
+        if i >= n
+    ]
+    if unknown:
+        raise invalid(unknown[:20])
+    A, B = (np.unique(np.array(items, np.int64)) for items in given.values())
+    both = np.intersect1d(A, B)
+    if both.size:
+        raise Problem("infeasible", f"{numbered(both)} cannot be both pinned and banned. Undo one of the two.")
+    if B.size == n:
+        raise Problem("infeasible", f"All {n} sentences are banned: none is left to choose. Allow some of them.")
+    if A.size:
+        check_together(ready, A, budget, unit)
+    return A, B
+
+
+def check_together(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
+    """Whether the pinned sentences fit together: by length, and by the model."""
+    size = joined_length([ready.read.texts[i] for i in A], unit)
+    if size > budget:
+        what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
+        raise Problem(
+            "infeasible",
+            f"{what} {measured(size, unit)}, more than the budget of {budget:g}. "
+            f"Raise the budget to {size:g} or unpin some.",
+        )
+    seen: dict[str, int] = {}
+    for i in A.tolist():
+        twin = seen.setdefault(ready.said[i], i)
+        if twin != i:
+            raise Problem("infeasible", f"Sentences {twin} and {i}, both pinned, have the same words. Unpin one.")
+    if ready.dpp.log_prob(A) == -np.inf:
+        raise Problem(
+            "infeasible",
+            f"{numbered(A)}, all pinned, have probability 0 together: the words of some are a mixture of the others'. "
+            "Unpin one of them.",
+        )
+
+
+def numbered(items: IntArray, most: int = 8) -> str:
+    """A few sentences by their numbers."""
+    some = ", ".join(map(str, items[:most].tolist())) + (", ..." if items.size > most else "")
+    return f"Sentence {some}" if items.size == 1 else f"Sentences {some}"
 
 
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
-from fastapi import Response
+from fastapi import HTTPException, Response
+
+from dpplearn.web.schema import MEMBERS
 
 MEDIA_TYPE = "application/problem+json"
 LONGEST = 200  # characters of a name in a request that an answer quotes
+QUOTED = 40  # characters of a value that a message quotes
+SHOWN = 20  # errors that an answer lists
 
 # slug: (status, title, what it means: the detail, too, where a request says no more than that)
 KINDS: dict[str, tuple[int, str, str]] = {
@@ -53,7 +59,7 @@ KINDS: dict[str, tuple[int, str, str]] = {
 }
 
 
-class Problem(Exception):  # noqa: N818  # RFC 9457's word
+class Problem(HTTPException):  # noqa: N818  # the word of RFC 9457
     """An answer that is a problem document.
 
     Examples
@@ -63,29 +69,67 @@ class Problem(Exception):  # noqa: N818  # RFC 9457's word
     """
 
     def __init__(self, slug: str, detail: str = "", headers: Mapping[str, str] | None = None, **members: Any) -> None:
-        super().__init__(slug)  # the detail may quote a document: it is answered, never logged
-        self.slug, self.detail, self.members = slug, detail or KINDS[slug][2], members
-        self.headers = dict(headers or {})
-
-    @property
-    def status(self) -> int:
-        return KINDS[self.slug][0]
+        status, _, about = KINDS[slug]
+        super().__init__(status, detail or about, dict(headers or {}))
+        self.slug, self.members = slug, members
 
     def document(self, instance: str) -> dict[str, Any]:
         """The members of the problem document."""
         status, title, _ = KINDS[self.slug]
-        return {
-            "type": f"/problems/{self.slug}",
-            "title": title,
-            "status": status,
-            "detail": self.detail,
-            "instance": instance,
-            **self.members,
-        }
+        own = {"type": f"/problems/{self.slug}", "title": title, "status": status, "detail": self.detail}
+        return {**own, "instance": instance, **self.members}
 
     def response(self, instance: str) -> Response:
         body = json.dumps(self.document(instance), ensure_ascii=False).encode("utf-8", "replace")
-        return Response(body, self.status, self.headers, MEDIA_TYPE)
+        return Response(body, self.status_code, self.headers, MEDIA_TYPE)
+
+
+def invalid(errors: Iterable[tuple[Iterable[str | int], str]]) -> Problem:
+    """Values that are not what the schema says, each with its place."""
+    listed = [{"pointer": pointer(place), "detail": detail} for place, detail in errors]
+    first = listed[0]
+    return Problem("invalid", f"{first['pointer'] or 'the body'}: {first['detail']}", errors=listed)
+
+
+def of_validation(errors: Sequence[Any]) -> Problem:
+    """What pydantic found wrong with a request, in its words, and what stands there: the first `SHOWN` places."""
+    if errors[0]["type"] == "json_invalid":
+        return Problem("malformed", f"The body must be JSON in UTF-8. {errors[0]['ctx']['error']}.")
+    return invalid((error["loc"][1:], in_words(error)) for error in errors[:SHOWN])
+
+
+def in_words(error: Any) -> str:
+    """One of pydantic's errors.
+
+    Examples
+    --------
+    >>> in_words({"type": "extra_forbidden", "loc": ("body", "bugdet")})
+    "no member has this name; did you mean 'budget'?"
+    >>> in_words({"type": "float_type", "loc": ("body", "diversity"), "msg": "Input should be a valid number", "input": []})
+    'Input should be a valid number, found a list.'
+    """
+    if error["type"] == "extra_forbidden":
+        near = get_close_matches(str(error["loc"][-1])[:QUOTED], MEMBERS, 1)
+        return "no member has this name" + (f"; did you mean {near[0]!r}?" if near else ".")
+    words = error["msg"].removeprefix("Value error, ")
+    return f"{words}." if error["type"] == "missing" else f"{words}, found {shown(error['input'])}."
+
+
+def shown(value: Any) -> str:
+    """A value of a request, short.
+
+    Examples
+    --------
+    >>> [shown(value) for value in (0.5, True, None, "pages", "x" * 99, [1], {})]
+    ['0.5', 'true', 'null', "'pages'", 'a string of 99 characters', 'a list', 'an object']
+    """
+    if isinstance(value, str):
+        return repr(value) if len(value) <= QUOTED else f"a string of {len(value):,} characters"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return f"{value:g}" if isinstance(value, float) or (type(value) is int and abs(value) < 10**300) else "another value"
 
 
 def pointer(place: Iterable[str | int]) -> str:
@@ -98,21 +142,19 @@ def pointer(place: Iterable[str | int]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in named)
 
 
-def invalid(errors: Iterable[tuple[Iterable[str | int], str]]) -> Problem:
-    """Values that are not what the schema says, each with its place."""
-    listed = [{"pointer": pointer(place), "detail": detail} for place, detail in errors]
-    first = listed[0]
-    where = first["pointer"] or "the body"
-    return Problem("invalid", f"{where}: {first['detail']}", errors=listed)
-
-
 def limited(
-    slug: str, name: str, value: float, found: str, advice: str, headers: Mapping[str, str] | None = None
+    slug: str, name: str, value: float, what: str, advice: str, headers: Mapping[str, str] | None = None
 ) -> Problem:
     """A limit of the settings that the request passes.
 
     >>> limited("too-large", "max_documents", 3, "There are 4 documents", "Send fewer.").detail
     'There are 4 documents; the limit max_documents is 3. Send fewer.'
     """
-    detail = f"{found}; the limit {name} is {value:,g}. {advice}"
+    detail = f"{what}; the limit {name} is {value:,g}. {advice}"
     return Problem(slug, detail, headers=headers, limit=name, value=value)
+
+
+def where(error: BaseException) -> str:
+    """The places in the code that an error passed, innermost last."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    return ", ".join(f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}" for frame in frames)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema, model_validator
 
-from dpplearn.web.given_budget import GivenBudget
+from dpplearn.learning.relative import Reason
+from dpplearn.summarize.explain.explanation import NoCandidate
+from dpplearn.summarize.explain.whole_set import Alike, Covers, LeavesOut, Sureness
 
 
 class Unit(BaseModel):
@@ -27,22 +30,45 @@ UNITS = {
     "bytes": Unit(budget=665, reach=3_000),
     "tokens": Unit(budget=150, reach=650),
 }
-
 ORDERS = {
     "chronological": "documents by their date, where that is known",
     "source": "documents as they were given",
     "importance": "what adds most first",
 }
+FORMATS = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html", "json": "application/json"}
 
 if TYPE_CHECKING:
     UnitName: TypeAlias = str
     DecoderName: TypeAlias = str
     OrderName: TypeAlias = str
+    FormatName: TypeAlias = str
 else:  # names that are known when this runs, so that the schema lists them
     UnitName = Literal[tuple(UNITS)]
     DecoderName = Literal[tuple(DECODERS)]
     OrderName = Literal[tuple(ORDERS)]
+    FormatName = Literal[tuple(FORMATS)]
 
+LARGEST = 1_000_000  # budget
+# above 0 and up to 100; few digits, since a pattern that looks for one that is not 0 takes the square of their number
+SHARE = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0-9]{0,5})%$"
+
+
+def check_budget(value: Any) -> Any:
+    """A number in the unit, or a share such as "20%"."""
+    if isinstance(value, str) and value.replace(".", "", 1).isdigit():
+        value = float(value)  # in the query of an address
+    fits = bool(re.fullmatch(SHARE, value)) if isinstance(value, str) else type(value) in (int, float)
+    if value is not None and not (fits and (isinstance(value, str) or 1 <= value <= LARGEST)):
+        raise ValueError(f'must be a number from 1 to {LARGEST:,}, or a share of the text such as "20%"')
+    return value
+
+
+_NUMBER = {"type": "number", "minimum": 1, "maximum": LARGEST}
+GivenBudget = Annotated[
+    Any,
+    BeforeValidator(check_budget),
+    WithJsonSchema({"anyOf": [_NUMBER, {"type": "string", "pattern": SHARE}, {"type": "null"}]}),
+]
 Label = Annotated[str, StringConstraints(max_length=200)]
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
 Marginal = Annotated[
@@ -67,6 +93,14 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def check_size(cls, data: Any) -> Any:
+        """Refuse an object of many members before an error is made of each."""
+        if isinstance(data, dict) and len(data) > 50:
+            raise ValueError("must have no more members than it may have")
+        return data
+
 
 class GivenDocument(Strict):
     """A text of the request."""
@@ -90,7 +124,7 @@ class NewCluster(Strict):
 
     model_config = examples({"documents": STORM})
 
-    documents: list[GivenDocument] = Field(min_length=1)
+    documents: list[GivenDocument] = Field(min_length=1, max_length=10_000)
     model: Label | None = Field(None, description="A name from GET /models; the default model if not given.")
     min_words: int = Field(1, ge=0, le=1_000, description="Fewest words of a sentence to choose from.")
     keep_all: bool = Field(
@@ -110,14 +144,11 @@ class Options(Strict):
         None, description="Of the budget; that of `defaults` if none is given, usually words."
     )
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
-    decoder: DecoderName | None = Field(None, description="How the set is found; by default as the model has it.")
+    decoder: DecoderName | None = Field(None, description="How the set is chosen; by default as the model has it.")
     about: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
         None, description="A question, or a few words: what the summary is to be about."
     )
     order: OrderName = Field("chronological", description="; ".join(f"{name}: {what}" for name, what in ORDERS.items()))
-    with_context: bool = Field(
-        False, description="A sentence that leans on the one before it comes with that, or not at all."
-    )
     compress: bool = Field(
         False, description="Choose from shorter forms of sentences, too, with spans dropped and no word changed."
     )
@@ -132,16 +163,10 @@ class Selection(Options):
     exclude: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences banned.")
 
 
-FORMATS = {
-    "text": "text/plain",
-    "markdown": "text/markdown",
-    "html": "text/html",
-    "json": "application/json",
-}
-if TYPE_CHECKING:
-    FormatName: TypeAlias = str
-else:
-    FormatName = Literal[tuple(FORMATS)]
+class Query(Selection):
+    """The same options, in the query of an address."""
+
+    model_config = ConfigDict(strict=False)
 
 
 class Export(Selection):
@@ -153,9 +178,12 @@ class Export(Selection):
 
 
 class Whole(NewCluster, Options):
-    """Documents and options in one."""
+    """Documents and options together."""
 
     model_config = examples({"documents": STORM, "budget": 15, "unit": "words"})
+
+
+MEMBERS = sorted({name for request in (GivenDocument, Export, Whole) for name in request.model_fields})
 
 
 class Document(BaseModel):
@@ -184,39 +212,22 @@ class Place(BaseModel):
     text: str
 
 
-class Judged(BaseModel):
-    """What the model thinks of a sentence."""
-
-    quality: float = Field(description="q, the square root of L_ii.")
-    contributions: dict[str, float] = Field(description="Terms of log q^2 by feature, largest first; none is 0.")
-
-
-class Sentence(Judged, Place):
+class Sentence(Place):
     """A sentence, where it stands, and what the model thinks of it."""
 
     id: int = Field(description="Its number in the cluster, from 0.")
     length: dict[UnitName, int] = Field(description="What it takes of a budget, by unit.")
+    quality: float = Field(description="q, the square root of L_ii.")
+    contributions: dict[str, float] = Field(description="Terms of log q^2 by feature, largest first; none is 0.")
     x: float = Field(description="Place on the similarity map, from -1 to 1.")
     y: float
-
-
-class Piece(BaseModel):
-    """A piece of a document that is not among the sentences, and why."""
-
-    text: str
-    document: int = Field(description="Number of its document, from 0.")
-    start: int
-    end: int
-    kind: str = Field(description="What its block is: paragraph, item, quotation, heading, caption, row, code, ...")
-    code: str = Field(description="kind, no-sentence, courtesy, announces, too-short, repeated or boilerplate.")
-    reason: str = Field(description="The same in a few words.")
 
 
 class SetAside(BaseModel):
     """What `keep_all` would make sentences of."""
 
     count: int
-    pieces: list[Piece] = Field(description="All of them, running text first.")
+    pieces: list[NoCandidate] = Field(description="All of them, running text first.")
 
 
 class Defaults(BaseModel):
@@ -251,128 +262,56 @@ class ClusterAnswer(BaseModel):
     skipped: list[Skipped] = Field(description="Files of a form that could not be read; the others were.")
 
 
-class Reason(BaseModel):
-    """What speaks for a sentence, compared with the average sentence of these documents."""
+class Chosen(Place):
+    """A sentence of the summary, where it stands, and why; `text` is what the summary has of it."""
 
-    idea: str
-    words: str
-    amount: float = Field(description="Logarithm of how many times as likely it makes the sentence: 0.69 is twice.")
-    error: float | None = Field(description="Its standard error, where that is known.")
-
-
-class Chosen(Judged):
-    """A sentence of the summary, and why."""
-
+    sentence: int = Field(description="Its number in the cluster.")
+    order: int = Field(description="Its place in the summary, from 1.")
+    full: str = Field(description="The whole sentence.")
+    dropped: list[tuple[int, int]] = Field(
+        description="Spans of the whole sentence that the summary does without; none unless `compress` was asked for."
+    )
+    quality: float = Field(description="q, the square root of L_ii.")
+    contributions: dict[str, float] = Field(description="Terms of log q^2 by feature, largest first; none is 0.")
+    marginal: Marginal
+    pinned: bool
     words: str = Field(description="Why it is there: its reasons in words, and what it alone speaks of.")
     reasons: list[Reason] = Field(description="At most three, the strongest first.")
     alone: list[str] = Field(description="Words that no other sentence of the summary has.")
-    sentence: int
-    order: int = Field(description="Its place in the summary, from 1.")
-    pinned: bool
+
+
+class LeftOut(Place):
+    """A sentence that is not in the summary, where it stands, and why."""
+
+    sentence: int = Field(description="Its number in the cluster.")
+    quality: float = Field(description="q, the square root of L_ii.")
     marginal: Marginal
-    dropped: list[tuple[int, int]] = Field(
-        description="Spans of the sentence's text that the summary does without; none unless `compress` was asked for."
-    )
-
-
-class Redundant(Judged):
-    """A good sentence that is not in the summary, because the summary says it already."""
-
-    sentence: int
+    code: str = Field(description="Why it was left out, in one word.")
+    reason: str = Field(description="The same in a few words.")
+    by: list[int] = Field(description="The chosen sentences that say it already.")
     similar_to: int = Field(description="The chosen sentence that is most like it.")
     similarity: float = Field(description="Cosine between the two.")
     shared: list[str] = Field(description="Words that both have.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
-    code: str = Field(description="Why it was left out: redundant, or same-words.")
-    reason: str = Field(description="The same in a few words.")
-    marginal: Marginal
 
 
-class Alike(BaseModel):
-    """How alike the chosen sentences are: cosines between every two of them."""
-
-    mean: float
-    max: float
-    words: str
-
-
-class Covers(BaseModel):
-    """What a summary has of its documents."""
-
-    documents: list[int] = Field(description="Numbers of those that it has a sentence of.")
-    of: int = Field(description="How many there are.")
-    share: float = Field(
-        description="Of the words that several sentences have; of all, where fewer than five are such."
-    )
-    words: str
-
-
-class Topic(BaseModel):
-    """Words of a sentence, of which the summary has none, and how many documents have one of them."""
-
-    words: list[str]
-    sentence: int
-    documents: int
-
-
-class LeavesOut(BaseModel):
-    """What a summary has nothing of."""
-
-    documents: list[int]
-    topics: list[Topic]
-    words: str
-
-
-class Sureness(BaseModel):
-    """How sure a choice is."""
-
-    kept: float = Field(description="How many of these sentences a summary has that the model draws, on average.")
-    of: int
-    share: float = Field(description="The same, by length.")
-    words: str
-
-
-class SummaryHead(BaseModel):
-    """A summary."""
+class SummaryAnswer(BaseModel):
+    """A summary, with reasons."""
 
     text: str = Field(description="One sentence per line.")
     length: float
     budget: float
     unit: UnitName
     note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
+    notes: Notes
     covers: Covers
     leaves_out: LeavesOut
     similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
     sureness: Sureness | None = Field(description="Null where nothing was to choose.")
-
-
-class SelectionAnswer(SummaryHead):
-    """A summary of a cluster, with reasons."""
-
     selected: list[Chosen]
-    redundant: list[Redundant]
-    left_out: list[int] = Field(description="The best sentences that are not in the summary, at most ten, best first.")
-    reasons: list[str] = Field(description="Of every sentence: why it was left out; empty for the selected.")
-    by: list[list[int]] = Field(description="Of every sentence: those without which it would be chosen.")
+    left_out: list[LeftOut] = Field(description="The best sentences that are not in the summary, at most ten.")
+    redundant: list[LeftOut] = Field(description="Good ones that the summary says already, most covered first.")
     marginals: list[Marginal] = Field(description="Of every sentence.")
-
-
-class PlacedChosen(Chosen, Place):
-    """A sentence of the summary, why, and where it stands; `text` is what the summary has of it."""
-
-    full: str = Field(description="The whole sentence, of which `dropped` are spans.")
-
-
-class PlacedRedundant(Redundant, Place):
-    """A good sentence left out; here `similar_to` is an index into `selected`."""
-
-
-class WholeAnswer(SummaryHead):
-    """A summary of the documents of the request."""
-
-    selected: list[PlacedChosen]
-    redundant: list[PlacedRedundant]
-    notes: Notes
 
 
 class Model(BaseModel):
@@ -392,7 +331,7 @@ class Models(BaseModel):
     """All models of the server, and what may be asked of them."""
 
     models: list[Model]
-    decoders: dict[DecoderName, str] = Field(description="How each finds a set.")
+    decoders: dict[DecoderName, str] = Field(description="How each chooses a set.")
     units: dict[UnitName, Unit]
     orders: dict[OrderName, str] = Field(description="How the sentences of a summary may be ordered.")
     files: list[str] = Field(description="How names of files end that a form may hold.")
@@ -407,14 +346,7 @@ class Health(BaseModel):
     running: int
     waiting: int
     clusters: int
-    warm: bool  # whether all loops are compiled: until then answers take a little longer
-
-
-class ErrorPlace(BaseModel):
-    """A value that is not valid."""
-
-    pointer: str
-    detail: str
+    warm: bool = Field(description="Whether all loops are compiled: until then answers take a little longer.")
 
 
 class ProblemDocument(BaseModel):
@@ -427,4 +359,4 @@ class ProblemDocument(BaseModel):
     instance: str
     limit: str | None = Field(None, description="Name of the limit that was passed.")
     value: float | None = Field(None, description="What the limit allows.")
-    errors: list[ErrorPlace] | None = None
+    errors: list[dict[str, str]] | None = Field(None, description="JSON `pointer` and `detail` of values not valid.")

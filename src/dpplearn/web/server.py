@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import signal
@@ -14,8 +15,68 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from dpplearn.web.connections import Connection, Limits, OncePerSecond
+from dpplearn.web.settings import Settings
+
+SEND_BUFFER = 2**18  # bytes that the system keeps for a client: by itself it would take megabytes
+
+
+class Connection(H11Protocol):
+    """A connection of uvicorn's that is closed when it keeps us waiting: uvicorn itself waits for ever for a request.
+
+    It is closed when no request is under way for `idle_seconds`, or half of one; when its client does not take a piece
+    of the answer in `write_seconds`; and when there are `max_connections` others.
+    """
+
+    def __init__(self, settings: Settings, **given: Any) -> None:
+        super().__init__(**given)
+        self.settings = settings
+        self.silent: asyncio.TimerHandle | None = None
+        self.unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        transport.set_write_buffer_limits(high=0)  # what is not sent at once is known here, by pause_writing
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        super().connection_made(transport)
+        if len(self.connections) > self.settings.max_connections:
+            transport.abort()
+        else:
+            self.watch()
+
+    def watch(self) -> None:
+        """Where no request is under way, the next must have come, with all its headers, in `idle_seconds`."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.unwatch()
+        elif self.silent is None:
+            self.silent = self.loop.call_later(self.settings.idle_seconds, self.transport.close)
+
+    def unwatch(self) -> None:
+        if self.silent is not None:
+            self.silent.cancel()
+            self.silent = None
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self.watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self.watch()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.unread = self.loop.call_later(self.settings.write_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self.unread is not None:
+            self.unread.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.resume_writing()
+        super().connection_lost(exc)
+        self.unwatch()
 
 
 class Server(uvicorn.Server):
@@ -37,7 +98,7 @@ class Server(uvicorn.Server):
 def configured(app: FastAPI) -> uvicorn.Config:
     """How uvicorn is to run the application: its connections are limited as its settings say."""
     settings = app.state.service.settings
-    connection: Any = partial(Connection, Limits(settings))
+    connection: Any = partial(Connection, settings)
     options: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False, "backlog": 256}
     patience = math.ceil(settings.max_seconds + settings.write_seconds)  # for what is running when it is to end
     return uvicorn.Config(app, http=connection, lifespan="on", ws="none", timeout_graceful_shutdown=patience, **options)
@@ -57,8 +118,8 @@ def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], brow
         An address to open then.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
-    for name in ("asyncio", "uvicorn.error"):  # no descriptor left, a request that is no HTTP
-        logging.getLogger(name).addFilter(OncePerSecond())
+    for name in ("asyncio", "uvicorn.error"):  # what anybody can cause from outside must not fill a disk
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     server = Server(configured(app), ready, browser)
     # uvicorn raises the signal again when it is done, and the default would end the process as if it had failed
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -38,8 +38,8 @@ class Settings:
         How long one uploaded file that is no text (PDF, Word, e-mail ...) may take to read.
     max_seconds : float
         From the request's first byte to its answer.
-    max_answers_bytes, write_seconds : int and float
-        Memory of answers that clients have still to read, and how long a client may leave a piece of one unread.
+    max_transit_bytes, write_seconds : int and float
+        Memory of all bodies being received and answers still to read, and how long a client may leave a piece unread.
     max_connections, idle_seconds : int and float
         Of `dpplearn serve`: how many there may be, and how long one may be open without a request.
     max_clusters, max_clusters_bytes, cluster_seconds : int, int and float
@@ -71,7 +71,7 @@ class Settings:
     exact_sentences: int = 1_500
     max_seconds: float = 30.0
     max_file_seconds: float = 10.0
-    max_answers_bytes: int = 64_000_000
+    max_transit_bytes: int = 128_000_000
     write_seconds: float = 20.0
     max_connections: int = 500
     idle_seconds: float = 10.0

@@ -13,14 +13,10 @@ from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.corpora.candidates import TOGETHER
 from dpplearn.summarize.text.sentences import find_pieces
 from dpplearn.web import Settings, schema
-from dpplearn.web.answers import selection_answer
-from dpplearn.web.engine import Engine
-from dpplearn.web.pins import Pins
-from dpplearn.web.pool import Deadline
+from dpplearn.web.answers import similarity_map, summary_answer
+from dpplearn.web.engine import Engine, check_pins
 from dpplearn.web.problems import Problem
-from dpplearn.web.sentence_map import similarity_map
 
-LONG = Deadline(1e6)  # it runs from when this file is read
 TEXTS = [
     "A storm hit the coast on Friday. It sank ten boats. Schools stay closed. Ten boats sank in the storm.",
     "It sank ten boats. The mayor spoke of a miracle on Friday.",
@@ -80,7 +76,7 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
     condition = DPP.condition
     monkeypatch.setattr(DPP, "condition", lambda *given: conditioned.append(given) or condition(*given))
     documents = [Document("1", "Rain fell. Snow melted. Wind rose. It cleared.")]
-    reading = engine.prepare(engine.featurize(documents, None), LONG)
+    reading = engine.prepare(engine.featurize(documents, None))
     options = schema.Selection(include=[1], exclude=[2], decoder="consensus", budget=2, unit="sentences")
     for diversity, more in (
         (0.5, 1),
@@ -89,7 +85,7 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
         (0.7, 0),
     ):  # of another diversity the decoder's is another one
         before = len(conditioned)
-        selection_answer(engine.find(reading, options.model_copy(update={"diversity": diversity}), LONG, samples=200))
+        summary_answer(engine.find(reading, options.model_copy(update={"diversity": diversity}), samples=200))
         assert len(conditioned) - before == more
 
 
@@ -136,7 +132,7 @@ def test_a_twin_of_a_pinned_sentence_has_marginal_zero(ready):
 )
 def test_pins_that_cannot_be(ready, include, exclude, budget, message):
     with pytest.raises(Problem) as caught:
-        Pins.of(ready, list(include), list(exclude), budget, "words")
+        check_pins(ready, schema.Selection(include=list(include), exclude=list(exclude)), budget, "words")
     assert caught.value.slug == "infeasible"
     assert message in caught.value.detail
 
@@ -148,7 +144,7 @@ def test_pins_that_depend_on_each_other(summarizer):
     flat = replace(ready)
     vars(flat)["dpp"] = DPP(phi @ phi.T)
     with pytest.raises(Problem) as caught:
-        Pins.of(flat, [0, 1, 2], [], 100, "words")
+        check_pins(flat, schema.Selection(include=[0, 1, 2]), 100, "words")
     assert "probability 0 together" in caught.value.detail
 
 
@@ -179,7 +175,7 @@ import dpplearn
 from dpplearn._numba import Loop, here
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
-from dpplearn.web.answers import selection_answer
+from dpplearn.web.answers import similarity_map, summary_answer
 from dpplearn.web.engine import Engine
 from dpplearn.web.pool import Deadline
 
@@ -197,7 +193,7 @@ shorter = "However, the storm, which had come from the sea, hit the coast on Mon
 some = (["Rain fell."], ["Rain fell. Snow melted. Wind rose."], ["Rain fell. Snow melted.", "Rain fell."], [shorter])
 for texts in some:  # the last has sentences with shorter forms, which exclude each other
     read = engine.featurize([Document(str(i), text) for i, text in enumerate(texts)], None)
-    reading = engine.prepare(read, Deadline(60))
+    reading = engine.prepare(read)
     n = reading.ready.n
     for decoder in ("greedy", "consensus", "sampled"):
         for diversity in (0.0, 0.3, 0.5, 0.8, 1.0):
@@ -207,7 +203,7 @@ for texts in some:  # the last has sentences with shorter forms, which exclude e
                     knobs = {"decoder": decoder, "diversity": diversity, "budget": budget, "unit": "sentences"}
                     for more in ({}, {"compress": True}, {"about": "snow"}, {"compress": True, "about": "snow"}):
                         options = schema.Selection(**knobs, **pins, **more)
-                        engine.find(reading, options, Deadline(60), samples=200)
+                        engine.find(reading, options, samples=200)
 print(len(before), sorted(compiled() - before))
 """
 

@@ -66,7 +66,7 @@ def test_a_chunked_body_is_not_read_past_the_limit(small, is_problem):
     answer = small.post(SUMMARIZE, content=endless(), headers={"Content-Type": "application/json"})
     found = is_problem(answer, 413, "too-large")
     assert found["limit"] == "max_body_bytes"
-    assert small.service.bodies.pending == 0
+    assert small.service.room.held == 0
 
 
 def test_a_long_content_length_is_refused_before_its_body_comes(small):

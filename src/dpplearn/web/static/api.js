@@ -92,4 +92,10 @@ export function postCluster(source, signal) {
 const clusterAt = (id) => `clusters/${encodeURIComponent(id)}`;
 export const getCluster = (id, signal) => request("GET", clusterAt(id), { signal });
 export const postSelect = (id, json, signal) => request("POST", `${clusterAt(id)}/select`, { json, signal });
+export const getWhy = (id, sentence, { include = [], exclude = [], ...options }) => {
+  const query = new URLSearchParams(Object.entries(options).filter(([, value]) => value !== undefined && value !== null && value !== ""));
+  for (const x of include) query.append("include", x);
+  for (const x of exclude) query.append("exclude", x);
+  return request("GET", `${clusterAt(id)}/why/${sentence}?${query}`);
+};
 export const postExport = (id, json, signal) => request("POST", `${clusterAt(id)}/export`, { json, signal, file: true });

@@ -1,6 +1,7 @@
 // The card of one sentence: why it is in the summary or why not, in the words of the record; pin or ban it; and, on
 // demand, the numbers. A piece of a document that was not to choose from has a card with its reason.
 
+import { getWhy } from "./api.js";
 import { $, bdi, h, icon } from "./dom.js";
 import { spanOf } from "./sources.js";
 import { actions, pieceOf, ruleByKey, ruleOf, state, statusOf } from "./state.js";
@@ -72,10 +73,27 @@ function why() {
   if (banned) return [verdict("Kept out of the summary, because you banned it.")];
   if (chosen) return [verdict(`In the summary, sentence ${chosen.order}: `, bdi(chosen.words), ".")];
   if (pinned) return [verdict("Pinned, but not in the summary: see the note there.")];
-  if (!reason) return [];
+  if (!reason) {
+    askWhy(openId);
+    return [];
+  }
   const go = by && h("button", { type: "button", class: "link", on: { click: () => actions.goTo(by.sentence) } },
     `Show sentence ${by.order} of the summary`);
   return [verdict("Not in the summary: ", bdi(reason), "."), ...(go ? [h("p", { class: "hint" }, go)] : [])];
+}
+
+/** The answer to a selection tells of the best sentences left out; of any other it is asked when its card is open. */
+async function askWhy(id) {
+  const { selection, cluster } = state;
+  if (!selection || selection.asking === id) return;
+  selection.asking = id;
+  try {
+    const answer = await getWhy(cluster.id, id, selection.asked);
+    selection.out.set(id, answer);
+    if (state.selection === selection && openId === id) updateCard();
+  } catch {
+    selection.asking = null; // the next movement asks again
+  }
 }
 
 function numbers() {

@@ -80,7 +80,7 @@ export function updateLists() {
   const out = [...new Set([...selection.again.keys(), ...selection.left_out])].slice(0, LISTED);
   reconcile($("again"), out, (id) => id, listItem, (item, id) => {
     item.dir = direction(sentence(id).text);
-    item.querySelector(".why").replaceChildren(bdi(selection.reasons[id] || "banned by you"));
+    item.querySelector(".why").replaceChildren(bdi(selection.out.get(id)?.reason || "banned by you"));
     const { like } = selection.again.get(id) ?? {};
     item.dataset.order = like ? `≈${like}` : "–";
     item.toggleAttribute("data-again", Boolean(like));

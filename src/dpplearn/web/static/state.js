@@ -5,7 +5,7 @@ export const state = {
   cluster: null, // the API's answer to POST /clusters
   source: null, // what was posted, to post again once the server has forgotten it
   title: "",
-  options: {}, // budget, unit, diversity, decoder, about, order, with_context, compress
+  options: {}, // budget, unit, diversity, decoder, about, order, compress
   pins: new Set(),
   bans: new Set(),
   selection: null, // the API's answer to select
@@ -30,7 +30,7 @@ export function statusOf(id) {
   const [pinned, banned] = [state.pins.has(id), state.bans.has(id)];
   const kind = banned ? "banned" : chosen ? "in" : again ? "again" : "";
   return { chosen, again, pinned, banned, kind, marginal: selection?.marginals[id],
-    reason: selection?.reasons[id], by: selection?.by[id].map((other) => selection.chosen.get(other)).find(Boolean) };
+    reason: selection?.out.get(id)?.reason, by: selection?.out.get(id)?.by.map((other) => selection.chosen.get(other)).find(Boolean) };
 }
 
 /** The answer with its sentences by number, and what was asked: the controls may have moved on since. */
@@ -38,10 +38,12 @@ export function indexed(answer, asked) {
   const selected = [...answer.selected].sort((a, b) => a.order - b.order);
   const chosen = new Map(selected.map((x) => [x.sentence, x]));
   const like = (x) => { // what it repeats: the sentence that its reason names, which need not be the one most like it
-    const first = chosen.get(answer.by[x.sentence][0]);
+    const first = chosen.get(x.by[0]);
     return { ...x, like: first?.order, repeats: first?.sentence };
   };
-  return { ...answer, asked, selected, chosen, again: new Map(answer.redundant.map((x) => [x.sentence, like(x)])) };
+  const out = new Map([...answer.left_out, ...answer.redundant].map((x) => [x.sentence, x])); // of others the server is asked
+  const left_out = answer.left_out.map((x) => x.sentence);
+  return { ...answer, asked, selected, chosen, out, left_out, again: new Map(answer.redundant.map((x) => [x.sentence, like(x)])) };
 }
 
 export function setRule(id, rule) {
@@ -69,7 +71,8 @@ const share = ({ budget, unit }) => (unit === "%" ? { budget: `${budget}%`, unit
 export function describe(id) {
   if (pieceOf(id)) return `Not to choose from: ${pieceOf(id).reason}`;
   const { chosen, banned, reason } = statusOf(id);
+  if (!state.selection) return "";
   if (banned) return "Banned by you";
   if (chosen) return [`In the summary, sentence ${chosen.order}`, chosen.words].filter(Boolean).join(": ");
-  return reason ? `Left out: ${reason}` : "";
+  return reason ? `Left out: ${reason}` : "Left out: a click says why";
 }

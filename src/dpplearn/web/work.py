@@ -1,21 +1,31 @@
-"""A bounded pool of threads for the work that takes time: the event loop stays free to answer."""
+"""The work of requests, within limits of number and time: threads for selections, sandboxes for what clients send."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
+import os
+import pickle  # between the server and its own processes
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from threading import Lock
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 
+from dpplearn._run.blas import one_thread
+from dpplearn._run.sandbox import Sandbox, Sandboxes, SandboxLostError
 from dpplearn._run.stop import stops_when
-from dpplearn.web.problems import Problem, limited
+from dpplearn.web.engine import Engine
+from dpplearn.web.problems import Problem, limited, where
+from dpplearn.web.settings import Settings
 
 T = TypeVar("T")
+MEMORY = 4 * 2**30  # bytes of address space that a process may take
+log = logging.getLogger("dpplearn.web")
 
 
 class Deadline:
@@ -38,14 +48,9 @@ class Deadline:
         if self.stopped or self.left <= 0:
             raise self.problem()
 
-    def problem(
-        self,
-        slug: str = "time-limit",
-        found: str = "The answer was not ready in time",
-        advice: str = "Send fewer or shorter documents, ask for the decoder greedy, or try again when the server is "
-        "less busy.",
-    ) -> Problem:
-        return limited(slug, "max_seconds", self.seconds, found, advice)
+    def problem(self) -> Problem:
+        advice = "Send fewer or shorter documents, ask for the decoder greedy, or try again when the server is less busy."
+        return limited("time-limit", "max_seconds", self.seconds, "The answer was not ready in time", advice)
 
 
 class Pool:
@@ -75,13 +80,13 @@ class Pool:
 
     def busy(self) -> Problem:
         seconds = min(max(math.ceil(self.taken * self.mean / self.workers), 1), 30)
-        found, headers = f"{self.workers} requests are worked on and as many wait as may", {"Retry-After": str(seconds)}
-        return limited("busy", "queue", self.queue, found, f"Try again in {seconds} s.", headers)
+        what, headers = f"{self.workers} requests are worked on and as many wait as may", {"Retry-After": str(seconds)}
+        return limited("busy", "queue", self.queue, what, f"Try again in {seconds} s.", headers)
 
     async def run(self, work: Callable[[], T], deadline: Deadline, gone: Callable[[], Awaitable[None]]) -> T:
         """The result of the work, done in a thread, or a problem if there is no room or no time.
 
-        `gone()` comes when the client has left, who is then told nothing.
+        `gone()` returns when the client has left, who is then told nothing.
         """
         with self._lock:
             self.check_room()
@@ -92,8 +97,7 @@ class Pool:
             self._free()
             raise
         future.add_done_callback(lambda _: self._free())
-        waiter = asyncio.wrap_future(future)
-        leaving = asyncio.ensure_future(gone())
+        waiter, leaving = asyncio.wrap_future(future), asyncio.ensure_future(gone())
         both: set[asyncio.Future[Any]] = {waiter, leaving}
         try:
             await asyncio.wait(both, timeout=max(deadline.left, 0.0), return_when=asyncio.FIRST_COMPLETED)
@@ -118,7 +122,7 @@ class Pool:
         start = time.perf_counter()
         try:
             deadline.check()
-            with stops_when(deadline.check):  # asked by decoders and samplers, too
+            with stops_when(deadline.check):  # decoders and samplers call it, too
                 return work()
         finally:
             with self._lock:
@@ -132,3 +136,76 @@ class Pool:
     def close(self) -> None:
         """Finish what is running and what waits, then end the threads."""
         self._threads.shutdown(wait=True)
+
+
+class ReaderError(Exception):
+    """A mistake in a process that reads, and its place; no message, which may quote a document."""
+
+
+class Readers:
+    """Processes that read what clients send, as many as workers: Python code hears no deadline, but a process can be
+    killed, and is replaced when it is needed.
+
+    Examples
+    --------
+    >>> Readers(Settings()).killed
+    0
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.boxes = settings, Sandboxes(settings.workers, __name__)
+
+    @property
+    def killed(self) -> int:
+        """Processes that ended before they answered."""
+        return self.boxes.lost
+
+    def compile(self, until: Deadline) -> None:
+        """Compile, in a process of its own, what requests need: here that would hold them up."""
+        box = Sandbox(__name__)
+        try:
+            self.run(compile_all, until, box)
+        finally:
+            box.close()
+
+    def run(self, job: Callable[[Engine], T], deadline: Deadline, box: Sandbox | Sandboxes | None = None) -> T:
+        """Do the job in a process; raises what it raises, and the time limit's problem at the deadline."""
+        data, left = pickle.dumps((self.settings, job)), max(deadline.left, 0.05)
+        try:
+            with stops_when(deadline.check):
+                packed = (box or self.boxes).run(f"{__name__}:work", data, {}, seconds=left, memory=MEMORY)
+        except SandboxLostError:
+            deadline.check()
+            raise ReaderError("The process ended before it answered.") from None
+        answer: Any = pickle.loads(packed)
+        if isinstance(answer, ReaderError):
+            log.error("%s", answer)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def work(data: bytes) -> bytes:
+    """In a process: what a job makes of the models, or its problem."""
+    settings, job = pickle.loads(data)
+    try:
+        with one_thread():
+            answer = job(engine_of(settings))
+    except Problem as problem:
+        answer = problem
+    except Exception as error:
+        answer = ReaderError(f"{type(error).__name__} at {where(error)}")
+    return pickle.dumps(answer)
+
+
+@lru_cache(maxsize=1)
+def engine_of(settings: Settings) -> Engine:
+    """The models, loaded once in a process."""
+    return Engine(settings)
+
+
+def compile_all(engine: Engine) -> None:
+    """Fill the folder of compiled loops, in time that no answer needs."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    engine.warm()

@@ -1,0 +1,92 @@
+"""Uploaded files, read from memory: a file's name is a label, and says nothing to the file system."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from email.message import Message
+
+from dpplearn._io.encoding import check_charset
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.documents import parse_document
+from dpplearn.summarize.corpora.formats.limits import LIMITS
+from dpplearn.summarize.corpora.given import unlike
+from dpplearn.summarize.corpora.source import SkippedWarning
+from dpplearn.web.engine import Engine, Read
+from dpplearn.web.problems import Problem, limited
+from dpplearn.web.schema import Skipped
+from dpplearn.web.settings import Settings
+
+LABEL = 200  # characters of a file's name that are kept
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a form."""
+
+    name: str
+    content_type: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What a form holds."""
+
+    files: tuple[File, ...]
+    model: str | None = None
+    keep_all: bool = False
+
+    def __call__(self, engine: Engine) -> Read:
+        """Its documents, read for their model; a file that cannot be read does not block the others."""
+        documents: list[Document] = []
+        skipped: list[Skipped] = []
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always", SkippedWarning)
+            for number, file in enumerate(self.files):
+                try:
+                    documents += read_upload(file, number + 1, engine.settings)
+                except (Problem, ValueError) as error:
+                    if isinstance(error, Problem) and len(self.files) == 1:
+                        raise
+                    detail = error.detail if isinstance(error, Problem) else str(error)
+                    skipped.append(Skipped(file=number, name=label(file.name, number + 1), detail=detail))
+        if not documents:
+            places = [{"pointer": f"/files/{x.file}", "detail": x.detail} for x in skipped]
+            raise Problem("unreadable", " ".join(x.detail for x in skipped[:10]), errors=places)
+        notes = tuple(str(x.message) for x in warned if x.category is SkippedWarning)
+        read = engine.featurize(unlike(documents), self.model, keep_all=self.keep_all)
+        return read._replace(notes=notes + read.notes, skipped=tuple(skipped))
+
+
+def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
+    """The documents of a file of any kind that `Cluster.from_files` reads; an error or a problem says why not."""
+    name = label(file.name, number)
+    limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
+    header = Message()
+    header["Content-Type"] = file.content_type
+    charset = header.get_param("charset")
+    try:
+        encoding = None if charset is None else check_charset(str(charset), name)
+        documents = parse_document(file.data, name, name, encoding, limits)
+    except ValueError as error:
+        detail = str(error).partition(" For UTF-16")[0]  # advice for somebody who has no command line
+        if isinstance(error.__cause__, UnicodeError):
+            detail = f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again."
+        raise ValueError(detail) from None
+    most = settings.max_document_characters
+    for document in documents:
+        if len(document.text) > most:
+            what = f"{name} has {len(document.text):,} characters"
+            raise limited("too-large", "max_document_characters", most, what, "Cut it, or send it in parts.")
+    return documents
+
+
+def label(filename: str, number: int) -> str:
+    """The last part of a file's name, without characters that do not print.
+
+    >>> label("../../etc/pass\\x00wd.txt", 1), label("", 2)
+    ('passwd.txt', 'file 2')
+    """
+    last = filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(c for c in last if c.isprintable())[:LABEL].strip() or f"file {number}"
