@@ -203,9 +203,7 @@ def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: i
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():
         name = f" {cluster.id}" if cluster.id else ""
-        raise NoSentencesError(
-            f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from."
-        )
+        raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     if has_words.all():
         return found
     return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside, None)
