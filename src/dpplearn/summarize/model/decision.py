@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +60,10 @@ class Decision:
 
     def _made(self, pinned: IntArray, excluded: IntArray, budget: float) -> Choice:
         given: dict[str, Any] = {"fill": self.fill, "diversity": self.diversity, **self.options}
-        pick = partial(choose, self.ready, self.decoder, budget, self.unit, **given)
+
+        def pick(allowed: Mask, pinned: IntArray) -> Choice:
+            return choose(self.ready, self.decoder, budget, self.unit, allowed, pinned, **given)
+
         allowed = self.ready.allowed(pinned, excluded)
         if self.fill or self.order == IMPORTANCE:  # by importance a sentence that stands comes first anyway
             return pick(allowed, pinned)
