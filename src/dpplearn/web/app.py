@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from importlib.resources import files
-from threading import Thread
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, FastAPI, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Body, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, PlainTextResponse
 from fastapi.security import HTTPBearer
@@ -24,24 +22,20 @@ from starlette.exceptions import HTTPException as StarletteError
 
 from dpplearn import __version__
 from dpplearn._run.blas import blas_threads
-from dpplearn._run.stop import stops_when
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
-from dpplearn.web.answers import WRITERS, cluster_answer, shown, summary_answer, why_answer
-from dpplearn.web.clusters import Clusters
+from dpplearn.web.answers import WRITERS, shown, summary_answer, why_answer
 from dpplearn.web.engine import Engine, Read, Reading
-from dpplearn.web.guard import FORM, Guard, Room
-from dpplearn.web.metrics import Counts, Metrics
+from dpplearn.web.guard import FORM, JSON, Guard
 from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem, invalid, of_validation
+from dpplearn.web.service import Service
 from dpplearn.web.settings import Settings
 from dpplearn.web.uploads import File, Upload
-from dpplearn.web.work import Deadline, Pool, ReaderError, Readers
+from dpplearn.web.work import Deadline
 
 API = "/api/v1"
-JSON = "application/json"
 MOST_FILES = 1_000  # of a form
-T = TypeVar("T")
 
 FORM_SCHEMA = {
     "type": "object",
@@ -115,115 +109,6 @@ def return_large_blocks(size: int = 4_000_000) -> None:
     """
     with suppress(OSError, TypeError, AttributeError):  # Windows; a C library that does without
         ctypes.CDLL(None).mallopt(-3, size)  # M_MMAP_THRESHOLD, which is then fixed
-
-
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """A cluster in memory and the answer that described it."""
-
-    reading: Reading
-    answer: bytes
-
-
-class Service:
-    """One server: its models, its workers, its clusters."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.engine = Engine(settings)
-        self.pool = Pool(settings.workers, settings.queue)
-        self.readers = Readers(settings)
-        self.room = Room(settings.max_transit_bytes)
-        limits = settings.max_clusters_bytes, settings.cluster_seconds, settings.max_clusters
-        self.clusters: Clusters[Kept] = Clusters(*limits)
-        self.seen = Metrics(self.counts)
-        self._until, self._warming = Deadline(3_600.0), Thread()
-
-    async def work(self, request: Request, task: Callable[[Deadline], T]) -> T:
-        """Do the task in the pool, within the time limit, as long as the client is there."""
-        deadline: Deadline = request.scope["dpplearn.deadline"]
-
-        async def gone() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-
-        return await self.pool.run(partial(task, deadline), deadline, gone)
-
-    def warm(self) -> None:
-        """Begin to load and compile all that requests need; those that come before are answered a little slower."""
-        self._warming = Thread(target=self._warm, name="dpplearn-warm", daemon=True)
-        self._warming.start()
-
-    def _warm(self) -> None:
-        with suppress(Problem, ReaderError), stops_when(self._until.check):  # a later request starts another process
-            self.readers.boxes.fill()
-            if not self.engine.is_compiled():
-                self.readers.compile(self._until)
-            self.engine.warm()
-
-    def close(self) -> None:
-        """Finish what is running and what waits, then end threads and processes."""
-        self._until.stop()
-        self.pool.close()
-        if self._warming.is_alive():
-            self._warming.join()
-        self.readers.boxes.close()
-
-    def read(self, job: Callable[[Engine], Read], deadline: Deadline) -> Reading:
-        """What a client sent, read in a process that ends at the deadline; what follows is bounded by its sentences."""
-        return self.engine.prepare(self.readers.run(job, deadline))
-
-    def keep(self, reading: Reading) -> tuple[str, bytes]:
-        """Keep a cluster; its name and the answer that describes it."""
-        name = self.clusters.new_name()
-        answer = cluster_answer(name, reading, self.settings.cluster_seconds).model_dump_json().encode()
-        self._until.check()
-        self.clusters.put(name, Kept(reading, answer), reading.nbytes + len(answer))
-        return name, answer
-
-    def keep_more(self, name: str, kept: Kept, options: schema.Selection) -> Reading:
-        """A cluster with shorter forms of its sentences, or with a question, which take room from now on."""
-        reading = self.engine.with_forms(kept.reading) if options.compress else kept.reading
-        if options.about and not reading.asked:
-            reading = replace(reading, asked=True)
-        if reading is not kept.reading:
-            more = Kept(reading, kept.answer), reading.nbytes + len(kept.answer)
-            self.clusters.put(name, *more, instead_of=kept)
-        return reading
-
-    def held(self, name: str) -> Kept:
-        """A cluster that is still there."""
-        kept = self.clusters.get(name)
-        if kept is None:
-            raise Problem("cluster-gone")
-        return kept
-
-    async def selected(
-        self, request: Request, name: str, options: schema.Selection, answer: Callable[[Summary, Reading], T]
-    ) -> T:
-        """What `answer` makes of a summary of a cluster."""
-        self.held(name)
-
-        def task(_: Deadline) -> T:
-            # now, so that what waits keeps no cluster that made room
-            reading = self.keep_more(name, self.held(name), options)
-            return answer(self.engine.find(reading, options), reading)
-
-        return await self.work(request, task)
-
-    def counts(self) -> Counts:
-        pool, clusters = self.pool, self.clusters
-        yield "dpplearn_workers", "Threads that do the work.", pool.workers
-        yield "dpplearn_work_running", "Requests being worked on.", pool.running
-        yield "dpplearn_work_waiting", "Requests waiting for a worker.", pool.waiting
-        yield "dpplearn_work_refused_total", "Requests answered 429.", pool.refused
-        yield "dpplearn_work_timed_out_total", "Requests past the time limit.", pool.timed_out
-        yield "dpplearn_readers_killed_total", "Processes ended while they read.", self.readers.killed
-        yield "dpplearn_transit_bytes", "Bodies being received and answers still to read.", self.room.held
-        yield "dpplearn_clusters", "Clusters in memory.", len(clusters)
-        yield "dpplearn_clusters_bytes", "Memory of the clusters, estimated.", clusters.nbytes
-        yield "dpplearn_clusters_evicted_total", "Clusters that made room.", clusters.evicted
-        yield "dpplearn_clusters_expired_total", "Clusters not used for long.", clusters.expired
 
 
 def problems(status: str, slugs: tuple[str, ...]) -> dict[str, Any]:
@@ -313,8 +198,9 @@ def routes(service: Service) -> APIRouter:
     )
     async def export(id: str, request: Request, options: schema.Export) -> Response:  # noqa: A002  # as above
         """The same summary as a file: text, Markdown with its sources, a report in HTML, or JSON."""
-        write, kind = WRITERS[options.format], schema.FORMATS[options.format]
-        return Response(await service.selected(request, id, options, lambda summary, _: write(summary)), media_type=kind)
+        kind = schema.FORMATS[options.format]
+        text = await service.selected(request, id, options, lambda summary, _: WRITERS[options.format](summary))
+        return Response(text, media_type=kind)
 
     @private.post("/summarize", response_model=schema.SummaryAnswer, summary="Summarize documents")
     async def summarize(request: Request, options: schema.Whole) -> Response:
@@ -380,7 +266,7 @@ async def job_of(request: Request) -> ReadDocuments | Upload:
             elif name in ("model", "keep_all") and isinstance(value, str) and name not in said:
                 said[name] = value
             else:
-                raise invalid([((name,), "a form has files, each with a name, and at most one model and one keep_all.")])
+                raise invalid([((name,), "a form has named files, and at most one model and one keep_all.")])
     if not uploads:
         raise invalid([(("files",), "the form must have at least one file in the field files.")])
     if said.get("keep_all", "false") not in ("true", "false"):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray
 from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.candidates import Candidates
@@ -64,24 +65,27 @@ class Reading:
     notes: tuple[str, ...]
     defaults: schema.Defaults
     skipped: tuple[schema.Skipped, ...] = ()
-    forms: Prepared | None = None  # with shorter forms of the sentences, once that was asked for
-    asked: bool = False  # whether the arrays of a latest question are kept, too
+
+    @cached_property
+    def forms(self) -> Prepared:
+        """The cluster with the shorter forms of its sentences."""
+        read = self.summarizer.features_.with_forms(self.ready.read, self.summarizer.language_)
+        return self.ready if read is self.ready.read else replace(self.ready, read=read, compressed=True)
 
     @property
     def nbytes(self) -> int:
         """Memory it comes to take, about, and rather more than less.
 
-        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, those of every part of a
-        similarity that is learned (half of each, and where its entries are), and of the latest
-        diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts, whole and in
-        sentences; and the objects that hold them, which are most of it where a cluster is a word.
+        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
+        diversity, pins and question two kernels with a copy and eigenvectors each; then features, words and texts,
+        whole and in sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
         read, n = self.ready.read, self.ready.n
-        more = 0 if self.forms is None else self.forms.n  # the same again, of all forms
+        more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
         words, _, different = read.numbered[0]
         text = sum(getsizeof(document.text) for document in read.cluster.documents)
         own = 17_000 + 3_300 * n + 40 * words.size + 160 * different + 4 * text + 400 * len(read.set_aside)
-        arrays = (20 if self.asked else 10) + 2 * read.meaning
+        arrays = 20 + 2 * read.meaning
         return 8 * (arrays * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
 
@@ -193,14 +197,6 @@ class Engine:
         defaults = schema.Defaults(budget=budget, unit=str(unit), diversity=0.5, decoder=decoder)
         return Reading(read.model, summarizer, ready, read.notes, defaults, read.skipped)
 
-    def with_forms(self, reading: Reading) -> Reading:
-        """A cluster with the shorter forms of its sentences, if they are not there yet."""
-        if reading.forms is not None:
-            return reading
-        features, ready = reading.summarizer.features_, reading.ready
-        read = features.with_forms(ready.read, reading.summarizer.language_)
-        return replace(reading, forms=ready if read is ready.read else replace(ready, read=read, compressed=True))
-
     def find(self, reading: Reading, options: schema.Options, samples: int | None = None) -> Summary:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
@@ -209,7 +205,7 @@ class Engine:
         budget = length_in(ready, own if options.budget is None else options.budget, unit)
         include, exclude = check_pins(ready, options, budget, unit)
         if options.compress:
-            ready = self.with_forms(reading).forms or ready
+            ready = reading.forms
             if ready.read.forms is not None:  # each sentence stands before its shorter forms, which are banned with it
                 first = np.unique(ready.read.forms, return_index=True)[1]
                 include, exclude = first[include], first[exclude]

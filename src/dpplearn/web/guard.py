@@ -49,8 +49,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         start, status, method = time.perf_counter(), 0, scope["method"]
-        deadline = Deadline(self.settings.max_seconds)
-        scope = {**scope, "dpplearn.deadline": deadline}
+        scope = {**scope, "dpplearn.deadline": Deadline(self.settings.max_seconds)}
         if method == "HEAD":  # answered as GET; the server that runs us sends no body then
             scope["method"] = "GET"
 
@@ -64,7 +63,7 @@ class Guard:
             await send(message)
             status = message.get("status", status)
 
-        exchange = Exchange(self.settings, self.room, scope, receive, answer, deadline)
+        exchange = Exchange(self.settings, self.room, scope, receive, answer)
         try:
             check_host(scope, self.settings.hosts)
             check_origin(scope)
@@ -113,8 +112,9 @@ class Exchange:
     A body that is too long or too slow raises a problem where the application reads it.
     """
 
-    def __init__(self, settings: Settings, room: Room, scope: Scope, receive: Receive, send: Send, deadline: Deadline) -> None:
-        self.settings, self.room, self.headers, self.deadline = settings, room, Headers(scope=scope), deadline
+    def __init__(self, settings: Settings, room: Room, scope: Scope, receive: Receive, send: Send) -> None:
+        self.settings, self.room, self.headers = settings, room, Headers(scope=scope)
+        self.deadline: Deadline = scope["dpplearn.deadline"]
         self.has_body = scope["method"] not in SAFE
         self._receive, self._send = receive, send
         self.media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -59,7 +59,7 @@ KINDS: dict[str, tuple[int, str, str]] = {
 }
 
 
-class Problem(HTTPException):  # noqa: N818  # the word of RFC 9457
+class Problem(HTTPException):  # the word of RFC 9457
     """An answer that is a problem document.
 
     Examples
@@ -105,8 +105,6 @@ def in_words(error: Any) -> str:
     --------
     >>> in_words({"type": "extra_forbidden", "loc": ("body", "bugdet")})
     "no member has this name; did you mean 'budget'?"
-    >>> in_words({"type": "float_type", "loc": ("body", "diversity"), "msg": "Input should be a valid number", "input": []})
-    'Input should be a valid number, found a list.'
     """
     if error["type"] == "extra_forbidden":
         near = get_close_matches(str(error["loc"][-1])[:QUOTED], MEMBERS, 1)
@@ -129,7 +127,9 @@ def shown(value: Any) -> str:
         return "a list" if isinstance(value, list) else "an object"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return f"{value:g}" if isinstance(value, float) or (type(value) is int and abs(value) < 10**300) else "another value"
+    return (
+        f"{value:g}" if isinstance(value, float) or (type(value) is int and abs(value) < 10**300) else "another value"
+    )
 
 
 def pointer(place: Iterable[str | int]) -> str:

@@ -49,7 +49,7 @@ class Deadline:
             raise self.problem()
 
     def problem(self) -> Problem:
-        advice = "Send fewer or shorter documents, ask for the decoder greedy, or try again when the server is less busy."
+        advice = "Send fewer or shorter documents, ask for the decoder greedy, or try again later."
         return limited("time-limit", "max_seconds", self.seconds, "The answer was not ready in time", advice)
 
 

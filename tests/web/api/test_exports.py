@@ -50,10 +50,22 @@ def test_the_answer_has_the_words_of_the_record(select, summary):
     for name, words in record.as_a_set.lines():
         key = {"covers": "covers", "leaves out": "leaves_out", "alike": "similarity", "sure": "sureness"}[name]
         assert answer[key]["words"] == words
-    assert answer["left_out"] == [one.number for one in record.best_left_out()]
-    for one in record.left_out:
-        assert answer["reasons"][one.number] == one.reason
-        assert answer["by"][one.number] == list(one.by)
+    expected = [(one.number, one.reason, list(one.by)) for one in record.left_out]
+    assert [(one["sentence"], one["reason"], one["by"]) for one in answer["left_out"]] == expected
+
+
+def test_why_is_told_of_any_sentence(client, example, summary, is_problem):
+    path = f"/api/v1/clusters/{example['id']}/why"
+    for number in (int(summary.order[0]), int(summary.explain().others.numbers[-1])):
+        answer, record = client.get(f"{path}/{number}", params=ASKED).json(), summary.why(number)
+        assert (answer["sentence"], answer["text"]) == (number, record.sentence.text)
+        assert answer.get("words") == getattr(record, "words", None)
+        assert answer.get("reason") == getattr(record, "reason", None)
+    assert client.get(f"{path}/0").status_code == 200  # of what is chosen by default
+    found = is_problem(client.get(f"{path}/10000"), 422, "invalid")
+    assert found["errors"][0]["pointer"] == "/sentence"
+    is_problem(client.get(f"{path}/0", params={"budget": "much"}), 422, "invalid")
+    is_problem(client.get(f"{path}/0", params={"budgets": 3}), 422, "invalid")
 
 
 def test_a_cluster_says_when_its_documents_were_written(client, example):
@@ -74,4 +86,4 @@ def test_of_a_book_a_first_choice_is_made(serving):
         asked = {"budget": 2, "unit": "sentences"}
         answer = client.post(f"/api/v1/clusters/{cluster['id']}/select", json=asked).json()
         assert len(answer["selected"]) == 2
-        assert len(answer["reasons"]) == kept
+        assert len(answer["marginals"]) == kept

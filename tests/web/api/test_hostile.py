@@ -141,7 +141,9 @@ def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, is_prob
         path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
         monkeypatch.setattr("dpplearn.web.app.ReadDocuments", lambda *_: stuck.forever)
         answers = []
-        threads = [threading.Thread(target=lambda: answers.append(client.post(CLUSTERS, json=DOCUMENTS))) for _ in range(2)]
+        threads = [
+            threading.Thread(target=lambda: answers.append(client.post(CLUSTERS, json=DOCUMENTS))) for _ in range(2)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -45,7 +45,7 @@ def refused(client):
 )
 def test_an_upload_that_is_refused_is_forgotten_at_once(serving, room, problem):
     with serving(Settings(workers=1, max_upload_bytes=2 * LARGE)) as client:
-        client.service.bodies.room = room
+        client.service.room.most = room
         assert refused(client) == problem  # what is made once
         with traced() as memory:
             before = memory()
