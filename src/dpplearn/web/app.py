@@ -122,7 +122,9 @@ def routes(service: Service) -> APIRouter:
     """The routes under /api/v1."""
     by_status = {digit: tuple(slug for slug, (code, *_) in KINDS.items() if code // 100 == digit) for digit in (4, 5)}
     answers: dict[int | str, dict[str, Any]] = problems("4XX", by_status[4]) | problems("5XX", by_status[5])
-    needs_token = [Depends(HTTPBearer(auto_error=False))] if service.settings.token else []  # which the guard checks
+    needs_token = (
+        [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))] if service.settings.token else []
+    )  # which the guard checks
     router = APIRouter(prefix=API, responses=answers)
     private = APIRouter(dependencies=needs_token)
     documents = Cluster.example().documents

@@ -70,6 +70,7 @@ class Guard:
             check_token(scope, self.settings.token)
             if exchange.has_body:
                 exchange.check_body()
+            if scope["method"] == "POST":
                 self.pool.check_room()  # now, and not once the body has arrived
             await self.app(scope, exchange.receive, exchange.send)
         except Problem as problem:
@@ -115,6 +116,7 @@ class Exchange:
     def __init__(self, settings: Settings, room: Room, scope: Scope, receive: Receive, send: Send) -> None:
         self.settings, self.room, self.headers = settings, room, Headers(scope=scope)
         self.deadline: Deadline = scope["dpplearn.deadline"]
+        self.path: str = scope["path"]
         self.has_body = scope["method"] not in SAFE
         self._receive, self._send = receive, send
         self.media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -134,9 +136,12 @@ class Exchange:
                 headers={"Accept-Encoding": "identity"},
             )
         empty = self.headers.get("content-length", "0") == "0" and "transfer-encoding" not in self.headers
-        if self.media_type not in (JSON, FORM) and (self.media_type or not empty):
+        known = (JSON, FORM) if self.path.endswith("/clusters") else (JSON,)
+        if self.media_type not in known and (self.media_type or not empty):
             what = f"{self.media_type!r:.100}" if self.media_type else "none"
-            detail = f"The body must be {JSON} or {FORM}, found {what}. Set the header Content-Type."
+            detail = f"The body must be {' or '.join(known)}, found {what}. Set the header Content-Type."
+            if self.media_type == FORM:
+                detail += " For files, POST them to /api/v1/clusters."
             raise Problem("unsupported-media-type", detail)
 
     async def receive(self) -> Message:

@@ -104,11 +104,11 @@ def in_words(error: Any) -> str:
     Examples
     --------
     >>> in_words({"type": "extra_forbidden", "loc": ("body", "bugdet")})
-    "no member has this name; did you mean 'budget'?"
+    "no member has this name; perhaps 'budget' is meant."
     """
     if error["type"] == "extra_forbidden":
         near = get_close_matches(str(error["loc"][-1])[:QUOTED], MEMBERS, 1)
-        return "no member has this name" + (f"; did you mean {near[0]!r}?" if near else ".")
+        return "no member has this name" + (f"; perhaps {near[0]!r} is meant." if near else ".")
     words = error["msg"].removeprefix("Value error, ")
     return f"{words}." if error["type"] == "missing" else f"{words}, found {shown(error['input'])}."
 

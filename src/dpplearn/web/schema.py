@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.explain.explanation import NoCandidate
@@ -55,8 +64,6 @@ SHARE = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0
 
 def check_budget(value: Any) -> Any:
     """A number in the unit, or a share such as "20%"."""
-    if isinstance(value, str) and value.replace(".", "", 1).isdigit():
-        value = float(value)  # in the query of an address
     fits = bool(re.fullmatch(SHARE, value)) if isinstance(value, str) else type(value) in (int, float)
     if value is not None and not (fits and (isinstance(value, str) or 1 <= value <= LARGEST)):
         raise ValueError(f'must be a number from 1 to {LARGEST:,}, or a share of the text such as "20%"')
@@ -167,6 +174,13 @@ class Query(Selection):
     """The same options, in the query of an address."""
 
     model_config = ConfigDict(strict=False)
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def number(cls, value: Any) -> Any:
+        """A number where it is one: all that an address has is text."""
+        digits = isinstance(value, str) and len(value) < 20 and value.replace(".", "", 1).isdecimal()
+        return float(value) if digits else value
 
 
 class Export(Selection):

@@ -216,7 +216,7 @@ def test_a_full_queue_answers_429_and_health_answers_meanwhile(serving, gate, is
         assert [answer.status_code for answer in answers] == [200, 200]
         metrics = client.get("/api/v1/metrics").text
     assert "dpplearn_work_refused_total 2" in metrics
-    assert 'dpplearn_requests_total{method="POST",route="/api/v1/clusters/{id}/select",status="429"} 1' in metrics
+    assert 'dpplearn_requests_total{method="POST",route="other",status="429"} 1' in metrics
 
 
 def test_metrics_have_every_digit():
@@ -312,20 +312,19 @@ COST = """
 import gc, json, pickle, sys, tracemalloc
 from dpplearn.summarize import Document
 from dpplearn.web import Settings, schema
-from dpplearn.web.pool import Deadline
 from dpplearn.web.service import Service
 
-service, deadline = Service(Settings()), Deadline(600.0)
+service = Service(Settings())
 read = pickle.dumps(service.engine.featurize([Document(str(i), t) for i, t in enumerate(json.load(sys.stdin))], None))
 
 
 def keep():
-    reading = service.engine.prepare(pickle.loads(read), deadline)
-    name, _ = service.keep(reading, deadline)
+    reading = service.engine.prepare(pickle.loads(read))
+    name, _ = service.keep(reading)
     for diversity in (0.5, 0.7):
         exclude = [0] if reading.ready.n > 1 else []
         options = schema.Selection(decoder="consensus", diversity=diversity, exclude=exclude)
-        service.engine.find(reading, options, deadline, samples=100)
+        service.engine.find(reading, options, samples=100)
     return name
 
 

@@ -67,11 +67,10 @@ def test_a_body_is_not_read_for_who_has_no_token(locked):
 def test_the_schema_says_so():
     for settings, asked in ((Settings(token=TOKEN), True), (Settings(), False)):
         found = schema(settings)
-        assert found["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+        assert ("securitySchemes" in found["components"]) == asked
         for path, methods in found["paths"].items():
             for operation in methods.values():
                 expected = asked and path != f"{API}/health"
-                assert ("401" in operation["responses"]) == expected
                 assert operation.get("security") == ([{"bearer": []}] if expected else None)
 
 
