@@ -164,14 +164,14 @@ class Limits:
         alive[subset] = False
         return subset.size < self.k and bool(Remaining(self, subset).allows(np.flatnonzero(alive)).any())
 
-    def may_cost(self, low: float, high: float) -> bool:
-        """Whether whole costs of some items add up to what is from low to high; yes, where they are not whole or large.
+    def may_cost(self, low: float) -> bool:
+        """Whether whole costs of some items add up to `low` or more in the budget; yes, if they are not whole or large.
 
         The sums of all sets are the bits of one number: a further item leaves them, and sets them its cost further on.
         """
         whole = np.rint(self.cost)
         base = self.total(self.include)
-        least, most = math.ceil(at_least(low) - base), math.floor(min(with_slack(high), float(whole.sum())) - base)
+        least, most = math.ceil(at_least(low) - base), math.floor(min(self.room, float(whole.sum())) - base)
         if most > LONG or (whole != self.cost).any():
             return True
         sums, mask = 1, (1 << max(most + 1, 0)) - 1
