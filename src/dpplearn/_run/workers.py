@@ -8,14 +8,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from contextlib import contextmanager, suppress
+from importlib import import_module
+from logging import CRITICAL
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from dpplearn._checks import check_jobs
 from dpplearn._run.blas import one_thread
-from dpplearn._run.cluster import check_backend, cluster_client, gone, import_distributed
 from dpplearn._run.notice import notice
-from dpplearn._run.processes import LOSSES, Executor, is_lost, lost_worker
+from dpplearn._run.processes import LOSSES, Executor, block_sigint, is_lost, lost_worker
 
 HEARD = 0.5  # seconds within which workers are heard to compile
 Task = TypeVar("Task")
@@ -168,7 +169,10 @@ class Cluster:
         try:
             self.client.wait_for_workers(1, timeout=60)
         except Exception:  # whatever a link that is closed says
-            raise gone(self.client) from None
+            where = getattr(self.client.scheduler, "address", "")
+            raise ConnectionError(
+                f"The Dask scheduler {where} cannot be reached any more, or has no worker. Start it again."
+            ) from None
         return True
 
     def stop(self, waiting: Iterable[Any]) -> None:
@@ -205,3 +209,65 @@ def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Worker
             yield pool
         finally:
             pool.close()
+
+
+def check_backend(backend: Any) -> Any:
+    """None for this machine, or "dask", or a distributed.Client."""
+    if backend is None or (isinstance(backend, str) and backend == "dask"):
+        return backend
+    if hasattr(backend, "map") and hasattr(backend, "scheduler_info"):
+        return backend
+    raise TypeError(
+        f'backend must be None, "dask" or a distributed.Client, found {backend!r:.60}. On this machine n_jobs says how '
+        "many processes work."
+    )
+
+
+@contextmanager
+def cluster_client(client: Any = None, n_jobs: int | None = None) -> Iterator[Any]:
+    """The client given, or the current one, or that of a local cluster, which ends with the block."""
+    if client is not None:
+        yield client
+        return
+    dd = import_distributed()
+    try:
+        current = dd.get_client()
+    except ValueError:
+        current = None
+    if current is not None:
+        yield current
+        return
+    with block_sigint():  # stopped half-way, distributed would print its own tracebacks
+        jobs = check_jobs(n_jobs)
+        cluster = dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
+        own = dd.Client(cluster)
+    try:
+        yield own
+    finally:
+        own.close()
+        cluster.close()
+
+
+@contextmanager
+def scheduler_client(address: str | None, backend: Any = None) -> Iterator[Any]:
+    """A client of the cluster at an address, for as long as the block lasts; without one, the backend given."""
+    if address is None:
+        yield backend
+        return
+    dd = import_distributed()
+    try:
+        client = dd.Client(address, timeout=20)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"There must be a Dask scheduler at {address}, but it cannot be reached: {error}. Start one with "
+            "`dask scheduler`, or leave --scheduler out for a cluster on this machine."
+        ) from None
+    with client:
+        yield client
+
+
+def import_distributed() -> Any:
+    try:
+        return import_module("distributed")
+    except ImportError:
+        raise ImportError('backend="dask" needs the package distributed: pip install "dpplearn[dask]".') from None

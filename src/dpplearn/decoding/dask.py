@@ -24,8 +24,8 @@ from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn._holders import as_array
 from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import one_thread
-from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress
+from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
 from dpplearn.decoding.diversify import Settings, check_settings, choose_among, qualities, read_scores
 from dpplearn.decoding.limits import Limits, Quota

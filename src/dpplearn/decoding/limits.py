@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_i
 from dpplearn._notebook import short_repr
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
-LONG = 100_000  # of a budget of whole costs, up to which the sums of all sets are listed
 
 Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
@@ -163,21 +161,6 @@ class Limits:
         alive = self.alive.copy()
         alive[subset] = False
         return subset.size < self.k and bool(Remaining(self, subset).allows(np.flatnonzero(alive)).any())
-
-    def may_cost(self, low: float) -> bool:
-        """Whether whole costs of some items add up to `low` or more in the budget; yes, if they are not whole or large.
-
-        The sums of all sets are the bits of one number: a further item leaves them, and sets them its cost further on.
-        """
-        whole = np.rint(self.cost)
-        base = self.total(self.include)
-        least, most = math.ceil(at_least(low) - base), math.floor(min(self.room, float(whole.sum())) - base)
-        if most > LONG or (whole != self.cost).any():
-            return True
-        sums, mask = 1, (1 << max(most + 1, 0)) - 1
-        for cost in whole[self.free & (whole <= most)].astype(int).tolist():
-            sums |= sums << cost & mask
-        return (sums & mask) >> max(least, 0) != 0
 
     def empty_reason(self) -> str:
         """Why nothing can be chosen; empty where something can."""

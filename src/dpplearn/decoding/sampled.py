@@ -23,7 +23,7 @@ from dpplearn.process import remaining
 from dpplearn.sampling.records import Tables
 from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
 
-PILOT = 20_000  # sets that show the usual number of items, or what is near where none is right
+PILOT = 20_000  # sets that show the usual number of items
 SHARES = (0.97, 0.85, 0.0)  # of the budget: a typical set costs at least the first of these that some set reaches
 
 
@@ -200,9 +200,6 @@ def best_sample(
         return only_include(candidates, limits, low, reason, 0, 0)
     least = max(low, limits.total(limits.include))  # no set that counts costs less
     target = limits.worth if low == 0.0 else (least + max(limits.worth, least)) / 2
-    possible = low == 0.0 or limits.may_cost(low)
-    if not possible:
-        n_samples = min(n_samples, PILOT)  # enough to say what is near
     sampler = Sampler(candidates, limits, low, target if tilt else None)
     sizes, usual = (0, limits.k), None
     if typical:
@@ -212,7 +209,7 @@ def best_sample(
             sizes = (usual, usual)
     drawn = sampler.best(n_samples, sizes, m, generator, jobs)
     if not drawn.sets:
-        reason = why_none(limits, low, n_samples, drawn.nearest, tilt, possible)
+        reason = why_none(limits, low, n_samples, drawn.nearest, tilt)
         if drawn.feasible:
             reason = f"{drawn.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
         return only_include(candidates, limits, low, reason, n_samples, drawn.feasible)
@@ -235,7 +232,7 @@ def only_include(
     return SampledSelection.of(only, only.reason, n_samples, feasible, (only,))
 
 
-def why_none(limits: Limits, low: float, n_samples: int, nearest: float, tilt: bool, possible: bool) -> str:
+def why_none(limits: Limits, low: float, n_samples: int, nearest: float, tilt: bool) -> str:
     """Why no sample counts, and what to change."""
     everything = float(limits.cost.sum() - limits.total(limits.exclude))
     seen = f"the nearest cost {nearest:g}" if np.isfinite(nearest) else f"all had more than {limits.k} items"
@@ -243,8 +240,6 @@ def why_none(limits: Limits, low: float, n_samples: int, nearest: float, tilt: b
     message = f"none of {n_samples} samples cost between {low:g} and {limits.budget:g}{quotas}; {seen}. "
     if everything < low:
         return message + f"All candidates together cost {everything:g}: lower min_cost"
-    if not possible:
-        return message + "No set of them costs that: widen the window"
     advice = "" if tilt else "Pass tilt=True to draw sets of the right cost, or "
     advice += "widen the window" if limits.quota is None else "draw more samples, or use greedy_map"
     return message + advice[0].upper() + advice[1:]
