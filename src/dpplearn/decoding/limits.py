@@ -25,23 +25,18 @@ NO_ITEMS = np.empty(0, np.int64)
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def with_slack(budget: float) -> float:
-    """The largest sum of costs that counts as within the budget: decimals such as 0.1 + 0.2 are not 0.3 in binary."""
-    return budget * (1.0 + SLACK)
-
-
 def at_least(cost: float) -> float:
     """The smallest sum of costs that counts as reaching this one."""
     return cost * (1.0 - SLACK)
 
 
 def fits(total: Any, budget: float) -> Any:
-    """Whether a sum of costs, or each of many, is within the budget, up to its rounding.
+    """Whether a sum of costs, or each of many, is within the budget, but for rounding: 0.1 + 0.2 is not 0.3 in binary.
 
     >>> fits(0.1 + 0.2, 0.3), fits(0.31, 0.3)
     (True, False)
     """
-    return total <= with_slack(budget)
+    return total <= budget * (1.0 + SLACK)
 
 
 def reaches(total: Any, least: float) -> Any:
@@ -127,7 +122,7 @@ class Limits:
     @property
     def room(self) -> float:
         """What sums of costs are compared with, in every decoder: the budget, and a little for rounding."""
-        return with_slack(self.budget)
+        return self.budget * (1.0 + SLACK)
 
     @property
     def worth(self) -> float:
