@@ -87,8 +87,8 @@ def check_start(limits: Limits, start: ArrayLike) -> IntArray:
     Y = check_subset(start, limits.cost.size, "start")
     if not limits.meets(Y) or np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
         raise ValueError(
-            f"start must fit the budget ({limits.budget:g}), k ({limits.k}) and the quotas, and hold all of include and "
-            f"none of exclude. It has {Y.size} items that cost {limits.total(Y):g}."
+            f"start must fit the budget ({limits.budget:g}), k ({limits.k}) and the quotas, and hold include and "
+            f"not exclude. It has {Y.size} items that cost {limits.total(Y):g}."
         )
     return Y
 
