@@ -86,11 +86,6 @@ def settled(p: FloatArray, V: FloatArray) -> FloatArray:
     return turned
 
 
-def worth_alias(size: int, expected_size: float, m: int) -> bool:
-    """Whether `size` samples repay the alias tables; never depends on what was sampled before."""
-    return size * (1.0 + expected_size**2) > 4 * m
-
-
 def block_starts(size: int, expected_size: float) -> IntArray:
     """Cut `size` samples into blocks of a few milliseconds; the cut, like the streams, ignores the threads."""
     block = int(np.clip(4e6 / (1e3 + expected_size**3), 1, 4096))
@@ -125,16 +120,9 @@ def sample_spectral(
         items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], high - low, sizes[low:high], room)
         return items
 
-    blocks = list(map_threads(task, len(starts) - 1, n_jobs))
-    indptr = np.zeros(size + 1, np.int64)
-    np.cumsum(sizes, out=indptr[1:])
-    indices = np.empty(int(indptr[-1]), np.int64)
-    end = indices.size
-    while blocks:  # from the back, so that each block is freed as soon as it is copied
-        block = blocks.pop()
-        indices[end - block.size : end] = block
-        end -= block.size
-    return indptr, indices
+    blocks = map_threads(task, len(starts) - 1, n_jobs)
+    indices = np.concatenate([np.empty(0, np.int32), *blocks], dtype=np.int64)
+    return np.append(0, np.cumsum(sizes, dtype=np.int64)), indices
 
 
 def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
