@@ -131,9 +131,6 @@ class OnDevice:
         """log P(subset) under the model as it was given."""
         return float(self.log_prob_of(host(self.sorted_subset)))  # type: ignore[attr-defined]  # set where one is made
 
-    def __len__(self) -> int:
-        return len(self.subset)
-
 
 class TensorSelection(OnDevice, Selection):
     """What `greedy_map` chose of tensors."""
