@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import check_array, check_int, check_jobs
+from dpplearn._checks import check_array, check_int, check_jobs, count_of
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights, warn_repeated
+from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights
 from dpplearn.baskets.factors import read_features, standardize
 from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
 from dpplearn.baskets.likelihood import DENSE
@@ -153,48 +153,50 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             Features of items: factors are then a linear function of them plus a free part, and `with_items` finds a
             place for items that were in no basket.
         """
-        found = Baskets.read(baskets, items)
-        warn_repeated(found)
-        weights = check_weights(sample_weight, len(found))
-        if len(found) == 0:
+        read = Baskets.read(baskets, items)
+        if read.n_repeated:
+            many = count_of(read.n_repeated, "basket holds", "baskets hold")
+            warnings.warn(f"{many} an item more than once; it counts once.", UserWarning, stacklevel=2)
+        weights = check_weights(sample_weight, len(read))
+        if len(read) == 0:
             raise ValueError("There are no baskets: at least one is needed to learn from.")
         cv = isinstance(self.alpha, str) and self.alpha == "cv"
         alpha = None if cv else check_strength(self.alpha, 'alpha must be "cv" or')
         if not isinstance(self.nonsymmetric, bool | np.bool_):
             raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
-        counted = found.sizes[weights > 0]
-        shape = choose_shape(found.n, int(counted.max()), self.rank, bool(self.nonsymmetric))
-        solver = choose_solver(self.solver, shape, found.n, len(found))
-        phi, scale = read_features(features, found.items)
+        sizes = read.sizes[weights > 0]
+        shape = choose_shape(read.n, int(sizes.max()), self.rank, bool(self.nonsymmetric))
+        solver = choose_solver(self.solver, shape, read.n, len(read))
+        phi, scale = read_features(features, read.items)
         batch = self.batch_size
         if batch is None:  # k^2 columns a basket, against n columns^2 for det(L + I)
-            batch = int(np.clip(found.n * shape.columns / max(float((counted**2.0).mean()), 1.0), 256, 16384))
+            batch = int(np.clip(read.n * shape.columns / max(float((sizes**2.0).mean()), 1.0), 256, 16384))
         default = EPOCHS if solver == "stochastic" else ITERATIONS
         plan = FitPlan(
-            shape,
-            solver,
-            alpha,
-            check_strength(self.tol, "tol must be"),
-            default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
-            check_int(self.random_state, "random_state"),
-            phi,
-            check_int(batch, "batch_size", low=1),
-            check_jobs(self.n_jobs),
-            as_progress(self.progress),
-            None if self.work is None else Path(self.work),
+            shape=shape,
+            solver=solver,
+            alpha=alpha,
+            tol=check_strength(self.tol, "tol must be"),
+            max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
+            seed=check_int(self.random_state, "random_state"),
+            phi=phi,
+            batch=check_int(batch, "batch_size", low=1),
+            n_jobs=check_jobs(self.n_jobs),
+            progress=as_progress(self.progress),
+            work=None if self.work is None else Path(self.work),
         )
-        record = fit_kernel(found, weights, plan)
+        fitted = fit_kernel(read, weights, plan)
         self._forget()
-        self.factors_, self.items_, self.n_empty_ = record.factors, found.items, found.n_empty
-        self.alpha_, self.alphas_, self.log_likelihood_ = record.alpha, record.alphas, record.log_likelihood
-        self.n_iter_, self.converged_, self.history_ = record.n_iter, record.converged, record.history
+        self.factors_, self.items_, self.n_empty_ = fitted.factors, read.items, int((read.sizes == 0).sum())
+        self.alpha_, self.alphas_, self.log_likelihood_ = fitted.alpha, fitted.alphas, fitted.log_likelihood
+        self.n_iter_, self.converged_, self.history_ = fitted.n_iter, fitted.converged, fitted.history
         self.feature_scale_ = scale
-        shard = found.distinct(weights)
-        self.counts_, self.n_baskets_ = shard.item_counts(found.n), float(weights.sum())
-        self.pair_counts_ = count_pairs(shard, found.n, most_frequent(self.counts_, DENSE))
-        if not record.converged:
+        shard = read.distinct(weights)
+        self.counts_, self.n_baskets_ = shard.item_counts(read.n), float(weights.sum())
+        self.pair_counts_ = count_pairs(shard, read.n, most_frequent(self.counts_, DENSE))
+        if not fitted.converged:
             warnings.warn(
-                f"fit stopped after {record.n_iter} iterations, while they still raised the objective by more than "
+                f"fit stopped after {fitted.n_iter} iterations, while they still raised the objective by more than "
                 f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -219,12 +221,12 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     def score(self, baskets: Any, sample_weight: ArrayLike | None = None) -> float:
         """Mean log-likelihood per basket."""
         self._fitted  # noqa: B018  # says that there is nothing to ask
-        found = Baskets.read(baskets, self.items_)
-        weights = check_weights(sample_weight, len(found))
-        if len(found) == 0:
+        read = Baskets.read(baskets, self.items_)
+        weights = check_weights(sample_weight, len(read))
+        if len(read) == 0:
             raise ValueError("There are no baskets to score.")
-        counted = np.flatnonzero(weights)  # a basket of probability 0 that does not count is no matter
-        return float(weights[counted] @ self.dpp_.log_prob(found.take(counted).subsets) / weights.sum())
+        some = np.flatnonzero(weights)  # a basket of weight 0 may be impossible
+        return float(weights[some] @ self.dpp_.log_prob(read.take(some).subsets) / weights.sum())
 
     def with_items(self, features: Mapping[Label, ArrayLike]) -> KernelDPP:
         """The same model with more items, whose place in the kernel their features give; needs a fit with features.
