@@ -6,12 +6,10 @@ than ten times `tol`. Adam takes batches, for large catalogues and many baskets.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import optimize
@@ -22,7 +20,6 @@ from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
 from dpplearn.baskets.likelihood import DENSE, BasketShard, Spread, log_likelihood, total_weight
-from dpplearn.baskets.modelfile import read_work, write_work
 from dpplearn.baskets.start import start_factors
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -70,7 +67,6 @@ class FitPlan:
     batch: int
     n_jobs: int = 1
     progress: Progress = field(default_factory=lambda: as_progress(False))
-    work: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +106,6 @@ def choose_solver(solver: str, shape: KernelShape, n: int, baskets: int) -> str:
 
 def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> FittedKernel:
     """Fit to all baskets, after alpha was chosen on some of them."""
-    if plan.work is not None and not plan.work.parent.is_dir():
-        folder = plan.work.parent
-        raise FileNotFoundError(f"work={str(plan.work)!r} cannot be written: there is no folder {folder}.")
     shard = baskets.distinct(weights)
     alpha, alphas = plan.alpha, {}
     try:
@@ -123,16 +116,10 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> FittedKe
         return replace(fit_once(shard, factors, replace(plan, alpha=alpha)), alphas=alphas)
     except KeyboardInterrupt:
         where = f"in iteration {plan.progress.iteration + 1} of at most {plan.max_iter}"
-        kept = "Nothing is kept: with work=FILE, a fit that was stopped goes on where it was."
         if alpha is None:
-            where = "while the prior was being chosen"
-            kept = "Nothing is kept of that: with alpha=1, or another number, there is nothing to choose."
-        if plan.work is not None and plan.work.exists():
-            kept = f"{plan.work} holds the kernel so far: fit again with it to go on."
-        elif plan.work is not None and alpha is not None:
-            kept = f"{plan.work} was not written yet: fit again."
+            where = "while the prior was being chosen; with alpha=1, or another number, there is nothing to choose"
         plan.progress.clear()
-        raise KeyboardInterrupt(f"Stopped {where}. {kept}") from None
+        raise KeyboardInterrupt(f"Stopped {where}. Nothing is kept.") from None
 
 
 def choose_seed(shard: BasketShard, n: int, plan: FitPlan) -> int:
@@ -142,7 +129,7 @@ def choose_seed(shard: BasketShard, n: int, plan: FitPlan) -> int:
     """
     if plan.solver != "lbfgs" or plan.shape.skew_rank == 0 or n * plan.shape.columns > SEVERAL:
         return plan.seed
-    quick = replace(plan, alpha=1.0, work=None, max_iter=FEW, progress=as_progress(False))
+    quick = replace(plan, alpha=1.0, max_iter=FEW, progress=as_progress(False))
     seeds = [plan.seed + k for k in range(STARTS)]
     starts = (start_factors(shard, n, *plan.shape, plan.phi, seed) for seed in seeds)
     histories = [fit_once(shard, start, quick).history for start in starts]
@@ -163,7 +150,7 @@ def choose_alpha(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[
     start = start_factors(train, baskets.n, *plan.shape, plan.phi, plan.seed)
     share = weights[held] / weights[held].sum()
     values: dict[float, FloatArray] = {}
-    quick = replace(plan, work=None, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
+    quick = replace(plan, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     for k, alpha in enumerate(ALPHAS):
         plan.progress.stage("Choosing alpha", k, len(ALPHAS))
         dpp = fit_once(train, start, replace(quick, alpha=alpha)).factors.distribution()
@@ -181,61 +168,34 @@ def choose_alpha(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[
 
 
 def fit_once(shard: BasketShard, factors: KernelFactors, plan: FitPlan) -> FittedKernel:
-    """One fit with alpha given, from where `work` left off if there is such a file."""
+    """One fit with alpha given."""
     assert plan.alpha is not None
-    record = FitRecord(shard, factors, plan)
-    try:
-        if plan.solver == "stochastic":
-            factors, converged = adam(shard, factors, plan, record), True
-        else:
-            with ThreadPoolExecutor(plan.n_jobs) as pool:
-                spread = pool.map if plan.n_jobs > 1 else map
-                factors, converged = lbfgs(shard.pieces(), factors, plan, record, spread)
-        value = log_likelihood([shard], factors.kernel())[0]
-    finally:
-        record.write()
+    ascent = Ascent(factors.parameters, total_weight([shard]), plan)
+    if plan.solver == "stochastic":
+        factors, converged = adam(shard, factors, plan, ascent), True
+    else:
+        with ThreadPoolExecutor(plan.n_jobs) as pool:
+            spread = pool.map if plan.n_jobs > 1 else map
+            factors, converged = lbfgs(shard.pieces(), factors, plan, ascent, spread)
+    value = log_likelihood([shard], factors.kernel())[0]
     plan.progress.clear()
-    n_iter = record.done + len(record.history)
-    return FittedKernel(factors, plan.alpha, {}, value, n_iter, converged, tuple(record.history))
+    return FittedKernel(factors, plan.alpha, {}, value, len(ascent.history), converged, tuple(ascent.history))
 
 
-class FitRecord:
-    """The iterations so far, and the file that a fit goes on from.
+class Ascent:
+    """The iterations so far, and where they are."""
 
-    `x` holds the parameters; for Adam both moments and the number of steps follow them.
-    """
-
-    def __init__(self, shard: BasketShard, factors: KernelFactors, plan: FitPlan) -> None:
-        self.plan, self.weight = plan, total_weight([shard])
-        counts = shard.item_counts(factors.n)[:1000]
-        self.problem: dict[str, Any] = {"items": factors.n, "baskets": self.weight, "counts": counts}
-        self.problem |= {"shape": list(plan.shape), "solver": plan.solver, "alpha": plan.alpha, "seed": plan.seed}
-        x = factors.parameters
-        if plan.solver == "stochastic":
-            x = np.append(x, np.zeros(2 * x.size + 1))
-        self.done, self.x = (0, x) if plan.work is None else read_work(plan.work, self.problem, x)
-        plan.progress.iteration = self.done
+    def __init__(self, x: FloatArray, weight: float, plan: FitPlan) -> None:
+        self.x, self.weight, self.plan = x, weight, plan
         self.history: list[Step] = []
-        self.unwritten: FloatArray | None = None
-        self.next_write = time.monotonic() + 1.0
+        plan.progress.iteration = 0
 
     def add(self, x: FloatArray, value: float, gradient: float) -> None:
-        """An iteration is done; its state is written so seldom that this takes at most a twentieth of the time."""
+        """An iteration is done."""
         check_stop()
-        step = Step(self.done + len(self.history) + 1, value, gradient)
         self.x = x
-        self.history.append(step)
-        if self.plan.work is not None:
-            self.unwritten = x.copy()
-            if (start := time.monotonic()) > self.next_write:
-                self.write()
-                self.next_write = time.monotonic() + max(1.0, 20 * (time.monotonic() - start))
-        self.plan.progress.finish(step.iteration, value * self.weight, gradient)
-
-    def write(self) -> None:
-        if self.plan.work is not None and self.unwritten is not None:
-            write_work(self.plan.work, self.problem, self.unwritten, self.done + len(self.history))
-            self.unwritten = None
+        self.history.append(Step(len(self.history) + 1, value, gradient))
+        self.plan.progress.finish(len(self.history), value * self.weight, gradient)
 
     @property
     def value(self) -> float:
@@ -259,14 +219,14 @@ def objective(
 
 
 def lbfgs(
-    shards: Sequence[BasketShard], factors: KernelFactors, plan: FitPlan, record: FitRecord, spread: Spread
+    shards: Sequence[BasketShard], factors: KernelFactors, plan: FitPlan, ascent: Ascent, spread: Spread
 ) -> tuple[KernelFactors, bool]:
     """scipy's L-BFGS-B; the factors reached, and whether the objective stopped rising."""
     worst, slope = 0.0, np.nan
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
         nonlocal worst, slope
-        value, gradient = objective(shards, factors.with_parameters(x), plan.alpha or 0.0, record.weight, spread)
+        value, gradient = objective(shards, factors.with_parameters(x), plan.alpha or 0.0, ascent.weight, spread)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):  # a step too far: a slope that leads back
             slope = np.nan
             return worst + 1e3 + float(x @ x), 2 * x
@@ -275,29 +235,28 @@ def lbfgs(
 
     def callback(intermediate_result: optimize.OptimizeResult) -> None:
         if np.isfinite(slope):
-            record.add(intermediate_result.x.copy(), -float(intermediate_result.fun), slope)
-            if record.stalled:
+            ascent.add(intermediate_result.x.copy(), -float(intermediate_result.fun), slope)
+            if ascent.stalled:
                 raise StopIteration
 
-    while (left := plan.max_iter - record.done - len(record.history)) > 0:
-        before = record.value
+    while (left := plan.max_iter - len(ascent.history)) > 0:
+        before = ascent.value
         limits = {"maxiter": left, "maxfun": 20 * left, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
-        optimize.minimize(loss, record.x, jac=True, method="L-BFGS-B", callback=callback, options=limits)
-        if record.stalled or record.value <= before + LOOK_BACK * plan.tol:
+        optimize.minimize(loss, ascent.x, jac=True, method="L-BFGS-B", callback=callback, options=limits)
+        if ascent.stalled or ascent.value <= before + LOOK_BACK * plan.tol:
             break  # else a line search failed: start again from there
-    return factors.with_parameters(record.x), left > 0
+    return factors.with_parameters(ascent.x), left > 0
 
 
-def adam(shard: BasketShard, factors: KernelFactors, plan: FitPlan, record: FitRecord) -> KernelFactors:
+def adam(shard: BasketShard, factors: KernelFactors, plan: FitPlan, ascent: Ascent) -> KernelFactors:
     """Adam on batches drawn by weight; an iteration is as many draws as there are different baskets.
 
-    A fit that goes on from a file ends where it would have ended without the break. The memory needed is a few times
-    that of the parameters.
+    The memory needed is a few times that of the parameters.
     """
-    state, ends, n = record.x, np.cumsum(shard.weights), shard.weights.size
-    total, (x, first, second) = float(ends[-1]), state[:-1].reshape(3, -1)
-    steps = plan.max_iter * -(-n // plan.batch)
-    for epoch in range(record.done, plan.max_iter):
+    x, ends, n, t = factors.parameters.copy(), np.cumsum(shard.weights), shard.weights.size, 0
+    first, second = np.zeros(x.size), np.zeros(x.size)
+    total, steps = float(ends[-1]), plan.max_iter * -(-n // plan.batch)
+    for epoch in range(plan.max_iter):
         rng = np.random.default_rng([plan.seed, epoch])
         values: list[float] = []
         for _ in range(0, n, plan.batch):
@@ -307,11 +266,11 @@ def adam(shard: BasketShard, factors: KernelFactors, plan: FitPlan, record: FitR
             value, gradient = objective([some], factors.with_parameters(x), plan.alpha or 0.0, total)
             if not (np.isfinite(value) and np.isfinite(gradient).all()):
                 continue  # a basket that rounding makes impossible here
-            state[-1] = t = float(state[-1]) + 1
+            t += 1
             first += 0.1 * (gradient - first)
             second += 0.01 * (gradient**2 - second)
             rate = RATE * (1 - t / (steps + 1)) * np.sqrt(1 - 0.99**t) / (1 - 0.9**t)
             x += rate * first / (np.sqrt(second) + 1e-10)
             values.append(value)
-        record.add(state, float(np.mean(values)) if values else -np.inf, float(np.abs(first).max()))
-    return factors.with_parameters(x.copy())
+        ascent.add(x, float(np.mean(values)) if values else -np.inf, float(np.abs(first).max()))
+    return factors.with_parameters(x)

@@ -6,7 +6,6 @@ import copy
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,17 +19,14 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights
 from dpplearn.baskets.factors import read_features, standardize
 from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
-from dpplearn.baskets.likelihood import DENSE
 from dpplearn.baskets.modelfile import load_factors, save_factors
-from dpplearn.baskets.pairs import most_frequent
+from dpplearn.baskets.pairs import strongest_pairs
 from dpplearn.baskets.questions import BasketQuestions
-from dpplearn.baskets.start import count_pairs
 from dpplearn.learning.summary import Summary, Table
 from dpplearn.process import SHOWN
 
 EPOCHS, ITERATIONS = 10, 1000
 FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets")
-SAVED_PAIRS = 200  # of each kind, whose counts a model file keeps
 
 
 class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -65,8 +61,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         Threads for many different baskets; -1 for all cores. The kernel is the same, whatever their number.
     progress : bool
         Show on standard error how far the fit is.
-    work : path, optional
-        File that keeps the state of the fit, so that one that was interrupted goes on from it.
 
     Attributes
     ----------
@@ -75,6 +69,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         The name of each item of `dpp_`.
     counts_ : array
         In how many baskets each item was (the sum of their weights).
+    pairs_ : StrongestPairs
+        The pairs that attract and repel each other most, up to 200 of each kind.
     factors_ : KernelFactors
         q, U and B, and how they come from features of items.
     log_likelihood_ : float
@@ -114,7 +110,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         random_state: int = 0,
         n_jobs: int | None = 1,
         progress: bool | Progress = False,
-        work: str | os.PathLike[str] | None = None,
     ) -> None:
         self.rank = rank
         self.nonsymmetric = nonsymmetric
@@ -126,7 +121,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
-        self.work = work
 
     from_long = staticmethod(Baskets.from_long)
 
@@ -183,7 +177,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             batch=check_int(batch, "batch_size", low=1),
             n_jobs=check_jobs(self.n_jobs),
             progress=as_progress(self.progress),
-            work=None if self.work is None else Path(self.work),
         )
         fitted = fit_kernel(read, weights, plan)
         self._forget()
@@ -193,7 +186,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self.feature_scale_ = scale
         shard = read.distinct(weights)
         self.counts_, self.n_baskets_ = shard.item_counts(read.n), float(weights.sum())
-        self.pair_counts_ = count_pairs(shard, read.n, most_frequent(self.counts_, DENSE))
+        self.pairs_ = strongest_pairs(self.dpp_, read.items, self.counts_, self.n_baskets_, shard)
         if not fitted.converged:
             warnings.warn(
                 f"fit stopped after {fitted.n_iter} iterations, while they still raised the objective by more than "
@@ -257,8 +250,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         new.items_ = np.append(self.items_, names)
         new.factors_ = factors.with_items(standardize(rows, scale))
         new.counts_ = np.append(self.counts_, np.zeros(len(names)))
-        new.pair_counts_ = self.pair_counts_.copy()
-        new.pair_counts_.resize(new.items_.size, new.items_.size)
         return new
 
     def summary(self, most: int = 20) -> Summary:
@@ -310,13 +301,11 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         return Summary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, with tables in base64; of the counts of pairs, those of the strongest pairs."""
+        """Write the model as JSON, with tables in base64."""
         factors, scale = self._fitted, self.feature_scale_
         fitted = {name: getattr(self, f"{name}_") for name in FITTED}
-        pairs = self.together(k=SAVED_PAIRS)
-        rows = [[one.first, one.second, one.baskets] for one in (*pairs.attract, *pairs.repel)]
-        fitted |= {"counts": self.counts_.tolist(), "pairs": rows}
-        save_factors(path, factors, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
+        fitted |= {"counts": self.counts_, "pairs": vars(self.pairs_)} | ({"scale": scale} if scale is not None else {})
+        save_factors(path, factors, self.items_, fitted)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
@@ -327,7 +316,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         model.factors_, model.items_ = factors, items
         model.alpha_, model.log_likelihood_, model.n_iter_ = data["alpha"], data["log_likelihood"], data["n_iter"]
         model.converged_, model.n_empty_ = data.get("converged") is True, int(data.get("n_empty") or 0)
-        model.counts_, model.pair_counts_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
+        model.counts_, model.pairs_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
         model.alphas_, model.history_, model.feature_scale_ = {}, (), None
         if factors.phi is not None:
             model.feature_scale_ = check_array(data.get("scale"), f"scale in {path}", 2)

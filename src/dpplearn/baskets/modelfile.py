@@ -6,20 +6,19 @@ import base64
 import binascii
 import math
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_vector
-from dpplearn._io.jsonfile import number, plain, read_json, read_state, write_json, write_state
+from dpplearn._io.jsonfile import number, read_json, write_json
 from dpplearn.baskets.baskets import check_catalogue
 from dpplearn.baskets.factors import LARGEST, KernelFactors
+from dpplearn.baskets.pairs import ItemPair, StrongestPairs
 from dpplearn.learning.storage import whole_number
 
 StrPath = str | os.PathLike[str]
-FORMAT, STATE, VERSION = "dpplearn.KernelDPP", "dpplearn.KernelDPP.work", 1
+FORMAT, VERSION = "dpplearn.KernelDPP", 1
 
 
 def pack(array: FloatArray) -> dict[str, Any]:
@@ -85,36 +84,14 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
     for name in ("alpha", "log_likelihood", "n_baskets"):
         data[name] = number(data.get(name), name, path)
     data["counts"] = check_vector(data.get("counts", ()), f"counts in {path}", len(W), low=0.0)
-    place = {item: i for i, item in enumerate(items)}
-    pairs = sparse.dok_array((len(W), len(W)))
     try:
-        for one, other, count in data.get("pairs"):
-            pairs[place[one], place[other]] = pairs[place[other], place[one]] = float(count)
+        data["pairs"] = StrongestPairs(
+            *(
+                tuple(ItemPair(a, b, *(number(x, "pairs", path) for x in rest)) for a, b, *rest in data["pairs"][kind])
+                for kind in ("attract", "repel")
+            )
+        )
     except (KeyError, TypeError, ValueError):
-        raise ValueError(f"pairs in {path} must be a list of [item, item, count].") from None
-    data["pairs"] = pairs.tocsr()
+        raise ValueError(f"pairs in {path} must have lists of pairs: item, item, correlation, baskets, lift.") from None
     data["n_iter"] = whole_number(data.get("n_iter"), "n_iter", path)
     return KernelFactors(W, r, s, identity, phi, A), names, data
-
-
-def write_work(path: Path, problem: dict[str, Any], x: FloatArray, n_iter: int) -> None:
-    """Write where a fit is."""
-    write_state(path, {"format": STATE, "version": VERSION, "problem": problem, "n_iter": n_iter, "x": pack(x)})
-
-
-def read_work(path: Path, problem: dict[str, Any], begin: FloatArray) -> tuple[int, FloatArray]:
-    """Iterations done and what they reached; 0 and `begin` where there is no file."""
-    data, problem = read_state(path, STATE, VERSION) if path.exists() else None, plain(problem)
-    if data is None:
-        return 0, begin
-    if (found := data.get("problem")) != problem:
-        other = found if isinstance(found, dict) else {}
-        key = next((k for k in problem if other.get(k) != problem[k]), "problem")
-        raise ValueError(
-            f"The work file {path} is of another fit: its {key} is {other.get(key)!r:.60}, here it is "
-            f"{problem.get(key)!r:.60}. Delete the file to start anew, or pass another path."
-        )
-    x = unpack(data.get("x"), "x", path, 1)
-    if x.size != begin.size:
-        raise ValueError(f"x in {path} must have {begin.size} entries, found {x.size}.")
-    return whole_number(data.get("n_iter"), "n_iter", path), x
