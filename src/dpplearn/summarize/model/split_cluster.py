@@ -13,6 +13,7 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
+from dpplearn.summarize.corpora.document import NoSentencesError
 from dpplearn.summarize.model.numbered import Numbered, ends_of, firsts
 from dpplearn.summarize.model.tokens import ByWord, numbered_matches, numbered_words
 from dpplearn.summarize.text.leaning import leaning_language, leans
@@ -117,11 +118,6 @@ class SplitCluster:
         farthest = max((one.position for one in self.sentences), default=0) + 2
         return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
 
-    def before(self, i: int) -> int:
-        """The number of the sentence before one in its document; -1 where it is none of these."""
-        found = np.flatnonzero(self.places == self.places[i] - 1)
-        return int(found[0]) if found.size else -1
-
     def leaning_without(self, subset: IntArray, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which of some sentences lean on one that is not in a set."""
         found = among & ~np.isin(self.places - 1, self.places[subset])
@@ -141,10 +137,6 @@ class SplitCluster:
         number: dict[tuple[int, int], int] = {}
         found = np.array([number.setdefault(place_of(one), len(number)) for one in self.sentences], np.int64)
         return found if len(number) < len(self) else None
-
-    def has_two_forms(self, subset: IntArray) -> bool:
-        """Whether a set has two forms of a sentence, which none may have."""
-        return self.forms is not None and np.unique(self.forms[subset]).size < subset.size
 
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""
@@ -202,7 +194,7 @@ def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: i
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():
         name = f" {cluster.id}" if cluster.id else ""
-        raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
+        raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     if has_words.all():
         return found
     return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside, None)
