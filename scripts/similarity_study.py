@@ -30,6 +30,7 @@ from dpplearn._run.blas import blas_threads
 from dpplearn.learning.similarity import Mixture
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Summarizer, read_clusters
+from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.model.training import Trained, example_of, flat
 from dpplearn.summarize.text.words import words

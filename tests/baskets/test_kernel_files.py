@@ -72,7 +72,7 @@ HOSTILE = {
     "items that are objects": ({"items": [{}, {}, {}, {}, {}]}, "items in"),
     "numbers no array holds": ({"items": [10**30, 1, 2, 3, 4]}, "64 bits"),
     "identity as a text": ({"identity": "yes"}, "does not go with"),
-    "a later version": ({"version": 99}, "reads up to 1"),
+    "a later version": ({"version": 99}, "and this dpplearn reads 1"),
     "another format": ({"format": "dpplearn.ConditionalDPP"}, "must be a JSON object with"),
     "alpha as a text": ({"alpha": "a"}, "alpha in"),
     "counts of other items": ({"counts": [1.0]}, "counts in"),

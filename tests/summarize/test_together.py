@@ -1,4 +1,4 @@
-"""Training on several corpora together, as the model inside is made: weights that are shared, constants that are not, and how much each counts."""
+"""The model inside, of several corpora: shared weights, constants that are not shared, and what each counts."""
 
 import sys
 from dataclasses import replace

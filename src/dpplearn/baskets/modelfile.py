@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_vector
-from dpplearn._io.jsonfile import number, plain, read_json, read_state, write_json, write_state
+from dpplearn._io.jsonfile import number, plain, read_json, read_state, write_json, write_record
 from dpplearn.baskets.factors import KernelFactors
 from dpplearn.learning.storage import whole_number
 
@@ -105,7 +105,9 @@ def read_pair_counts(pairs: Any, items: list[Any], path: StrPath) -> sparse.csr_
 
 def save_state(path: Path, problem: dict[str, Any], x: FloatArray, n_iter: int) -> None:
     """Write where a fit is."""
-    write_state(path, {"format": STATE, "version": VERSION, "problem": problem, "n_iter": n_iter, "x": pack(x.ravel())})
+    write_record(
+        path, {"format": STATE, "version": VERSION, "problem": problem, "n_iter": n_iter, "x": pack(x.ravel())}
+    )
 
 
 def load_state(path: Path | None, problem: dict[str, Any], size: int) -> tuple[int, FloatArray | None]:

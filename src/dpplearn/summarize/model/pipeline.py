@@ -19,7 +19,8 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import pack_arrays, read_sealed, write_sealed
-from dpplearn._io.workfolder import WorkFolder, read_record, write_record
+from dpplearn._io.jsonfile import read_record, write_record
+from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.learning.itemset import ItemSet
