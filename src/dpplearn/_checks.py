@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
+import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +26,15 @@ Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generat
 SMALLEST = float(np.finfo(np.float64).tiny)
 SHORTEST, LONGEST = 1e-18, 1e18  # lengths of rows whose squares float32 can hold, and sums of many of them
 LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # S_ij may exceed 1 by rounding
+PACKAGE = str(Path(__file__).parent)
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the line of the caller's own code, however deep in this package it arises."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def count_of(number: int, one: str, many: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.bins import bins_within, global_bins, inner_edges, local_bins, one_hot
@@ -67,7 +68,7 @@ def test_item_set_carries_cost_and_similarity(cluster):
     items = features.transform(cluster)
     read = features.read(cluster)
     assert items.cost.tolist() == [len(s.text.split()) for s in read.sentences]
-    rows = items.similarity_rows(0.3)
+    rows = Fixed(0.3).rows(items)
     np.testing.assert_allclose(items.similarity_matrix(0.3), rows @ rows.T, atol=1e-12)
     np.testing.assert_allclose(items.similarity_matrix(0.3)[0, 1], (read.C[0, 1] + 0.09) / 1.09)
     assert read.items.features is read.F

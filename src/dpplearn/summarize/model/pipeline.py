@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import IntArray
-from dpplearn._io.workfolder import WorkFolder, read_record, write_record
+from dpplearn._io.jsonfile import read_record, write_record
+from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.learning.itemset import ItemSet

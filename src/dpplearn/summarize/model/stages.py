@@ -15,7 +15,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import pack_arrays, write_sealed
-from dpplearn._io.workfolder import read_record, write_record
+from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.storage.shards import shard_arrays
 from dpplearn.summarize.corpora.pieces import Piece

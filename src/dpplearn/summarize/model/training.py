@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.workfolder import WorkFolder, read_record, write_record
+from dpplearn._io.jsonfile import read_record, write_record
+from dpplearn._io.workfolder import WorkFolder
 from dpplearn._numba import compiled_always
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
