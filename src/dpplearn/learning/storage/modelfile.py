@@ -59,10 +59,6 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     """The parameters and the fitted values in a file that `save_model` wrote."""
     data = read_json(path, FORMAT, VERSION)
-    if data["version"] != VERSION:
-        raise ValueError(
-            f"{path} has version {data['version']}, and this dpplearn reads {VERSION}. Fit the model again."
-        )
     missing = [k for k in ("params", "feature_names", "quality", "similarity", *FITTED) if k not in data]
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
