@@ -80,7 +80,7 @@ def damaged_each_and_all(work, copy):
 @pytest.mark.parametrize(
     ("stopped", "names"),
     [
-        ("Preparing", {"counted.json", "learned.json", "repeated.json", "parent.json"}),
+        ("Preparing", {"learned.json", "000002.json", "000002.jsonl"}),
         ("iteration 2", {"learned.json", "theta.json", "000002-000.npz", "000002.json"}),
     ],
 )
