@@ -121,7 +121,7 @@ def over_forms(of_forms: np.ufunc, values: FloatArray, forms: IntArray) -> Float
     return np.asarray(of_forms.reduceat(values[order], first)[np.unique(forms, return_inverse=True)[1]])
 
 
-KINDS = {
+KIND_WORDS = {
     "heading": "a heading",
     "caption": "a caption",
     "row": "a table's row",
@@ -149,7 +149,7 @@ def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
     return tuple(
         NoCandidate(
             *piece[:6],
-            KINDS[piece.kind]
+            KIND_WORDS[piece.kind]
             if piece.code == "kind"
             else SET_ASIDE[piece.code].format("" if piece.copy_of is None else called(documents[piece.copy_of].id)),
         )
