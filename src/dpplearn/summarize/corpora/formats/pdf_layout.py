@@ -196,6 +196,7 @@ def find_gutter(words: Words, known: set[float]) -> Gutter | None:
     ]
     x0, x1, line, worded = np.array(sorted(table)).T
     line = line.astype(int)
+    large = np.array([row[0].size if row[0].size > 1.2 * size else 0.0 for row in rows])
     starts = Counter(np.round(x0).tolist())
     likely = [(x, LEAST) for x, count in starts.most_common(CANDIDATES) if count >= LEAST]
     best: Gutter | None = None
@@ -206,6 +207,7 @@ def find_gutter(words: Words, known: set[float]) -> Gutter | None:
         near = np.zeros((2, len(rows)))  # how many words stand there in a row
         ends[0, line[left]], near[0, line[left]] = x1[left], worded[left]
         ends[1, line[right][::-1]], near[1, line[right][::-1]] = x0[right][::-1], worded[right][::-1]
+        free &= ~(ends[1] - ends[0] < 0.5 * large)  # spaces of titles are as wide as gutters
         edges = np.flatnonzero(np.diff(np.r_[False, free, False]))
         for a, b in edges.reshape(-1, 2).tolist():
             gutter = _gutter(x, rows, a, near[:, a:b], ends[:, a:b], least, max(1.4 * space, STRIP * size), size)
@@ -235,7 +237,8 @@ def _gutter(
     if min(words) < (3 if least > 1 else 2) or aligned < 0.4 or not sure:
         return None
     a, b = min(one[0] for one in sides), max(one[-1] for one in sides)
-    return Gutter(x, rows[first + a][0].base - 1, rows[first + b][-1].base + 1, min(map(len, sides)))
+    top, bottom = min(word.base for word in rows[first + a]), max(word.base for word in rows[first + b])
+    return Gutter(x, top - 0.1, bottom + 0.1, min(map(len, sides)))
 
 
 def column_lines(words: Words, page: int, number: int) -> list[Line]:
