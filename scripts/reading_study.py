@@ -67,7 +67,7 @@ def corpus(data: Path, name: str) -> Corpus:
 
 def standing(found: Corpus, features: str) -> None:
     """Each way to choose: ROUGE, the difference from the first with its standard error, and the shares."""
-    ways = ("as it comes", "opening", "with context")
+    ways = ("as it comes", "opening")
     rows = {way: [] for way in ways}
     for model, clusters in found.models(features):
         for cluster in clusters:
@@ -75,8 +75,7 @@ def standing(found: Corpus, features: str) -> None:
             for model.random_state in SEEDS:
                 allowed = ready.allowed(NONE, NONE)
                 plain = choose(ready, "consensus", found.words, "words", allowed, NONE, rng=model.random_state).subset
-                sets = [np.sort(plain)]
-                sets += [model.summarize(ready, found.words, "words", with_context=way).order for way in (False, True)]
+                sets = [np.sort(plain), model.summarize(ready, found.words, "words").order]
                 for way, subset in zip(ways, sets, strict=True):
                     out = loose(ready.read, subset)
                     text = "\n".join(ready.read.texts[i] for i in subset)

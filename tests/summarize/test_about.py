@@ -174,7 +174,7 @@ def test_the_command_line_asks(tmp_path):
     for one in Cluster.example().documents:
         (tmp_path / one.id).write_text(f"{one.title}\n\n{one.text}")
     options = ["summarize", str(tmp_path), "--budget", "60", "--about", "What would a new spillway cost?", "--json"]
-    done = CliRunner().invoke(main, [*options, "--with-context"])
+    done = CliRunner().invoke(main, options)
     assert "14 million" in json.loads(done.stdout)["text"]
     done = CliRunner().invoke(main, [*options[:-2], "zebra"])
     assert "No sentence mentions “zebra”" in done.stderr

@@ -5,7 +5,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.model.choice import Choice
-from dpplearn.summarize.model.context import as_likely, choose_standing, leaned_on, loose
+from dpplearn.summarize.model.context import choose_standing, loose
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.text.leaning import leaning_language, leans
 
@@ -84,10 +84,6 @@ def test_a_sentence_is_loose_without_the_one_before(storm):
     assert storm.leaning.tolist() == [False, True, True, False, True, False, True, False]
     assert loose(storm, np.array([1, 3, 4])).tolist() == [1]
     assert loose(storm, np.array([0, 1, 2, 6])).tolist() == [6]  # the first of the second document has none before it
-    assert leaned_on(storm, 2).tolist() == [0, 1, 2]
-    assert leaned_on(storm, 3).tolist() == [3]
-    assert leaned_on(storm, 6).size == 0
-    assert [storm.before(i) for i in (0, 1, 6, 7)] == [-1, 0, -1, 6]
 
 
 def by_score(score, room):
@@ -100,10 +96,10 @@ def by_score(score, room):
     return pick
 
 
-def standing(storm, score, room, pinned=(), brings=None, **options):
+def standing(storm, score, room, pinned=(), **options):
     every, cost = np.ones(8, bool), options.get("cost", np.arange(8.0) + 9)
     pinned = np.array(pinned, np.int64)
-    return choose_standing(by_score(score, room), storm, every, pinned, cost, np.arange(8), brings)
+    return choose_standing(by_score(score, room), storm, every, pinned, cost, np.arange(8))
 
 
 def test_a_set_does_not_open_with_a_loose_sentence(storm):
@@ -124,33 +120,13 @@ def test_too_much_is_not_given_up_for_an_opening(storm):
     ].tolist() == [0, 1]
 
 
-def test_with_context_nothing_is_loose(storm):
-    score = [0, 9, 0, 7, 8, 6, 5, 4]
-    found = standing(storm, score, 4, brings=lambda *_: True)
-    assert found.subset.tolist() == [0, 1, 3, 4]  # what they lean on came along
-    found = standing(storm, score, 4, brings=lambda *_: False)
-    assert found.subset.tolist() == [3, 4, 5, 7]  # 1 stayed out; 4 leans on 3, which is there
-    assert set(found.leaning.tolist()) >= {1, 6}
-
-
-def test_a_chain_comes_where_it_fits_and_is_as_likely_as_the_rest():
-    brings = as_likely(np.array([0.2, 0.4, 0.3, 0.9]), np.array([1.0, 1.0, 2.0, 1.0]), 4.0)
-    chain, none = np.array([0, 1]), np.array([], int)
-    assert brings(chain, np.array([1, 2]), none)  # 0.3 a word, as the other has
-    assert not brings(chain, np.array([1, 3]), none)
-    assert not brings(chain, np.array([1, 2]), np.array([2, 3]))  # together they cost 5
-
-
 @pytest.mark.parametrize("decoder", ["consensus", "greedy"])
 @pytest.mark.parametrize("unit", ["words", "sentences"])
-def test_summaries_open_well_and_with_context_have_no_loose_sentence(decoder, unit):
+def test_summaries_open_well(decoder, unit):
     model, cluster = Summarizer.load(), Cluster([Document("a", STORM), *Cluster.example().documents])
     ready = model.prepare(cluster)
     for budget in (1, 3, 5) if unit == "sentences" else (15, 40, 80, 160):
         usual = model.summarize(ready, budget, unit, decoder=decoder)
         assert usual.order[0] not in loose(ready.read, usual.subset)
-        whole = model.summarize(ready, budget, unit, decoder=decoder, with_context=True)
-        assert not loose(ready.read, whole.subset).size
-        assert 0 < whole.length <= budget
-        codes = {x.number: x.code for x in whole.explain().best_left_out(None)}
+        codes = {x.number: x.code for x in usual.explain().best_left_out(None)}
         assert all(ready.read.leaning[i] for i, code in codes.items() if code == "leans")

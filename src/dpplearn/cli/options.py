@@ -170,9 +170,6 @@ summary_options = several(
         show_default=True,
         help="Documents by date where they have one, as given, or what adds most first.",
     ),
-    click.option(
-        "--with-context", is_flag=True, help='A sentence such as "But he ..." brings the one before it, or is out.'
-    ),
     COMPRESS,
 )
 

@@ -35,7 +35,6 @@ def command(
     keep_all: bool,
     about: str | None,
     order: str,
-    with_context: bool,
     compress: bool,
     explain: bool,
     as_json: bool,
@@ -55,7 +54,7 @@ def command(
     summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
     kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
     unit = "words" if unit is None and budget is not None else unit
-    kept |= {"about": about, "order": order, "with_context": with_context}
+    kept |= {"about": about, "order": order}
     summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
     if html is not None:
         from dpplearn._io.atomic import replace_file

@@ -244,7 +244,6 @@ class Summarizer(TrainedModel, Parameters):
         keep_all: bool = False,
         about: str | None = None,
         order: str = CHRONOLOGICAL,
-        with_context: bool = False,
         compress: bool = False,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
@@ -286,9 +285,6 @@ class Summarizer(TrainedModel, Parameters):
             (`dpplearn.summarize.model.about`); of a very long text, also in the first choice, unless it was prepared.
         order : {"chronological", "source", "importance"}
             Of the sentences: documents by date where dates are known; as given; or what adds most first.
-        with_context : bool
-            Whether a sentence that leans on the one before it ("But he ...") brings that along, where both are worth
-            their room, and stays out otherwise. By default only the first sentence does not lean so, where that can be.
         compress : bool
             Whether shorter forms of sentences are candidates, too, made by dropping spans
             (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
@@ -305,7 +301,7 @@ class Summarizer(TrainedModel, Parameters):
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-            how = (diversity, order, with_context, fill, options)
+            how = (diversity, order, fill, options)
             return Summary.of(Decision(ready, name, budget, unit, pinned, excluded, *how))
 
     def summarize_many(

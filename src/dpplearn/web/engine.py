@@ -224,7 +224,6 @@ class Engine:
             n_samples=samples or self.settings.samples,
             about=asked(options.about),
             order=options.order,
-            with_context=options.with_context,
         )
         deadline.check()
         return summary

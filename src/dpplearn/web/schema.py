@@ -115,9 +115,6 @@ class Options(Strict):
         None, description="A question, or a few words: what the summary is to be about."
     )
     order: OrderName = Field("chronological", description="; ".join(f"{name}: {what}" for name, what in ORDERS.items()))
-    with_context: bool = Field(
-        False, description="A sentence that leans on the one before it comes with that, or not at all."
-    )
     compress: bool = Field(
         False, description="Choose from shorter forms of sentences, too, with spans dropped and no word changed."
     )

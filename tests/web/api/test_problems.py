@@ -58,7 +58,7 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
         ({"bugdet": 10}, "/bugdet: no member has this name; did you mean 'budget'? There are budget, unit"),
         (
             {"zzz": 10},
-            "/zzz: no member has this name. There are budget, unit, diversity, decoder, about, order, with_context, "
+            "/zzz: no member has this name. There are budget, unit, diversity, decoder, about, order, "
             "compress, documents, model, min_words and keep_all.",
         ),
         ({"documents": [{"text": "Rain.", "titel": ""}]}, "did you mean 'title'? There are text, id, title and date."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ import numpy as np
 from dpplearn._checks import IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn.summarize.model.choice import Choice, choose
-from dpplearn.summarize.model.context import readable
+from dpplearn.summarize.model.context import choose_standing
+from dpplearn.summarize.model.ordering import IMPORTANCE, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.worth import Mask
 from dpplearn.summarize.text.units import Unit, measured
@@ -29,7 +29,6 @@ class Decision:
     excluded: IntArray
     diversity: float
     order: str
-    with_context: bool
     fill: bool
     options: dict[str, Any]
 
@@ -61,7 +60,13 @@ class Decision:
 
     def _made(self, pinned: IntArray, excluded: IntArray, budget: float) -> Choice:
         given: dict[str, Any] = {"fill": self.fill, "diversity": self.diversity, **self.options}
-        pick = partial(choose, self.ready, self.decoder, budget, self.unit, **given)
+
+        def pick(allowed: Mask, pinned: IntArray) -> Choice:
+            return choose(self.ready, self.decoder, budget, self.unit, allowed, pinned, **given)
+
         allowed = self.ready.allowed(pinned, excluded)
-        how = (self.diversity, self.order, self.with_context)
-        return readable(pick, self.ready, budget, self.unit, allowed, pinned, *how, as_is=self.fill)
+        if self.fill or self.order == IMPORTANCE:  # by importance a sentence that stands comes first anyway
+            return pick(allowed, pinned)
+        read = self.ready.read
+        order = in_order(read, np.arange(len(read)), self.order, self.ready.kernel(self.diversity))
+        return choose_standing(pick, read, allowed, pinned, read.costs(self.unit), np.argsort(order))

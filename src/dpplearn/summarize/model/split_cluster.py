@@ -117,11 +117,6 @@ class SplitCluster:
         farthest = max((one.position for one in self.sentences), default=0) + 2
         return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
 
-    def before(self, i: int) -> int:
-        """The number of the sentence before one in its document; -1 where it is none of these."""
-        found = np.flatnonzero(self.places == self.places[i] - 1)
-        return int(found[0]) if found.size else -1
-
     def leaning_without(self, subset: IntArray, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which of some sentences lean on one that is not in a set."""
         found = among & ~np.isin(self.places - 1, self.places[subset])
@@ -141,10 +136,6 @@ class SplitCluster:
         number: dict[tuple[int, int], int] = {}
         found = np.array([number.setdefault(place_of(one), len(number)) for one in self.sentences], np.int64)
         return found if len(number) < len(self) else None
-
-    def has_two_forms(self, subset: IntArray) -> bool:
-        """Whether a set has two forms of a sentence, which none may have."""
-        return self.forms is not None and np.unique(self.forms[subset]).size < subset.size
 
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""

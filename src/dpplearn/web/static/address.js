@@ -4,7 +4,7 @@ import { state } from "./state.js";
 
 const NUMBERS = ["budget", "diversity"];
 const WORDS = ["unit", "decoder", "order", "about"];
-const SWITCHES = ["compress", "with_context"];
+const SWITCHES = ["compress"];
 
 /** The settings of an address, as far as they are such; {} where there are none. */
 export function fromAddress(hash = location.hash) {

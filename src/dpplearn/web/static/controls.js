@@ -42,7 +42,7 @@ export function buildControls(before = {}) {
     if (!(name in known) || Object.hasOwn(known[name], value)) state.options[name] = value; // another page may have kept others
   }
   for (const [name, { fits }] of Object.entries(NUMBERS)) if (!fits(state.options[name])) state.options[name] = Math.min(defaults[name], most());
-  openMore(["order", "with_context", "compress"].some((name) => name in state.options) || state.options.decoder !== defaults.decoder);
+  openMore(["order", "compress"].some((name) => name in state.options) || state.options.decoder !== defaults.decoder);
   showControls();
 }
 
@@ -54,7 +54,7 @@ function openMore(open) {
 
 function showControls() {
   const { unit, diversity, decoder, compress } = state.options;
-  const { about = "", order = Object.keys(state.offered.orders)[0], with_context = false } = state.options; // once changed
+  const { about = "", order = Object.keys(state.offered.orders)[0] } = state.options; // once changed
   $("budget-range").max = reach[unit];
   const said = { budget: ` ${unit}`, diversity: `: ${weighs(diversity)}` };
   for (const name of Object.keys(NUMBERS)) {
@@ -68,7 +68,6 @@ function showControls() {
   $("decoder").value = decoder;
   $("order").value = order;
   $("order-about").textContent = sentence(state.offered.orders[order] ?? "");
-  $("context").checked = with_context;
   if (document.activeElement !== $("about")) $("about").value = about;
   $("compress").checked = Boolean(compress);
   $("decoder-about").textContent = state.offered.decoders[decoder] ?? "";
@@ -137,7 +136,7 @@ export function listenControls(changed) {
     clearTimeout(pause);
     pause = setTimeout(() => set("about", target.value.trim()), PAUSE);
   });
-  for (const [id, name, value] of [["order", "order", "value"], ["context", "with_context", "checked"]]) {
+  for (const [id, name, value] of [["order", "order", "value"]]) {
     $(id).addEventListener("change", ({ target }) => {
       state.options[name] = target[value];
       showControls();

@@ -5,7 +5,7 @@ export const state = {
   cluster: null, // the API's answer to POST /clusters
   source: null, // what was posted, to post again once the server has forgotten it
   title: "",
-  options: {}, // budget, unit, diversity, decoder, about, order, with_context, compress
+  options: {}, // budget, unit, diversity, decoder, about, order, compress
   pins: new Set(),
   bans: new Set(),
   selection: null, // the API's answer to select
