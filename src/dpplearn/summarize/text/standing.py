@@ -16,6 +16,7 @@ from enum import StrEnum
 from functools import cache
 from itertools import accumulate, pairwise
 
+from dpplearn._cached import cached_property
 from dpplearn.summarize.text.abbreviations import NUMBERED
 from dpplearn.summarize.text.characters import NOTE
 from dpplearn.summarize.text.language import foreign
@@ -70,14 +71,11 @@ def listed(name: str, file: str = "sentence-words") -> frozenset[str]:
     return frozenset(word.replace("_", " ") for word in word_lists(file)[name])
 
 
-@cache
-def _furniture() -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(listed("furniture")))) + r")\b")
-
-
 def is_furniture(text: str) -> bool:
     """Whether a piece has words that pages and programs say of themselves."""
-    return _furniture().search(text.lower()) is not None
+    lower = text.lower()
+    phrases = [phrase for phrase in listed("furniture") if phrase in lower]
+    return any(re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in phrases)
 
 
 class _Look:
@@ -88,46 +86,87 @@ class _Look:
             text = text[: LONGEST // 2] + " " + text[-LONGEST // 2 :]
         label = _LABEL.match(text)
         self.body = body = text[label.end() :] if label else text
-        plain = _ADDRESS.sub("", body) if "@" in body or "http" in body or "www." in body else body
         self.closed = is_closed(body)
-        self.plain = plain = plain.rstrip("| ") if self.closed else plain  # a danda, as some type it
-        named = _WORD.findall(plain)
-        self.words = _WORD.findall(plain.lower().replace("’", "'"))
-        seen = "".join(plain.split())
-        self.letters = sum(map(str.isalnum, seen)) / max(len(seen), 1)
-        self.east = not body.isascii() and len(UNSPACED.findall(body)) > 0.3 * len(seen)
+        self.last = body[-1:]
+        letters = 0 if body.isascii() else len(UNSPACED.findall(body))
+        self.east = letters > 0 and letters > 0.3 * len("".join(body.split()))
         self.n = count_words(body)
         if self.east and _IDEOGRAPH.search(body):
             self.n = (self.n + 1) // 2  # a word has about two characters
         self.east = self.east or (not body.isascii() and _HANGUL.search(body) is not None)
-        cased = [word[0] for word in named if word[0].isupper() or word[0].islower()]
-        shouted = plain.isupper()
-        self.capitals = 0.0 if shouted else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
-        self.figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
-        self.signs = len(_SIGNS.findall(plain))
-        self.first = self.words[0] if self.words and not plain[:1].isdigit() else ""
-        self.last = body.rstrip()[-1:]
-        self.asked = self.last in "?؟？;\u037e" and self.closed
-        self.small = plain.lstrip("\"'“«(")[:1].islower()
-        self.other = bool(self.words) and self.words[0][0] > "\u0370" and not self.east
-        self.english = not word_lists("small-words")["English"].isdisjoint(self.words)
+
+    @cached_property
+    def plain(self) -> str:
+        """Without addresses, and without the danda as some type it."""
+        body = self.body.rstrip("| ") if self.closed else self.body
+        return _ADDRESS.sub("", body) if "@" in body or "http" in body or "www." in body else body
+
+    @cached_property
+    def words(self) -> list[str]:
+        return _WORD.findall(self.plain.lower().replace("’", "'"))
 
     @property
+    def letters(self) -> float:
+        """Share of letters and figures in what is no space."""
+        return sum(map(str.isalnum, self.plain)) / max(len("".join(self.plain.split())), 1)
+
+    @property
+    def capitals(self) -> float:
+        """Share of the words after the first that begin with a capital; 0 where all is in capitals."""
+        cased = [word[0] for word in _WORD.findall(self.plain) if word[0].isupper() or word[0].islower()]
+        return 0.0 if self.plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
+
+    @property
+    def figures(self) -> float:
+        """Share of the words that have a figure."""
+        return len(_FIGURE.findall(self.plain)) / max(len(self.plain.split()), 1)
+
+    @property
+    def signs(self) -> int:
+        return len(_SIGNS.findall(self.plain))
+
+    @cached_property
+    def first(self) -> str:
+        return self.words[0] if self.words and not self.plain[:1].isdigit() else ""
+
+    @property
+    def asked(self) -> bool:
+        return self.last in "?؟？;\u037e" and self.closed
+
+    @property
+    def small(self) -> bool:
+        return self.plain.lstrip("\"'“«(")[:1].islower()
+
+    @cached_property
+    def other(self) -> bool:
+        """Whether it is in another script than Latin, with spaces."""
+        return bool(self.words) and self.words[0][0] > "\u0370" and not self.east
+
+    @property
+    def english(self) -> bool:
+        return not word_lists("small-words")["English"].isdisjoint(self.words)
+
+    @cached_property
     def verb(self) -> int:
         """How many words are surely verbs."""
         verbs, pairs = listed("verbs"), pairwise(["", *self.words])
+        negated = "n't" in self.body or "n’t" in self.body
+        if not negated and verbs.isdisjoint(self.words):
+            return 0
         return sum((word in verbs and not _is_noun_phrase(before, word)) or "n't" in word for before, word in pairs)
 
-    @property
+    @cached_property
     def maybe(self) -> bool:
-        """Whether some word may be a finite verb."""
-        weak = any(word in listed("weak verbs") for before, word in pairwise(self.words) if before != "to")
-        return weak or any(map(_FINITE.search, self.words[1:] or self.words))
+        """Whether some word may be a finite verb: one that may be a noun, too, or by its ending."""
+        weak = listed("weak verbs")
+        if not weak.isdisjoint(self.words[1:]) and any(word in weak and a != "to" for a, word in pairwise(self.words)):
+            return True
+        return not self.english and any(map(_FINITE.search, self.words[1:] or self.words))
 
     @property
     def past(self) -> bool:
         """Whether some word ends as English verbs of the past do, and participles."""
-        return any(map(_PAST.match, self.words))
+        return any(word.endswith("ed") and _PAST.match(word) is not None for word in self.words)
 
     @property
     def has_colon(self) -> bool:
@@ -137,9 +176,10 @@ class _Look:
     @property
     def is_list_head(self) -> bool:
         """Whether it announces a list: "Nine ways to tie a knot"."""
-        return (not self.first or self.first in listed("numbers") | listed("list heads")) and not listed(
-            "list heads"
-        ).isdisjoint(self.words[:4])
+        heads = listed("list heads")
+        return not heads.isdisjoint(self.words[:4]) and (
+            not self.first or self.first in heads or self.first in listed("numbers")
+        )
 
     @property
     def subject(self) -> bool:
@@ -167,9 +207,11 @@ def is_sentence(text: str, among: bool = False) -> bool:
         text = NOTE.sub("", text)
     if _FILED_UNDER.match(text) or _CAPTION.match(text):
         return False
-    look = _Look(text)
+    look, furniture = _Look(text), is_furniture(text)
+    if look.n > 12 and text.isascii() and look.closed and not furniture:
+        return True  # most sentences
     n, long = look.n, look.n >= LONG and (look.closed or look.last in "\"”»’'" or (look.other and look.n > LONG + 3))
-    if (look.letters < 0.6 and not look.other) or (is_furniture(text) and not (among and long)):
+    if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
         return False
     if look.east:
         ended = look.closed or _EAST_END.search(look.body) is not None
@@ -206,9 +248,19 @@ def _is_short_sentence(look: _Look, among: bool) -> bool:
 def _is_line(look: _Look) -> bool:
     """Without a stop: what people type, and headlines that say what happened."""
     n, verb = look.n, look.verb
-    if n < 3 or look.is_list_head or (look.first in listed("starters") and verb < 2) or look.words[-1:] in (["and"], ["or"]):
+    if (
+        n < 3
+        or look.is_list_head
+        or (look.first in listed("starters") and verb < 2)
+        or look.words[-1:] in (["and"], ["or"])
+    ):
         return False
-    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if verb and n >= LEAST else 0) or look.last in ";、":
+    if (
+        look.capitals > 0.6
+        or look.figures > 0.3
+        or look.signs > (2 if verb and n >= LEAST else 0)
+        or look.last in ";、"
+    ):
         return False
     if look.last in ":：" or look.has_colon:
         return verb > 0 and (look.subject or n > 5)
@@ -261,6 +313,12 @@ def is_courtesy(text: str) -> bool:
     return not wordy and _greets(said)
 
 
+@cache
+def _courtesy_heads() -> frozenset[str]:
+    """The first words of what is said to be polite, and what may stand before them."""
+    return frozenset(phrase.split()[0] for phrase in listed("courtesies")) | listed("interjections")
+
+
 def _greets(said: Sequence[str]) -> bool:
     """Whether words begin with a courtesy, perhaps after an interjection."""
     for at in range(2 if said and said[0] in listed("interjections") else 1):
@@ -284,8 +342,10 @@ class Lack(StrEnum):
 
 _OPENS_QUOTE = ('"', "“", "„", "«", "»", "”", "``", "‘")
 _QUOTE = re.compile(r"“([^”]*)”|\"([^\"]*)\"|``(.*?)''|«([^»]*)»|„([^“”]*)[“”]|”([^”]*)”")
-_MARK = re.compile(r"(?<![0-9])(?:(?<!\w)\"|\"(?!\w))|[“”„]")
-_FULL_NAME = re.compile(r"\b[^\W\d_a-zà-ÿ][\w’'.-]*\s(?:[A-Z]\.\s)?(?:(?:van|von|de|da|bin|al|el)[ -])?[^\W\d_a-zà-ÿ][\w’'-]+")
+_MARK = re.compile(r"(?<![0-9])(?:(?<!\w)\"|\"(?!\w))|[“”„«»]")
+_FULL_NAME = re.compile(
+    r"\b[^\W\d_a-zà-ÿ][\w’'.-]*\s(?:[A-Z]\.\s)?(?:(?:van|von|de|da|bin|al|el)[ -])?[^\W\d_a-zà-ÿ][\w’'-]+"
+)
 _CLAUSE = re.compile(r"""[,،，"“”«»]""")
 _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it stands for follows
     "English": re.compile(
@@ -330,38 +390,48 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     >>> why_not_alone(text) is None, why_not_alone("But " + text).value, why_not_alone("It rained.").value
     (True, 'leans', 'short')
     """
-    look = _Look(text)
-    quotation = _quotation(text, look)
-    if quotation or look.n < LEAST:
-        return quotation or Lack.SHORT
-    if text.rstrip("\"”»’') ")[-1:] in "?？؟" or look.asked:
+    quotation = _quotation(text)
+    if quotation:
+        return quotation
+    n, last = count_words(text), text.rstrip("\"”»’') ")[-1:]
+    if n < 2 * LEAST and not text.isascii() and _IDEOGRAPH.search(text):
+        n = (n + 1) // 2  # a word has about two characters
+    if n < LEAST:
+        return Lack.SHORT
+    if last in "?？؟;\u037e" and is_closed(text):
         return Lack.QUESTION
-    if look.last in ":：" or " as follows" in text[-60:] or text.startswith(("Here are ", "Here is ")):
+    if last in ":：" or " as follows" in text[-60:] or text.startswith(("Here are ", "Here is ")):
         return Lack.ANNOUNCES
-    if _ANSWER.match(look.body) or (look.first in listed("interjections") and look.body[len(look.first) :][:1] == ","):
+    said = _parts(text)
+    if _ANSWER.match(text) or (said[0] in listed("interjections") and text[len(said[0]) :][:1] == ","):
         return Lack.ANSWER
     if language == "English":
-        if _greets(look.words):
+        if said[0] in _courtesy_heads() and _greets(said):
             return Lack.ANSWER
-        if _instructs(look):
+        if _instructs(text, said):
             return Lack.INSTRUCTION
-        if look.english and not (look.verb or look.maybe or look.past):
-            return Lack.NO_VERB
-    return Lack.LEANS if leans(text, language) else None
+        if listed("verbs").isdisjoint(said) and "n't" not in text:
+            look = _Look(text)
+            if look.english and not (look.verb or look.maybe or look.past):
+                return Lack.NO_VERB
+    return Lack.LEANS if leans(text, language, said) else None
 
 
-def _instructs(look: _Look) -> bool:
+def _instructs(text: str, said: Sequence[str]) -> bool:
     """Whether a sentence tells its reader to do something: "Open the settings", "Note that", "To install it, run"."""
-    heads = listed("imperatives") | listed("reader", "alone-words")
-    if look.words[:1] == ["please"] or (look.first in heads and look.words[1] in listed("after imperatives", "alone-words")):
+    first = said[0]
+    if first == "please" or (_instructing(first) and said[1] in listed("after imperatives", "alone-words")):
         return True
-    opening, _, rest = look.body.partition(", ")
-    return opening.lower().startswith(("to ", "if ")) and rest.split(" ", 1)[0] in heads
+    return first in ("to", "if") and _instructing(text.partition(", ")[2][:20].split(" ", 1)[0])
 
 
-def _quotation(text: str, look: _Look) -> Lack | None:
+def _instructing(word: str) -> bool:
+    return word in listed("imperatives") or word in listed("reader", "alone-words")
+
+
+def _quotation(text: str) -> Lack | None:
     """Half a quotation, one that is most of the sentence, or one of somebody without a full name."""
-    if not any(mark in text for mark in ('"', "“", "”", "„", "«", "``")):
+    if '"' not in text and "``" not in text and (text.isascii() or _MARK.search(text) is None):
         return None
     if len(_MARK.findall(text)) % 2:
         return Lack.QUOTATION
@@ -378,7 +448,7 @@ def _quotation(text: str, look: _Look) -> Lack | None:
     return Lack.QUOTATION if cased and not named else None
 
 
-def leans(text: str, language: str | None = "English") -> bool:
+def leans(text: str, language: str | None = "English", said: list[str] | None = None) -> bool:
     """Whether a reader needs the sentence before to know who or what this one is about, or what it answers.
 
     Examples
@@ -393,24 +463,28 @@ def leans(text: str, language: str | None = "English") -> bool:
         return False
     if text[:1].islower():  # spoken or a note, where "so" and "and" say little
         return text.split(" ", 1)[0] in listed("halves", "alone-words")
-    said = lists[f"{language} said"]
-    clauses = [parts for clause in _CLAUSE.split(text) if (parts := _parts(clause))]
-    if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and said.issuperset(clauses[-1]):
-        return True  # "..., he said."
+    parts = _parts(text) if said is None else said
+    saying = lists[f"{language} said"]
+    if parts and (parts[-1] in saying):  # "..., he said."
+        clauses = [one for clause in _CLAUSE.split(text) if (one := _parts(clause))]
+        if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
+            return True
     if text.lstrip().startswith(_OPENS_QUOTE):
         found = _QUOTE.match(text.lstrip())
         if found:
-            parts = _parts(text.lstrip()[found.end() :])
-            return not parts or said.issuperset(parts[:2])  # a quotation of nobody, or of "he"
-    follows = _FOLLOWS.get(language)
-    if follows is not None and follows.match(text.lower().lstrip()):
+            after = _parts(text.lstrip()[found.end() :])
+            return not after or saying.issuperset(after[:2])  # a quotation of nobody, or of "he"
+    if not parts:
         return False
-    parts = _parts(text[:120])
+    if parts[0] in ("it", "es", "il") and language in _FOLLOWS and _FOLLOWS[language].match(text.lower().lstrip()):
+        return False
     begins = [*accumulate(parts[:_PHRASE], "{}_{}".format)]
     known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
     if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
         return True
-    return language == "English" and (_points_back(parts) or _has_loose_pronoun(text))
+    return language == "English" and (
+        _points_back(parts) or (not _PRONOUNS.isdisjoint(parts) and _has_loose_pronoun(text))
+    )
 
 
 def _points_back(parts: list[str]) -> bool:
@@ -419,7 +493,9 @@ def _points_back(parts: list[str]) -> bool:
         return "latter" in parts and parts[max(parts.index("latter") - 1, 0)] == "the"
     at = 2 if parts[1] in listed("counts", "alone-words") else 1
     after = parts[at + 1 : at + 2]
-    return parts[at] in listed("told before", "alone-words") and not (after and after[0] in listed("complements", "alone-words"))
+    return parts[at] in listed("told before", "alone-words") and not (
+        after and after[0] in listed("complements", "alone-words")
+    )
 
 
 def _has_loose_pronoun(text: str) -> bool:
@@ -433,15 +509,21 @@ def _has_loose_pronoun(text: str) -> bool:
     if any(name.lower() not in dates["months"] | dates["days"] | listed("days", "alone-words") for name in names):
         return False
     said = _parts(before)
-    if said and said[0] in listed("openings", "alone-words"):  # "After the match, he": what stands in front explains nothing
+    if said and said[0] in listed(
+        "openings", "alone-words"
+    ):  # "After the match, he": what stands in front explains nothing
         said = _parts(before.partition(",")[2])
-    small = word_lists("small-words")["English"] | listed("openings", "alone-words") | listed("subjects") | listed("verbs")
+    small = (
+        word_lists("small-words")["English"] | listed("openings", "alone-words") | listed("subjects") | listed("verbs")
+    )
     return all(word in small or len(word) < 3 for word in said)
 
 
+_PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
 _PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
 
 
 def _parts(text: str) -> list[str]:
     """Words, cut at apostrophes: "c'est" begins with c, "he'd" with he."""
-    return [part for word in words(text) for part in word.split("'")]
+    said = words(text)
+    return [part for word in said for part in word.split("'")] if "'" in text or "’" in text else said
