@@ -14,6 +14,7 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
+from dpplearn.summarize.corpora.document import NoSentencesError
 from dpplearn.summarize.model.numbered import Numbered, ends_of, firsts
 from dpplearn.summarize.model.tokens import ByWord, numbered_matches, numbered_words
 from dpplearn.summarize.text.matching import match_words
@@ -193,7 +194,7 @@ def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: i
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():
         name = f" {cluster.id}" if cluster.id else ""
-        raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
+        raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     if has_words.all():
         return found
     return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside, None)
