@@ -239,8 +239,8 @@ def _too_many(cluster: Cluster, index: int, limit: int) -> TooManySentencesError
     )
 
 
-# A sentence of sixty words in a text with stops is one sentence. Where a text has no stop for hundreds of words, as what
-# machines hear and some people write, it is cut where a clause with its own subject begins.
+# A sentence of sixty words in a text with stops is one sentence. Where a text has no stop for hundreds of words, as
+# what machines hear and some people write, it is cut where a clause with its own subject begins.
 STOPLESS = 400  # characters for each stop, some eighty words, from which on a text has hardly any
 _LONG_CLAUSE = 60  # words of a piece that is left whole
 # Words after which a piece is cut before the word that follows: at a conjunction and a subject, at any conjunction or

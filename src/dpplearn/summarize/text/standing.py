@@ -1,11 +1,11 @@
-"""Whether a piece of text is a sentence, and whether a sentence can stand alone in a summary: rules, and lists of words.
+"""Whether a piece of text is a sentence, and whether a sentence can stand alone in a summary: rules, and word lists.
 
-Two questions. `is_sentence`: is it one at all, or a heading, a slug, a caption, what a page says of itself? What is none
-is no candidate. `why_not_alone`: would somebody who reads nothing before it know who and what it is about? What leans on
-the sentence before it, asks, answers, greets, instructs, or mostly quotes is not chosen by itself.
+`is_sentence`: is it one at all, or a heading, a slug, a caption, what a page says of itself? What is none is no
+candidate. `why_not_alone`: would somebody who reads nothing before it know who and what it is about? What leans on the
+sentence before it, asks, answers, greets, instructs, or mostly quotes is not chosen by itself.
 
-The lists are in data/sentence-words.txt, leaning-words.txt and alone-words.txt. A language without a list is judged by what can be
-seen without words: how a piece ends, its length, its letters, figures, signs, capitals and quotation marks.
+The lists are in data/sentence-words.txt, leaning-words.txt and alone-words.txt. A language without a list is judged by
+what can be seen without words: how a piece ends, its length, its letters, figures, signs, capitals and quotations.
 """
 
 from __future__ import annotations
@@ -349,7 +349,8 @@ _FULL_NAME = re.compile(
 _CLAUSE = re.compile(r"""[,،，"“”«»]""")
 _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it stands for follows
     "English": re.compile(
-        r"it(?:'s| is| was| has been| had been| will be| would be| may be| seems| seemed| appears| appeared| remains| took)"
+        r"it(?:'s| is| was| has been| had been| will be| would be| may be| seems| seemed| appears| appeared| remains"
+        r"| took)"
         r"(?! (?:an?|the)\b)(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
     ),
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
@@ -403,6 +404,8 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     if last in ":：" or " as follows" in text[-60:] or text.startswith(("Here are ", "Here is ")):
         return Lack.ANNOUNCES
     said = _parts(text)
+    if not said:
+        return Lack.NO_VERB
     if _ANSWER.match(text) or (said[0] in listed("interjections") and text[len(said[0]) :][:1] == ","):
         return Lack.ANSWER
     if language == "English":
@@ -420,7 +423,9 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
 def _instructs(text: str, said: Sequence[str]) -> bool:
     """Whether a sentence tells its reader to do something: "Open the settings", "Note that", "To install it, run"."""
     first = said[0]
-    if first == "please" or (_instructing(first) and said[1] in listed("after imperatives", "alone-words")):
+    if first == "please" or (
+        _instructing(first) and said[1:2] and said[1] in listed("after imperatives", "alone-words")
+    ):
         return True
     return first in ("to", "if") and _instructing(text.partition(", ")[2][:20].split(" ", 1)[0])
 
