@@ -169,7 +169,7 @@ WHY = {
     Lack.SHORT: ["Nobody was hurt.", "没有人受伤。"],
     Lack.QUESTION: ["What happened in October to the crew of the boat?", "第二艘船的船员后来究竟怎么样了呢?"],
     Lack.ANSWER: ["Yes, that works for me and for all the others.", "Thanks a lot for the plans that you sent us."],
-    Lack.INSTRUCTION: ["Click on the map to see which roads are closed.", "To install it, run this command in a shell."],
+    Lack.INSTRUCTION: ["Click on the map to see the closed roads.", "To install it, run this command in a shell."],
     Lack.ANNOUNCES: ["With this option the program writes one file for each:"],
     Lack.QUOTATION: [
         '"The situation is under control, and there is no danger at all," the spokesman said.',
