@@ -35,7 +35,6 @@ from dpplearn.learning.prior import (
     check_precision,
     constant_of,
     log_linear,
-    own_constant,
     prior_precision,
     uncentered,
 )
@@ -248,15 +247,12 @@ def posterior_of(
     scale, precision, constant = np.ones(m), np.zeros(m), np.zeros(m)
     if isinstance(quality, LogLinear):
         added = quality.constant
-        ours = own_constant(survey, settings.prior_variance, added, settings.given_size)
-        center = center_of(survey, added) if ours else np.zeros(survey.n_features)
-        quality = replace(quality, center=center if ours else None)
+        center = center_of(survey) if added else np.zeros(survey.n_features)
+        quality = replace(quality, center=center if added else None)
         spread = np.maximum(np.abs(survey.low - center), np.abs(survey.high - center))
-        scale, precision = (
-            np.append(np.ones(int(added)), spread),
-            prior_precision(settings.prior_variance, survey, added, ours),
-        )
-        if added or ours:
+        scale = np.append(np.ones(int(added)), spread)
+        precision = prior_precision(settings.prior_variance, survey, added)
+        if added:
             constant[0] = 1.0
         elif m <= MANY:
             constant = constant_of(survey.products)
@@ -437,7 +433,7 @@ def check_size(posterior: Posterior, survey: Survey, theta: FloatArray, S: Simil
     quality, settings = posterior.quality, posterior.settings
     if posterior.constant.any() or settings.given_size or not isinstance(quality, LogLinear) or theta.size > MANY:
         return
-    center = center_of(survey, True)
+    center = center_of(survey)
     with_one = LogLinear(np.append(center @ theta, theta), constant=True, center=center)
     terms = posterior.engine.evaluate(LikelihoodRequest(with_one, S), posterior.progress.tick)
     missing = float(terms.gradient[0])  # sum of |Y| - E|Y|

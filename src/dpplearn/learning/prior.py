@@ -44,38 +44,21 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
     return np.broadcast_to(1 / variance, (m,)).copy()
 
 
-def center_of(survey: Survey, added: bool) -> FloatArray:
-    """The mean of each feature, but 0 for a column of ones that the table added."""
-    center = survey.products[-1, :-1] / survey.products[-1, -1]
-    if not added:
-        center[0] = 0.0
-    return center
+def center_of(survey: Survey) -> FloatArray:
+    """The mean of each feature."""
+    return np.asarray(survey.products[-1, :-1] / survey.products[-1, -1])
 
 
-def own_constant(survey: Survey, prior_variance: Any, added: bool, given_size: bool) -> bool:
-    """Whether the first weight is that of a constant which is ours: added, or the table's own.
-
-    Given the size a constant changes nothing, and a vector of variances has one for the table's own.
-    """
-    in_table = survey.encoding is not None and survey.encoding.constant
-    return added or (in_table and np.ndim(prior_variance) == 0 and not given_size)
-
-
-def prior_precision(prior_variance: Any, survey: Survey, added: bool, ours: bool) -> FloatArray:
-    """Of each weight; that of a constant which is ours is wide, for it is log q^2 of the average item."""
+def prior_precision(prior_variance: Any, survey: Survey, added: bool) -> FloatArray:
+    """Of each weight; that of a constant which was added is wide, for it is log q^2 of the average item."""
     precision = check_precision(prior_variance, survey.n_features)
-    if added:
-        precision = np.concatenate([[0.0], precision])
-    if ours:
-        precision[0] = 1 / AVERAGE if precision.any() else 0.0
-    return precision
+    return np.append(1 / AVERAGE if precision.any() else 0.0, precision) if added else precision
 
 
 def needs_constant(survey: Survey) -> bool:
-    """Whether no combination of the features is constant. Where they come from a table, the table has decided."""
-    if survey.encoding is not None or ((survey.low == survey.high) & (survey.low != 0)).any():
-        return False
-    return not constant_of(survey.products).any()
+    """Whether no combination of the features is constant."""
+    one_value = ((survey.low == survey.high) & (survey.low != 0)).any()
+    return not one_value and not constant_of(survey.products).any()
 
 
 def constant_of(products: FloatArray) -> FloatArray:
@@ -85,18 +68,13 @@ def constant_of(products: FloatArray) -> FloatArray:
     lam, U = np.linalg.eigh(A)
     root = U[:, lam > 1e-10 * lam.size] / np.sqrt(lam[lam > 1e-10 * lam.size])
     c = scale * (root @ (root.T @ (scale * sums)))
-    # of squares: a feature that differs from a constant by a millionth of its mean, as the seconds of a day, is none
-    return np.asarray(c if abs(n - c @ sums) <= 1e-12 * n else np.zeros_like(c))
+    # Of squares: a feature that differs from a constant by a millionth of its mean, such as a time in seconds, is none.
+    return np.asarray(c if abs(n - c @ sums) <= 1e-13 * n else np.zeros_like(c))
 
 
 def log_linear(survey: Survey, constant: bool, given_size: bool) -> LogLinear:
     """A weight of 0 for each feature and, where none is spanned and the size is to be learned, for a constant."""
     features = survey.names or default_names(survey.n_features)
-    if not constant and survey.encoding is not None and survey.encoding.constant:
-        raise ValueError(
-            "constant=False asks for a model without a constant, and these item sets have a column of ones, which "
-            "ItemSet.from_long added. Leave it out there: ItemSet.from_long(..., constant=False)."
-        )
     if not constant or given_size or not needs_constant(survey):
         return LogLinear(np.zeros(survey.n_features), features)
     name = next(name for name in ("constant", "added constant", *default_names(1)) if name not in features)

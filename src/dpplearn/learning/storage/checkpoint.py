@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.jsonfile import number, numbers, plain, read_state, write_state
+from dpplearn._io.jsonfile import number, numbers, plain, read_state, write_record
 from dpplearn.learning.storage import whole_number
 
 FORMAT, VERSION = "dpplearn.checkpoint", 3
@@ -81,4 +81,4 @@ class Checkpoint:
             return
         head = {"format": FORMAT, "version": VERSION, "problem": self.problem, "log_likelihood": log_likelihood}
         climbs = {"latest": latest._asdict(), "finished": [one._asdict() for one in finished]}
-        write_state(self.path, {**head, "n_iter": n_iter, **climbs})
+        write_record(self.path, {**head, "n_iter": n_iter, **climbs})

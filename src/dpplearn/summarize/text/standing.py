@@ -235,7 +235,7 @@ def _is_short_sentence(look: _Look, among: bool) -> bool:
     if look.is_list_head:
         return False
     if verb or look.first in listed("imperatives"):
-        return n > 2 or look.subject or look.first in listed("imperatives")
+        return True
     maybe, some = look.maybe or look.past, n > 5
     if look.first in listed("prepositions") and not (maybe or some):
         return False
