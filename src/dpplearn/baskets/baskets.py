@@ -140,7 +140,7 @@ class Baskets:
             rows, number = np.unique(rows, axis=0, return_inverse=True) if k else (rows[:1], np.zeros(which.size, int))
             sets.append(rows.ravel())
             sizes.append(np.full(len(rows), k))
-            counts.append(np.bincount(number.ravel(), weights[which]))
+            counts.append(np.bincount(number.ravel(), weights[which]).astype(np.float64))
         indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
         return BasketShard(indptr, np.concatenate(sets), np.concatenate(counts))
 
