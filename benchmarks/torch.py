@@ -18,8 +18,7 @@ from benchmarks.learning import section_7_2_features
 from benchmarks.timing import RESULTS, compared, seconds, write
 from dpplearn import diversify
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.backends import make_backend
-from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.backends import PreparedShard, make_backend, make_evaluator
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed

@@ -1,7 +1,8 @@
 """What CONTRIBUTING.md shows, whole: an evaluator, as a newcomer would add it."""
 
-from dpplearn import ItemSet
 from dpplearn.learning.algorithm1 import algorithm1
+
+from dpplearn import ItemSet
 
 
 class Counted:

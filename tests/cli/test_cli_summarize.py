@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import recipes_learning
 from dpplearn.cli import main
-from dpplearn.learning.evaluators import EVALUATORS
+from dpplearn.learning.backends import EVALUATORS
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature
 

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from dpplearn.learning.prior import constant_of
 
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._run.progress import Progress
 from dpplearn.learning import fit
-from dpplearn.learning.backends import Backend
-from dpplearn.learning.evaluators import OneByOne
+from dpplearn.learning.backends import Backend, OneByOne
 from dpplearn.learning.fit import FitSettings, Posterior
-from dpplearn.learning.prior import constant_of
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Mixture
 from dpplearn.learning.solve import covariance, trust_region

@@ -24,12 +24,11 @@ from dpplearn._run import blas
 from dpplearn._run.blas import LARGE, blas_threads, one_thread
 from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, evaluators, fit, load_shard, save_shard
-from dpplearn.learning.backends import cut, make_backend
-from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.backends import PreparedShard, cut, make_backend, make_evaluator
+from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
-from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
 from installed import HERE
 
@@ -242,7 +241,7 @@ def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
 
         return call
 
-    monkeypatch.setattr("dpplearn.learning.evaluators.survey_of", counted(survey_of, "surveyed"))
+    monkeypatch.setattr("dpplearn.learning.backends.survey_of", counted(survey_of, "surveyed"))
     monkeypatch.setattr("dpplearn.learning.backends.load_shard", counted(load, "read"))
     model = ConditionalDPP(rho=0.3).fit(shards)
     assert seen["surveyed"] == len(shards)

@@ -6,7 +6,7 @@ import pytest
 import recipes_learning as recipes
 from brute_learning import THETA, training_set
 from dpplearn import ConditionalDPP, ItemSet
-from dpplearn.learning.evaluators import EVALUATORS
+from dpplearn.learning.backends import EVALUATORS
 from dpplearn.learning.similarity import Fixed
 
 

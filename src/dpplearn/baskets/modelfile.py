@@ -15,7 +15,7 @@ from scipy import sparse
 from dpplearn._checks import FloatArray, check_vector
 from dpplearn._io.jsonfile import number, plain, read_json, read_state, write_json, write_state
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.learning.storage import whole_number
+from dpplearn.learning.files import whole_number
 
 StrPath = str | os.PathLike[str]
 FORMAT, STATE, VERSION = "dpplearn.KernelDPP", "dpplearn.KernelDPP.work", 1

@@ -21,11 +21,10 @@ from dpplearn._checks import FloatArray, IntArray, check_jobs
 from dpplearn._notebook import card, table
 from dpplearn._run.progress import Progress
 from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
-from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.similarity import Mixture, make_similarity
-from dpplearn.learning.training_set import check_examples
+from dpplearn.learning.training_set import check_examples, why_impossible
 
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
 PRIOR_VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0)

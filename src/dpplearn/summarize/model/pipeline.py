@@ -14,8 +14,8 @@ from dpplearn._checks import IntArray
 from dpplearn._io.workfolder import WorkFolder, read_record, write_record
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
+from dpplearn.learning.files import load_shard
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.storage.shards import load_shard
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.passing import Pass
 from dpplearn.summarize.corpora.reading import Census, Corpus

@@ -17,8 +17,8 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn.learning._gram_loops import gram
-from dpplearn.learning.parts import shared_columns
+from dpplearn.learning._loops import gram
+from dpplearn.learning.similarity import shared_columns
 from dpplearn.summarize.model.bins import bins_within, global_bins, local_bins, one_hot
 from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
 from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster

@@ -16,8 +16,8 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import pack_arrays, write_sealed
 from dpplearn._io.workfolder import read_record, write_record
+from dpplearn.learning.files import shard_arrays
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.storage.shards import shard_arrays
 from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
