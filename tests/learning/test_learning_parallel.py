@@ -23,7 +23,7 @@ from brute_learning import random_items, training_set
 from dpplearn._run import blas
 from dpplearn._run.blas import LARGE, blas_threads, one_thread
 from dpplearn._run.progress import Progress
-from dpplearn.learning import ConditionalDPP, ItemSet, evaluators, fit, load_shard, save_shard
+from dpplearn.learning import ConditionalDPP, ItemSet, backends, fit, load_shard, save_shard
 from dpplearn.learning.backends import PreparedShard, cut, make_backend, make_evaluator
 from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.likelihood import LikelihoodRequest
@@ -232,7 +232,7 @@ def test_how_instances_lie_in_files_changes_nothing(similarity, tmp_path):
 
 def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
     """Though it is read again for every step."""
-    survey_of, load, seen = evaluators.survey_of, load_shard, {"surveyed": 0, "read": 0}
+    survey_of, load, seen = backends.survey_of, load_shard, {"surveyed": 0, "read": 0}
 
     def counted(function, what):
         def call(*args):
@@ -301,7 +301,7 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
 
     settings = fit.FitSettings(1.0, 1e-6, 100, Fixed(0.3), "error")
     with backend:
-        fitted = fit.maximize_posterior(backend, settings, None, Kill(False), None)
+        fitted = fit.maximize_posterior(backend, settings, Kill(False))
     assert len(killed) == 1
     np.testing.assert_allclose(fitted.quality.theta, serial.theta_, atol=1e-9)
     assert fitted.converged
@@ -355,15 +355,15 @@ import sys, time
 sys.path[:0] = {path!r}
 import numpy as np
 from dpplearn.learning import ConditionalDPP
-from dpplearn.learning.storage import checkpoint
+from dpplearn.learning import files
 from brute_learning import training_set
 
-save = checkpoint.Checkpoint.save
+save = files.Checkpoint.save
 def slow_save(self, *state):
     save(self, *state)
     print("iteration", flush=True)
     time.sleep(20)  # stand still, so that the interrupt comes here
-checkpoint.Checkpoint.save = slow_save
+files.Checkpoint.save = slow_save
 
 if __name__ == "__main__":
     X, y = training_set(8, 6, [-1.0, 0.5], np.random.default_rng(0))
@@ -443,7 +443,7 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
 
     def stop(self, *state):
         save(self, *state)
-        if len(state[-1]) == ended and next(count) == saves:  # so many since as many climbs had ended
+        if len(self.finished) == ended and next(count) == saves:  # so many since as many climbs had ended
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Checkpoint, "save", stop)

@@ -33,6 +33,7 @@ from dpplearn.learning.similarity import Mixture, Similarity
 from dpplearn.learning.sized import LostDigitsError
 from dpplearn.learning.training_set import Shard, Survey, is_sampled, merge_surveys, survey_of
 
+EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
 TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
 CALLS = 4  # that a process is asked in one evaluation, so that progress is seen
@@ -123,7 +124,7 @@ class PreparedShard:
 def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
     """The evaluator of a name, or the one given."""
     if isinstance(evaluator, str):
-        check_choice(evaluator, "evaluator", ("numpy", "torch"))
+        check_choice(evaluator, "evaluator", EVALUATORS)
         if evaluator == "numpy":
             return OneByOne()
         batches: Evaluator = import_module("dpplearn.torch.evaluator").Batches()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,7 +73,7 @@ class LikelihoodRequest(NamedTuple):
         for w, terms in weighted:
             for j, x in enumerate(terms):
                 if x is not None:
-                    sums[j] = w * x if (s := sums[j]) is None else s + w * x
+                    sums[j] = np.asarray(w * x if (s := sums[j]) is None else s + w * x)
         return Terms(float(sums[0]), *sums[1:])  # type: ignore[arg-type]  # the first two are never None
 
 
@@ -156,8 +156,10 @@ class Instance:
             d_eta[Y] += w
         terms = Terms(value, quality.pull_back(self.items, d_eta))
         if J is not None:
-            covariance = sum((c * normalizers[k].covariance for k, c in counts.items()), np.zeros((J.shape[1],) * 2))  # type: ignore[operator]  # with J it is there
-            terms = terms._replace(hessian=-covariance)
+            hessian = np.zeros((J.shape[1],) * 2)
+            for k, c in counts.items():
+                hessian -= c * normalizers[k].covariance  # type: ignore[operator]  # with J it is there
+            terms = terms._replace(hessian=hessian)
         return self.with_weights(terms, normalizers, counts, J) if with_similarity else terms
 
     def with_weights(
@@ -172,14 +174,13 @@ class Instance:
         assert isinstance(similarity, Mixture)
         p = similarity.w.size
         slopes, second, error, moved = np.zeros(p), np.zeros((p, p)), np.zeros(p), np.zeros((self.items.n, p))
-        known = [(t.weight, t.slopes, t.curvature, t.error, None) for t in self.targets]
-        known += [(-c, z.slopes, z.curvature, z.error, z.moved) for k, c in counts.items() for z in [normalizers[k]]]
-        for c, first, curvature, relative, moves in known:
-            slopes += c * first  # type: ignore[operator]  # they were asked for
-            error += abs(c) * relative * np.abs(first)  # type: ignore[arg-type]
+        known: list[tuple[float, Any]] = [(target.weight, target) for target in self.targets]
+        for c, part in known + [(-c, normalizers[k]) for k, c in counts.items()]:
+            slopes += c * part.slopes
+            error += abs(c) * part.error * np.abs(part.slopes)
             if J is not None:
-                second += c * curvature  # type: ignore[operator]  # beside the slopes
-                moved += 0.0 if moves is None else c * moves
+                second += c * part.curvature
+                moved += c * getattr(part, "moved", 0.0)
         jacobian = similarity.jacobians[0]
         gradient = jacobian.T @ slopes
         if (np.abs(jacobian.T) @ error > SLOPES * (1 + np.abs(gradient))).any():
@@ -303,7 +304,7 @@ def log_likelihood(
 def algorithm1(
     theta: FloatArray, item_set: ItemSet, Y: IntArray, *, rho: float = 0.0, nugget: float = 0.0, order: int = 1
 ) -> Terms:
-    """Algorithm 1 of the paper, as written there, by eigendecomposition: what the faster likelihood is compared with."""
+    """Algorithm 1 of the paper, by eigendecomposition: what the faster likelihood is compared with."""
     F = item_set.features
     q = np.exp(F @ theta / 2)
     S = item_set.similarity_matrix(rho, nugget)

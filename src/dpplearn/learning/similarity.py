@@ -142,10 +142,7 @@ def cosines(
         rows = to_dense(phi[subset])
         return np.asarray(rows @ rows.T)
     n = phi.shape[0]
-    if sparse.issparse(phi):
-        C = gram(*(columns() if columns else shared_columns(phi)), n)
-    else:
-        C = phi @ phi.T
+    C = gram(*(columns() if columns else shared_columns(phi)), n) if sparse.issparse(phi) else phi @ phi.T
     C.flat[:: n + 1] = 1.0
     return np.asarray(C)
 

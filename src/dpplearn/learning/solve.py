@@ -69,7 +69,7 @@ def newton(
         step, size, noise = newton_step(point), largest(point.gradient), rounding_of(point)
         if size <= tol or n_iter >= max_iter:
             return Optimum(x, point, n_iter, size <= tol, step)
-        taken, left = step, np.abs(point.gradient + point.hessian @ step)
+        taken, left = step, np.abs(point.gradient + point.hessian @ step)  # type: ignore[operator]  # of order 2
         if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
             taken = point.gradient / scale**2
             taken = taken * max(1.0, largest(x * scale)) / largest(taken * scale)

@@ -166,11 +166,22 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
             'S. Give them one, or fit with similarity="fixed".'
         )
     weights = shard.weights[kept]
-    sums = (float(weights @ [len(x[t]) for t in kept]) for x in (shard.subsets, shard.item_sets))
-    sampled = float(shard.weights[[t for t in kept if is_sampled(shard, t)]].sum()) if learned else 0.0
-    same = same_parts(shard.item_sets, learned)
-    counts = (float(weights.sum()), *sums, sampled)
-    return Survey(len(shard), names, impossible, kept, low, high, products, *counts, parts, encoding, same)
+    return Survey(
+        n_instances=len(shard),
+        names=names,
+        impossible=impossible,
+        kept=kept,
+        low=low,
+        high=high,
+        products=products,
+        weight=float(weights.sum()),
+        n_chosen=float(weights @ [shard.subsets[t].size for t in kept]),
+        n_items=float(weights @ [shard.item_sets[t].n for t in kept]),
+        sampled=float(shard.weights[[t for t in kept if is_sampled(shard, t)]].sum()) if learned else 0.0,
+        parts=parts,
+        encoding=encoding,
+        same_parts=same_parts(shard.item_sets, learned),
+    )
 
 
 def merge_surveys(surveys: Sequence[Survey]) -> Survey:
@@ -188,17 +199,20 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         kept += [start + t for t in s.kept]
         start += s.n_instances
     return Survey(
-        start,
-        names,
-        impossible,
-        kept,
-        np.min([s.low for s in surveys], axis=0),
-        np.max([s.high for s in surveys], axis=0),
-        np.sum([s.products for s in surveys], axis=0),
-        *(sum(getattr(s, name) for s in surveys) for name in ("weight", "n_chosen", "n_items", "sampled")),
-        shared_names([s.parts for s in surveys], "Shard {}"),
-        next((s.encoding for s in surveys if s.encoding is not None), None),
-        frozenset.intersection(*(s.same_parts for s in surveys)),
+        n_instances=start,
+        names=names,
+        impossible=impossible,
+        kept=kept,
+        low=np.min([s.low for s in surveys], axis=0),
+        high=np.max([s.high for s in surveys], axis=0),
+        products=np.sum([s.products for s in surveys], axis=0),
+        weight=sum(s.weight for s in surveys),
+        n_chosen=sum(s.n_chosen for s in surveys),
+        n_items=sum(s.n_items for s in surveys),
+        sampled=sum(s.sampled for s in surveys),
+        parts=shared_names([s.parts for s in surveys], "Shard {}"),
+        encoding=next((s.encoding for s in surveys if s.encoding is not None), None),
+        same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
     )
 
 

@@ -2,8 +2,8 @@
 
 The formulas are those of `dpplearn.learning.normalizer`, with one triangular inverse for a batch in place of LAPACK's.
 Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the
-numpy way. So do the requests that are not batched: the likelihood given the size, what trees are grown on, and the
-derivatives in the weights of a mixture.
+numpy way. So do the requests that are not batched: the likelihood given the size, and the derivatives in the weights of
+a mixture.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Prepared:
     def evaluate(self, request: LikelihoodRequest) -> Terms:
         if request.similarity != self.similarity:
             self._place(request.similarity)
-        if request.given_size or request.per_item or request.with_similarity:
+        if request.given_size or request.with_similarity:
             return request.total((1.0, example.evaluate(request)) for example in self.in_order)  # the numpy way
         parts: list[tuple[float, Terms]] = []
         for bucket in self.buckets:
