@@ -74,7 +74,7 @@ class Algorithm1:
 
     def __init__(self, X: list[ItemSet], y: list[np.ndarray]) -> None:
         self.parts = [
-            (x.features, x.similarity_matrix(), x.features[Y].sum(axis=0), np.linalg.slogdet(x.similarity_of(Y))[1])
+            (x.features, x.similarity_matrix(), x.features[Y].sum(axis=0), np.linalg.slogdet(x.cosines(Y))[1])
             for x, Y in zip(X, y, strict=True)
         ]
         self.evaluations = 0

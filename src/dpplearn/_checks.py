@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
+import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +26,15 @@ Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generat
 SMALLEST = float(np.finfo(np.float64).tiny)
 SHORTEST, LONGEST = 1e-18, 1e18  # lengths of rows whose squares float32 can hold, and sums of many of them
 LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # S_ij may exceed 1 by rounding
+PACKAGE = str(Path(__file__).parent)
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the line of the caller's own code, however deep in this package it arises."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def count_of(number: int, one: str, many: str) -> str:
@@ -223,22 +235,17 @@ def balanced(rows: Features, squares: FloatArray) -> Features:
 
     `squares` are their squared lengths, which may be 0 or infinite only because a float cannot hold them.
     """
-    odd = np.flatnonzero(~((squares >= SHORTEST**2) & (squares <= LONGEST**2)))
-    if odd.size == 0:
+    odd = ~((squares >= SHORTEST**2) & (squares <= LONGEST**2))
+    if not odd.any():
         return rows
-    top = largest_entries(rows[odd])
-    some = (top > 0.0) & np.isfinite(top)
-    odd, exponents = odd[some], -np.frexp(top[some])[1]
-    if odd.size == 0:
+    top = largest_entries(rows)
+    powers = np.where(odd & (top > 0.0) & np.isfinite(top), -np.frexp(top)[1], 0).astype(np.int32)
+    if not powers.any():
         return rows
-    rows = rows.copy()
     if sparse.issparse(rows):
-        powers = np.zeros(rows.shape[0], np.int32)
-        powers[odd] = exponents
-        rows.data = np.ldexp(rows.data, np.repeat(powers, np.diff(rows.indptr)))
-    else:
-        rows[odd] = np.ldexp(rows[odd], exponents[:, None])
-    return rows
+        data = np.ldexp(rows.data, np.repeat(powers, np.diff(rows.indptr)))
+        return sparse.csr_array((data, rows.indices, rows.indptr), rows.shape)
+    return np.ldexp(rows, powers[:, None])
 
 
 def largest_entries(rows: Features) -> FloatArray:

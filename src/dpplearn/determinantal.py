@@ -20,14 +20,14 @@ from dpplearn._checks import (
     check_rng,
     check_subset,
 )
-from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement
+from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement, spectrum
 from dpplearn._run.progress import Progress, showing
 from dpplearn.operand import Operand
 from dpplearn.process import Distribution, PointProcess, frozen
 from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.records import Tables
-from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, worth_alias
+from dpplearn.sampling.spectral import make_tables, sample_spectral, settled
 from dpplearn.subsets import Subsets
 
 ComplexArray = npt.NDArray[np.complex128]
@@ -41,6 +41,7 @@ class Spectral(Distribution):
     _methods: tuple[str, ...] = ("spectral", "cholesky", "mcmc")
     _fixed_size: int | None = None  # of a k-DPP
 
+    @property
     @abstractmethod
     def _vectors(self) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         """Probabilities of the columns of V, and V; for a k-DPP, logs of elementary symmetric polynomials."""
@@ -79,10 +80,6 @@ class Spectral(Distribution):
         -------
         Subsets
             A sequence of sorted index arrays.
-
-        Notes
-        -----
-        The first call on a machine compiles the loops, for some ten seconds, and keeps them on disk.
         """
         size = check_int(size, "size")
         check_choice(method, "method", self._methods)
@@ -100,17 +97,17 @@ class Spectral(Distribution):
         return Subsets._of(*draws, self.n)
 
     def _sampling_tables(self, size: int) -> Tables:
-        """What the loops of the spectral sampler read, for `size` samples."""
-        fast = worth_alias(size, self.expected_size, self._vectors()[1].shape[1])
-        return self._alias_tables if fast else self._plain_tables
+        """What the loops of the spectral sampler read, for `size` samples; never depends on what was drawn before."""
+        repaid = size * (1.0 + self.expected_size**2) > 4 * self._vectors[1].shape[1]
+        return self._alias_tables if repaid else self._plain_tables
 
     @cached_property
     def _alias_tables(self) -> Tables:
-        return make_tables(*self._vectors(), alias=True)
+        return make_tables(*self._vectors, alias=True)
 
     @cached_property
     def _plain_tables(self) -> Tables:
-        return make_tables(*self._vectors(), alias=False)
+        return make_tables(*self._vectors, alias=False)
 
 
 class Determinantal(Spectral, PointProcess):
@@ -120,16 +117,6 @@ class Determinantal(Spectral, PointProcess):
     @abstractmethod
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns; a low-rank L has only its rank."""
-
-    @property
-    @abstractmethod
-    def spectrum(self) -> Spectrum:
-        """K = V diag(p) V^T (equation 7) and log det(L + I)."""
-
-    @property
-    @abstractmethod
-    def quality(self) -> FloatArray:
-        """q_i = sqrt(L_ii), equation (8)."""
 
     @abstractmethod
     def _factor(self) -> Factor:
@@ -143,6 +130,16 @@ class Determinantal(Spectral, PointProcess):
     @abstractmethod
     def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """L[rows, columns]."""
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """K = V diag(p) V^T (equation 7) and log det(L + I)."""
+        return spectrum(*self.eigenpairs, self._factor)
+
+    @cached_property
+    def quality(self) -> FloatArray:
+        """q_i = sqrt(L_ii), equation (8)."""
+        return frozen(np.sqrt(self._need_L().diag))
 
     @property
     def similarity(self) -> FloatArray:
@@ -205,14 +202,14 @@ class Determinantal(Spectral, PointProcess):
         return min(float(np.exp(log_p + logdet(np.eye(B.size) - schur_complement(K_AB, b, a)))), 1.0)
 
     @property
-    def _at_once(self) -> bool:
-        """Whether a loop can read L, or all of B, for many subsets."""
-        return not self._near_one
-
-    @property
     def _near_one(self) -> bool:
         """Whether K was given and has an eigenvalue so near 1 that L, if there is one, keeps no digit of the others."""
         return False
+
+    @property
+    def _at_once(self) -> bool:
+        """Whether a loop can read L, or all of B, for many subsets."""
+        return not self._near_one
 
     # Marginals and correlations
 
@@ -248,6 +245,7 @@ class Determinantal(Spectral, PointProcess):
 
     # Sampling
 
+    @cached_property
     def _vectors(self) -> tuple[FloatArray, FloatArray, None]:
         p, V, _ = self.spectrum
         return p, settled(p, V), None

@@ -22,7 +22,6 @@ from dpplearn._linalg import (
     logdet,
     project_out,
     schur_complement,
-    spectrum,
     tolerance,
 )
 from dpplearn._precision import WIDE, rounding, singular
@@ -175,9 +174,8 @@ class DPP(Determinantal):
     @cached_property
     def spectrum(self) -> Spectrum:
         """K = V diag(p) V^T, equation (7), and log det(L + I)."""
-        if self._L is not None:
-            return spectrum(*self.eigenpairs, self._factor)
-        assert self._K is not None  # one of the two kernels was given
+        if self._K is None:
+            return super().spectrum
         p, V = eigh_psd(self._K)
         p[p > 1.0 - rounding(len(p))] = 1.0
         return Spectrum(frozen(p), frozen(V), float(-np.log1p(-p[p < 1.0]).sum()))
@@ -188,11 +186,6 @@ class DPP(Determinantal):
     @cached_property
     def _operand(self) -> Dense:
         return Dense(np.ascontiguousarray(self._finite_L))
-
-    @cached_property
-    def quality(self) -> FloatArray:
-        """q_i = sqrt(L_ii), equation (8)."""
-        return frozen(np.sqrt(self.L.diagonal()))
 
     def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         return self.L[np.ix_(rows, columns)]

@@ -233,29 +233,16 @@ class KDPP(Spectral):
             both[a, others] = p[a] * vector_probs(lam[others], self.k - 1)
         return both
 
-    @property
-    def expected_size(self) -> float:
-        """k."""
-        return float(self.k)
-
-    @property
-    def size_variance(self) -> float:
-        """0: the size is fixed."""
-        return 0.0
-
     @cached_property
     def size_pmf(self) -> FloatArray:
         """P(|Y| = j) for j = 0 ... n: 1 for j = k."""
         return frozen((np.arange(self.n + 1) == self.k).astype(np.float64))
 
+    @cached_property
     def _vectors(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         lam, V, _ = self._tilted
         about = lam / (lam + (lam[-max(self.k, 1)] or 1.0))  # how often a column is taken: as often as one like it
-        return np.empty(0), settled(about, V), self._log_esp
-
-    @cached_property
-    def _log_esp(self) -> FloatArray:
-        return log_esp(self._tilted[0][::-1], self.k)  # in the order of the sampling tables
+        return np.empty(0), settled(about, V), log_esp(lam[::-1], self.k)  # in the order of the sampling tables
 
 
 class BeyondRankError(ValueError):

@@ -19,8 +19,9 @@ from dpplearn._checks import (
     check_quality,
     freeze_features,
     row_lengths,
+    square_sums,
 )
-from dpplearn._linalg import Factor, Spectrum, eigh_gram, factor_rows, project_out, spectrum, to_dense
+from dpplearn._linalg import Factor, eigh_gram, factor_rows, project_out, to_dense
 from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import LARGE, Rows
@@ -79,28 +80,18 @@ class LowRankDPP(Determinantal):
         lam, V = eigh_gram(self.B)
         return frozen(lam), frozen(V)
 
-    @cached_property
-    def spectrum(self) -> Spectrum:
-        """K = V diag(p) V^T, equation (7), and log det(L + I) = log det(I + B^T B)."""
-        return spectrum(*self.eigenpairs, self._factor)
-
     def _factor(self) -> Factor:
         return factor_rows(to_dense(self.B))
 
     @cached_property
     def _operand(self) -> Rows:
-        return Rows(self.B, np.ones(self.n), self.quality**2, np.zeros(self.n))
+        return Rows(self.B, np.ones(self.n), square_sums(self.B), np.zeros(self.n))
 
     @property
     def L(self) -> FloatArray:
         """B B^T, an n x n array; made anew each time, and never needed by anything else here."""
         self._some_items(None)
         return to_dense(self.B @ self.B.T)
-
-    @cached_property
-    def quality(self) -> FloatArray:
-        """q_i = |b_i|, equation (8)."""
-        return frozen(row_lengths(self.B))
 
     def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         return to_dense(self.B[rows] @ self.B[columns].T)

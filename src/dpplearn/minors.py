@@ -10,7 +10,6 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import check_psd
 from dpplearn._precision import rounding
@@ -28,14 +27,9 @@ class Core:
     """
 
     C: FloatArray
-    known: FloatArray | None = None  # U, where the caller has it
+    U: FloatArray | None  # None where the symmetric part is not positive semidefinite
 
-    @cached_property
-    def U(self) -> FloatArray | None:
-        """None where the symmetric part is not positive semidefinite."""
-        return symmetric_rows((self.C + self.C.T) / 2) if self.known is None else self.known
-
-    @cached_property
+    @property
     def skew(self) -> FloatArray:
         return np.asarray((self.C - self.C.T) / 2)
 
@@ -60,7 +54,7 @@ class Core:
         or I less the kernel: the latter for the columns of large items, where nothing then cancels. It is done in
         parts, however much items differ in size, and takes some times (2 n)^3 steps. C must have a U.
         """
-        from dpplearn._minor_loops import eliminate_parts
+        from dpplearn._determinant_loops import eliminate_parts
 
         assert self.U is not None
         n, m = len(rows), len(rows) + len(A)

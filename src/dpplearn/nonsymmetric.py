@@ -28,7 +28,7 @@ from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
-from dpplearn.minors import Core, check_minors
+from dpplearn.minors import Core, check_minors, symmetric_rows
 from dpplearn.operand import TwoSided, log_minor
 from dpplearn.process import Absent, PointProcess, check_remaining, frozen, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
@@ -101,19 +101,14 @@ class NonsymmetricDPP(PointProcess):
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite((Z @ C) * Z).all():
                 raise ValueError("V, B and D are too large for L to hold floats; scale them down.")
-        self._set(V=rows, B=other, D=core)
-        self._keep(Z, Core(C, np.eye(len(C), r)), Z[:0], np.arange(len(Z)))
-
-    def _keep(self, Z: FloatArray, core: Core, sure: FloatArray, items: IntArray) -> None:
-        read_only(Z, core.C, sure, items)
-        self._set(_Z=Z, _core=core, _sure=sure, items=items)
+        made = self._of(Z, Core(C, np.eye(len(C), r)), Z[:0], np.arange(len(Z)))
+        self._set(**vars(made), V=rows, B=other, D=core)
 
     @classmethod
     def _of(cls, Z: FloatArray, core: Core, sure: FloatArray, items: IntArray) -> Self:
         """The process with L = Z C Z^T of these items, given those whose rows of Z are `sure`."""
-        self = cls.__new__(cls)
-        self._keep(Z, core, sure, items)
-        return self
+        read_only(Z, core.C, sure, items)
+        return cls._with(_Z=Z, _core=core, _sure=sure, items=items)
 
     @classmethod
     def from_kernel(cls, L: ArrayLike, *, check: bool = True) -> Self:
@@ -145,7 +140,7 @@ class NonsymmetricDPP(PointProcess):
             raise ValueError(f"L must be square (one row and one column per item), found shape {A.shape}.")
         check_minors(A, tolerance(L), everything=check)
         Z = np.eye(len(A))
-        return cls._of(Z, Core(A), Z[:0], np.arange(len(A)))
+        return cls._of(Z, Core(A, symmetric_rows(A / 2 + A.T / 2)), Z[:0], np.arange(len(A)))
 
     # The kernel
 
@@ -171,7 +166,7 @@ class NonsymmetricDPP(PointProcess):
         A = A / row_lengths(A)[:, None]
         N = linalg.qr(A.T, mode="full", check_finite=False)[0][:, len(A) :]
         if N.shape[1] == 0:
-            return np.zeros((self.n, 1)), Core(np.zeros((1, 1)))
+            return np.zeros((self.n, 1)), Core(np.zeros((1, 1)), np.zeros((1, 1)))
         left = Z @ N
         left[row_lengths(left) <= rounding(len(core.C)) * row_lengths(Z)] = 0.0
         return left, core.congruent(N - A.T @ solve(core.block(A), A @ core.C @ N))
@@ -324,16 +319,6 @@ class NonsymmetricDPP(PointProcess):
         p = np.linalg.eigvals(W)  # of which as many are 0 as K has less than full rank
         rank = min(len(W), max(len(self._core.C) - len(self._sure), 0))
         return np.asarray(p[np.argsort(-np.abs(p))[:rank]], np.complex128)
-
-    @property
-    def expected_size(self) -> float:
-        """E|Y| = trace(K)."""
-        return float(self._coins.real.sum())
-
-    @property
-    def size_variance(self) -> float:
-        """Var|Y| = trace(K - K^2)."""
-        return float((self._coins * (1 - self._coins)).real.sum())
 
     @cached_property
     def size_pmf(self) -> FloatArray:

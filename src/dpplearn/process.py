@@ -86,18 +86,18 @@ class Distribution(Frozen, ABC):
 
     @property
     @abstractmethod
-    def expected_size(self) -> float:
-        """E|Y|."""
-
-    @property
-    @abstractmethod
-    def size_variance(self) -> float:
-        """Var|Y|."""
-
-    @property
-    @abstractmethod
     def size_pmf(self) -> FloatArray:
         """P(|Y| = k) for k = 0 ... n."""
+
+    @property
+    def expected_size(self) -> float:
+        """E|Y|."""
+        return float(self.size_pmf @ np.arange(self.n + 1))
+
+    @property
+    def size_variance(self) -> float:
+        """Var|Y|."""
+        return float(self.size_pmf @ (np.arange(self.n + 1) - self.expected_size) ** 2)
 
     @abstractmethod
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:

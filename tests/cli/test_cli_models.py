@@ -67,14 +67,12 @@ def test_select_applies_a_model(kind, model, tmp_path):
     assert [one["item"] for one in record["selected"]] == fitted.decode(x, k=4).subset.tolist()
     added = fitted.quality_.contributions(x)
     for one in record["selected"]:
-        names = list(one["contributions"])
-        where = [list(x.names).index(name) for name in names]
+        every, names = fitted.quality_.names, list(one["contributions"])
+        where = [every.index(name) for name in names]
         np.testing.assert_allclose(list(one["contributions"].values()), added[one["item"], where])
         total = sum(one["contributions"].values()) + added[one["item"], 0]
         assert total == pytest.approx(2 * fitted.quality_.log_q(x)[one["item"]])
-        columns = [
-            [j for j, name in enumerate(x.names) if name.startswith(reason["idea"])] for reason in one["reasons"]
-        ]
+        columns = [[j for j, name in enumerate(every) if name.startswith(reason["idea"])] for reason in one["reasons"]]
         amounts = [(added - added.mean(axis=0))[one["item"], own].sum() for own in columns]
         np.testing.assert_allclose([reason["amount"] for reason in one["reasons"]], amounts)
         assert one["why"] == ", ".join(reason["words"] for reason in one["reasons"])

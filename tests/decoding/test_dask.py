@@ -3,10 +3,7 @@
 import os
 import signal
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 import pytest
@@ -14,8 +11,6 @@ from scipy import sparse
 
 from damages import DAMAGES
 from dpplearn import diversify
-from dpplearn._run import blas
-from dpplearn._run.blas import blas_threads, controller, let_any_thread_set
 from dpplearn._run.progress import Progress
 from dpplearn.decoding import dask as two_rounds
 from dpplearn.decoding.diversify import Settings
@@ -171,7 +166,7 @@ def test_what_is_kept_is_for_the_same_call(rng):
         return two_rounds.key(PART, two_rounds.PartTask(0, np.ones(5), asked(3), limits, np.zeros(0, int), given))
 
     def rows(E):
-        return two_rounds.read_rows_given(E, E.shape[1])
+        return two_rounds.read_given(E, np.empty((0, E.shape[1])), np.empty(0))[0]
 
     E = rng.standard_normal((4, 3))
     names = [name(), name(include=[3]), name(exclude=[3]), name(groups=list("aabbb")), name(groups=list("abbbb"))]
@@ -189,69 +184,6 @@ def test_groups_that_need_some_find_cheap_ones_in_every_part(rng):
     call = {"k": 4, "budget": 4.0, "cost": cost, "groups": groups, "min_per_group": 2, "nugget": 1e-6}
     found = diversify(da.from_array(E, chunks=(40, -1)), s, per_part=1, **call)
     assert found.sorted_subset.tolist() == [0, 1, 2, 3]
-
-
-def blas_threads_now():
-    return {library["num_threads"] for library in controller().info() if library["user_api"] == "blas"}
-
-
-def test_a_worker_of_two_threads_has_one_blas_thread_for_each(monkeypatch):
-    """Also after the task that began first has ended; then as many as before."""
-    monkeypatch.setattr(blas, "ONE", blas.OneThread())  # a server of another test may hold the shared one
-    began, both, ended = Event(), Event(), Event()
-
-    def first():
-        with blas_threads(0, one=True):
-            began.set()
-            both.wait(20)
-            return blas_threads_now()
-
-    def second():
-        began.wait(20)
-        with blas_threads(0, one=True):
-            both.set()
-            ended.wait(20)
-            return blas_threads_now()
-
-    let_any_thread_set()  # a thread of another test may have been the first to set a limit
-    before = controller().limit(limits=2)
-    let_any_thread_set()
-    try:
-        with ThreadPoolExecutor(2) as pool:
-            tasks = [pool.submit(first), pool.submit(second)]
-            assert tasks[0].result() == {1}
-            ended.set()
-            assert tasks[1].result() == {1}
-        assert blas_threads_now() == {2}
-    finally:
-        before.restore_original_limits()
-        let_any_thread_set()
-
-
-@pytest.mark.parametrize("held", [False, True])
-def test_one_blas_thread_though_another_thread_set_a_limit_first(held):
-    """threadpoolctl ignores all threads but the first that set one, while that lives.
-
-    Also where a thread of ours holds the limit already, as a server does for as long as it runs.
-    """
-    done, first = Event(), Event()
-
-    def other():
-        let_any_thread_set()
-        limit = controller().limit(limits=2)
-        first.set()
-        done.wait(20)
-        limit.restore_original_limits()
-
-    with blas_threads(0) if held else nullcontext(), ThreadPoolExecutor(1) as pool:
-        task = pool.submit(other)
-        first.wait(20)
-        with blas_threads(0, one=True):
-            found = blas_threads_now()
-        done.set()
-        task.result()
-    let_any_thread_set()
-    assert found == {1}
 
 
 def test_as_many_workers_as_jobs(monkeypatch):

@@ -26,7 +26,7 @@ def choose(gains, k):
     for _ in range(k):
         j = int(g.argmax())
         assert gains.take(j) == pytest.approx(g[j], rel=1e-9)
-        g -= gains.fall()
+        g -= gains.fallen
         g[j] = -np.inf
         chosen.append(j)
     return np.array(chosen)
@@ -73,7 +73,7 @@ def test_gains_are_schur_complements_of_the_dense_kernel(seed):
         np.testing.assert_allclose(g, true, rtol=2e-4)
         j = int(left[g.argmax()])
         assert gains.take(j) == pytest.approx(true.max(), rel=2e-4)
-        g = (g - gains.fall())[left != j]
+        g = (g - gains.fallen)[left != j]
         chosen.append(j)
         left = left[left != j]
         g_again = gains.block(left)
@@ -97,16 +97,16 @@ def test_blocks_bounds_and_items_from_outside_agree(equal):
         assert ((gains.bound >= g - 1e-12) | (gains.bound == -np.inf)).all()
         j = int(rng.integers(900))  # mostly outside the block
         assert gains.take(j) == pytest.approx(truth.take(j), rel=1e-9)
-        fallen = truth.fall()
+        fallen = truth.fallen
         assert (fallen >= 0.0).all()
         g -= fallen
-        mine = mine - gains.fall()
+        mine = mine - gains.fallen
         gains.bound[j] = -np.inf
     assert (g >= truth.own * (1 - 1e-9)).all()
     gone = gains.bound == -np.inf
     gains.block(np.arange(900))
-    assert gains.refresh()
-    assert not gains.refresh()
+    assert gains.refresh(0)
+    assert not gains.refresh(0)
     np.testing.assert_array_equal(gains.bound == -np.inf, gone)
     np.testing.assert_allclose(gains.bound[~gone], g[~gone], rtol=1e-9)
 
@@ -138,10 +138,10 @@ def test_rows_of_zeros_are_similar_to_none():
     gains = provider(X, 10, rng.uniform(1.0, 2.0, 30))
     g = gains.block(np.arange(30))
     gains.take(4)
-    assert not gains.fall().any()
+    assert not gains.fallen.any()
     for j in range(20, 30):
         gains.take(j)
-        g -= gains.fall()
+        g -= gains.fallen
     assert g[[4, 9]].tolist() == gains.diag[[4, 9]].tolist()
     everywhere = provider(np.zeros((3, 2)), 2)
     assert (everywhere.block(np.arange(3)) == everywhere.diag).all()
@@ -152,7 +152,7 @@ def test_an_item_without_quality_adds_nothing():
     gains = provider(np.eye(4)[:, :3] + 0.1, 2, q)
     g = gains.block(np.arange(4))
     assert gains.take(1) == g[1] == 0.0
-    assert not gains.fall().any()
+    assert not gains.fallen.any()
 
 
 def test_items_given_are_not_repeated():
@@ -228,7 +228,7 @@ def test_few_of_many_are_described_where_scores_differ():
     assert not gains.known[last]
     again = provider(X, 50, q)
     assert gains.take(last) == again.block(np.array([last]))[0]
-    np.testing.assert_allclose(g - gains.fall(), gains.block(top), rtol=1e-12)
+    np.testing.assert_allclose(g - gains.fallen, gains.block(top), rtol=1e-12)
 
 
 def test_the_largest_of_each_row():

@@ -310,12 +310,6 @@ def test_instances_must_have_the_same_features(rng):
     model.predict([a])  # without names, the number of features is what can be checked
     with pytest.raises(ValueError, match=r"X\[0\] has 3 features, and 2 were"):
         model.predict([b])
-    model.theta_ = [1, 2]
-    assert model.quality_.names == ("one", "two")
-    assert model.marginals(a).shape == (4,)
-    model.theta_ = np.zeros(5)
-    with pytest.raises(ValueError, match="2 features, and 5 were"):
-        model.marginals(a)
     with pytest.raises(TypeError, match="Pass \\[item_set\\]"):
         model.predict(a)
 

@@ -146,13 +146,13 @@ def test_groups_stay_together(data):
         assert len(tested) == one.n_splits_
         assert all(part[0::2] == part[1::2] for part in tested)
         assert sorted(t for part in tested for t in part) == groups.tolist()
-    with pytest.raises(ValueError, match="groups must have one label per instance"):
+    with pytest.raises(ValueError, match="groups must have one entry per instance"):
         search().fit(X, y, groups=groups[:3])
 
 
 def test_it_says_why_it_cannot_choose(data):
     X, y = data
-    with pytest.raises(ValueError, match="train part of fold 0 have sample_weight 0"):
+    with pytest.raises(ValueError, match="All sample_weight are 0: at least one instance must count"):
         search(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
     with pytest.raises(ValueError, match=r"fold 0 with prior_variance=0\.01 is not a number: scoring must"):
         search(scoring=lambda *_: np.nan).fit(X, y)

@@ -31,7 +31,7 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
     np.testing.assert_allclose(cosine_similarity(phi, rho), expected, atol=1e-14)
     np.testing.assert_allclose(cosine_similarity(sparse.csr_array(phi), rho), expected, atol=1e-14)
     for kind in (np.array, sparse.csr_array, sparse.csc_matrix):
-        rows = ItemSet(np.ones((n, 1)), phi=kind(phi)).similarity_rows(rho)
+        rows = Fixed(rho).rows(ItemSet(np.ones((n, 1)), phi=kind(phi)))
         np.testing.assert_allclose(rows @ rows.T, expected, atol=1e-14)
     expected = nugget * np.eye(n) + (1 - nugget) * expected
     record = Fixed(rho, nugget)
@@ -46,7 +46,7 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
         rows = record.rows(items)
         assert rows.shape[1] == record.rank(items)
         np.testing.assert_allclose(rows @ rows.T + record.nugget * np.eye(n), expected, atol=1e-14)
-        np.testing.assert_allclose(items.similarity_of(Y, rho, nugget), expected[np.ix_(Y, Y)], atol=1e-14)
+        np.testing.assert_allclose(record.block(items, Y), expected[np.ix_(Y, Y)], atol=1e-14)
     given_S = ItemSet(np.ones((n, 1)), S=cosine_similarity(phi))
     np.testing.assert_allclose(given_S.similarity_matrix(rho, nugget), expected, atol=1e-14)
     assert record.rows(given_S) is None

@@ -1,7 +1,6 @@
 """Processes, a Dask cluster that loses a worker, shards in files, checkpoints: always the serial result."""
 
 import itertools
-import json
 import os
 import re
 import signal
@@ -17,11 +16,9 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from brute_learning import random_items, training_set
-from dpplearn._run import blas
-from dpplearn._run.blas import LARGE, blas_threads, one_thread
+from dpplearn._io.jsonfile import read_record
 from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, backends, fit, load_shard, save_shard
 from dpplearn.learning.backends import PreparedShard, cut, make_backend, make_evaluator
@@ -314,7 +311,7 @@ def test_a_fit_goes_on_from_its_checkpoint(data, serial, tmp_path):
     path = tmp_path / "fit.json"
     with pytest.warns(ConvergenceWarning):
         ConditionalDPP(rho=0.3, max_iter=2).fit(*data, checkpoint=path)
-    assert json.loads(path.read_text())["n_iter"] == 2
+    assert read_record(path)["n_iter"] == 2
     resumed = ConditionalDPP(rho=0.3).fit(*data, checkpoint=path)
     assert_same(resumed, serial)
     assert resumed.n_iter_ == serial.n_iter_  # none was repeated, none skipped
@@ -392,7 +389,7 @@ def test_interrupt_keeps_the_checkpoint_and_ends_the_processes(tmp_path):
     assert "stopped: Stopped in iteration 2." in out or "stopped: Stopped in iteration 1." in out
     assert "holds the weights so far" in out
     assert err == ""
-    assert json.loads(kept.read_text())["n_iter"] == 1
+    assert read_record(kept)["n_iter"] == 1
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         try:
@@ -401,23 +398,6 @@ def test_interrupt_keeps_the_checkpoint_and_ends_the_processes(tmp_path):
             return
         time.sleep(0.05)
     pytest.fail("worker processes outlived the interrupt")
-
-
-def test_small_instances_get_one_blas_thread(monkeypatch):
-    monkeypatch.setattr(blas, "ONE", blas.OneThread())  # a server of another test may hold the shared one
-
-    def counts():
-        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
-
-    with threadpool_limits(2):
-        before = counts()
-        with blas_threads(LARGE):
-            assert set(counts()) == {1}
-        with blas_threads(LARGE + 1):
-            assert counts() == before
-        with one_thread():
-            assert set(counts()) == {1}
-        assert counts() == before
 
 
 @pytest.mark.parametrize("evaluator", HERE)
@@ -449,7 +429,7 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
     monkeypatch.setattr(Checkpoint, "save", stop)
     with pytest.raises(KeyboardInterrupt, match="holds the weights so far"):
         ConditionalDPP(similarity="mixture", constant=False).fit(X, y, checkpoint=path)
-    assert len(json.loads(path.read_text())["finished"]) == ended
+    assert len(read_record(path)["finished"]) == ended
     resumed = ConditionalDPP(similarity="mixture", constant=False).fit(X, y, checkpoint=path)
     np.testing.assert_allclose(resumed.starts_, whole.starts_, atol=1e-4)
     np.testing.assert_allclose(resumed.theta_, whole.theta_, atol=1e-2)

@@ -70,9 +70,9 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 6}, "has version 6, and this dpplearn reads up to 5. Update dpplearn"),
-        ({"version": 4}, "has version 4, and this dpplearn reads 5. Fit the model again"),
-        ({"version": "1"}, "whole number"),
+        ({"version": 6}, "has version 6, and this dpplearn reads 5. Update dpplearn"),
+        ({"version": 4}, "has version 4, and this dpplearn reads 5. Update dpplearn, or make the file again"),
+        ({"version": "5"}, "has version '5', and this dpplearn reads 5"),
         ({"format": "something else"}, "found 'something else'"),
         ({"quality": None}, "quality in .* must be an object"),
         ({"quality": {"kind": "forest"}}, "quality in .* must be an object of kind"),
@@ -94,7 +94,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"rho": -1.0}, "similarity in .* rho must be a number from 0"),
         ({"params": {}}, "params in .* must be an object with exactly"),
         ({"log_likelihood": [1]}, "log_likelihood in .* must be a number"),
-        ({"version": 0}, "of at least 1, found 0"),
+        ({"version": 0}, "has version 0, and"),
         ({"theta": [10**400, 1.0]}, r"theta\[0\] in .* no float holds"),
         ({"theta_std": ["nan", 1.0]}, "theta_std in .* none negative"),
         ({"theta_std": [-1.0, 1.0]}, "theta_std in .* none negative"),

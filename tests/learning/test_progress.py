@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from brute_learning import THETA, training_set
 from dpplearn import DPP, KDPP, ConditionalDPP
-from dpplearn._run.processes import block_sigint
 from dpplearn._run.progress import Progress
+from dpplearn._run.workers import block_sigint
 from dpplearn.cli import main
 from dpplearn.decoding import sampled_map
 from dpplearn.summarize import Cluster

@@ -14,7 +14,7 @@ from playlists import LENGTHS, TRUTH, playlists
 pd = pytest.importorskip("pandas")
 FEATURES = ["genre", "tempo", "explicit", "length"]
 NAMES = [
-    *("constant", "genre=electronic", "genre=folk", "genre=jazz", "genre=pop", "genre is unknown"),
+    *("genre=electronic", "genre=folk", "genre=jazz", "genre=pop", "genre is unknown"),
     *("tempo", "tempo is unknown", "explicit", "length>=middle", "length>=long"),
 ]
 
@@ -102,32 +102,16 @@ def test_quality_columns():
     np.testing.assert_allclose(x.features[:, x.names.index("x")], [1, 3, 3, 5, 3])  # the mean, where it is missing
     np.testing.assert_allclose(x.features[:, x.names.index("x is unknown")], [0, 1, 0, 0, 0])
     np.testing.assert_allclose(x.features[:, x.names.index("b")], [1, 0, 0.5, 1, 0])
-    [full] = ItemSet.from_long(table, group=None, features=["size"], phi=["size"], drop=None, constant=False)
-    assert full.names == ("size=l", "size=m", "size=s", "size is unknown")
-    np.testing.assert_array_equal(full.features[[0, 1, 4], :3], [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
     ordered = pd.DataFrame({"size": pd.Categorical(["s", "l", "m"], ["s", "m", "l", "xl"], ordered=True)})
     [steps] = ItemSet.from_long(ordered, group=None, features=["size"], phi=["size"])
-    assert steps.names == ("constant", "size>=m", "size>=l")  # none was xl
-    np.testing.assert_array_equal(steps.features[:, 1:], [[0, 0], [1, 1], [1, 0]])
+    assert steps.names == ("size>=m", "size>=l")  # none was xl
+    np.testing.assert_array_equal(steps.features, [[0, 0], [1, 1], [1, 0]])
 
 
 def test_texts_with_holes_in_a_list():
     [x] = ItemSet.from_long({"g": ["a", np.nan, None, "b", ""]}, group=None, features=["g"], phi=["g"])
-    assert x.names == ("constant", "g=b", "g is unknown")
-    np.testing.assert_array_equal(x.features[:, 2], [0, 1, 1, 0, 1])
-
-
-def test_a_constant_comes_first_unless_told_otherwise():
-    table = {"a": ["x", "y", "x"], "ones": [1, 1, 1], "v": [1.0, 2.0, 3.0], "phi": ["p", "q", "r"]}
-
-    def names(*features, **options):
-        return ItemSet.from_long(table, group=None, features=features, phi=["phi"], **options)[0].names
-
-    assert names("v") == ("constant", "v")
-    assert names("v", constant=False) == ("v",)
-    assert names("a") == ("constant", "a=y")
-    assert names("ones", "a") == ("ones", "a=y")
-    assert names("a", constant=False) == ("a=y",)
+    assert x.names == ("g=b", "g is unknown")
+    np.testing.assert_array_equal(x.features[:, 1], [0, 1, 1, 0, 1])
 
 
 def test_similarity_columns():
@@ -163,10 +147,10 @@ def test_many_categories_are_sparse_and_the_frequent_ones_have_weights():
     table = {"who": [f"artist {j}" for j in rng.integers(0, 400, 3000)], "v": rng.random(3000)}
     [x] = ItemSet.from_long(table, group=None, features=["v"], phi=["who"])
     assert x.phi.nnz == 3000
-    np.testing.assert_array_equal(x.similarity_of([0, 1, 2]), np.equal.outer(table["who"][:3], table["who"][:3]) * 1.0)
+    np.testing.assert_array_equal(x.cosines([0, 1, 2]), np.equal.outer(table["who"][:3], table["who"][:3]) * 1.0)
     with pytest.warns(UserWarning, match="'who' has 400 categories: the 254 most frequent"):
         [x] = ItemSet.from_long(table, group=None, features=["who"], phi=["who"])
-    assert x.n_features == 1 + 253 + 1
+    assert x.n_features == 253 + 1
     assert x.names[-1] == "who is unknown"
 
 
@@ -180,14 +164,14 @@ def test_new_data_are_read_as_training_was():
     new.loc[1, "genre"] = None
     with pytest.warns(UserWarning, match=r"1 row has a 'genre' that training had not \('zydeco'"):
         [odd, *_] = ItemSet.from_long(new, group="playlist", encoding=model.encoding_)
-    np.testing.assert_array_equal(odd.features[0, 1:6], odd.features[1, 1:6])  # unknown, as one that is missing
+    np.testing.assert_array_equal(odd.features[0, :5], odd.features[1, :5])  # unknown, as one that is missing
     np.testing.assert_array_equal(odd.phi[0], odd.phi[1])
     sure, _ = read(frame(holes=0.0))  # nothing was unknown in training: the average item
     assert sure[0].encoding is not None
     with pytest.warns(UserWarning, match="zydeco"):
         [odd, *_] = ItemSet.from_long(new, group="playlist", encoding=sure[0].encoding)
     average = np.concatenate([x.features for x in sure]).mean(axis=0)
-    np.testing.assert_allclose(odd.features[0, 1:5], average[1:5])
+    np.testing.assert_allclose(odd.features[0, :4], average[:4])
     with pytest.raises(TypeError, match="leave features and phi out"):
         read(new, encoding=model.encoding_)
     with pytest.raises(TypeError, match=r"Pass model\.encoding_"):
@@ -210,13 +194,12 @@ def test_the_encoding_is_in_the_model_file_and_in_shards(tmp_path):
     data = json.loads((tmp_path / "m.json").read_text())
     for change in (
         {"features": []},
-        {"constant": 1},
         {"phi": None},
         {"features": [{**data["encoding"]["features"][0], "shares": [0.5]}]},
         {"features": [{**data["encoding"]["features"][0], "kind": "colour"}]},
         {"features": [{**data["encoding"]["features"][0], "base": 99}]},
         {"features": [{**data["encoding"]["features"][0], "more": 1}]},
-        {"constant": False},
+        {"features": data["encoding"]["features"][1:]},
     ):
         (tmp_path / "bad.json").write_text(json.dumps({**data, "encoding": {**data["encoding"], **change}}))
         with pytest.raises(ValueError, match="encoding in"):
@@ -262,8 +245,6 @@ def test_phi_by_part_and_bad_options():
     assert [part.name for part in again.parts] == ["kind", "size"]
     with pytest.raises(TypeError, match="empty mapping"):
         ItemSet.from_long(table, group=None, features=["v"], phi={})
-    with pytest.raises(ValueError, match="drop"):
-        ItemSet.from_long(table, group=None, features=["v"], phi=["g"], drop="first")
     with pytest.raises(TypeError, match="features must be a list of column names"):
         ItemSet.from_long(table, group=None, phi=["g"])
 

@@ -208,7 +208,7 @@ def test_a_process_forked_while_a_thread_compiles_can_compile(tmp_path):
     code = """
 import multiprocessing, warnings
 from dpplearn import _numba as jit
-from dpplearn._minor_loops import eliminate_parts
+from dpplearn._determinant_loops import eliminate_parts
 import numpy as np
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking while threads run: that is the point
 def call():

@@ -20,6 +20,7 @@ from dpplearn.cli.bars import Lines
 from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
 from dpplearn.summarize.model import pipeline
+from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.model.training import example_of, flat, named_settings
 from waiting import die
 
@@ -77,7 +78,9 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
     for features in ("paper", "general"):
         kept.clear()
         summarizer = fit(open_corpus(corpus), settings={"features": features})
-        X, y, w = flat([example_of(summarizer.features_, one, summarizer.settings) for one in read_clusters(corpus)])
+        X, y, w = flat(
+            [example_of(summarizer.features_, split_cluster(one), summarizer.settings) for one in read_clusters(corpus)]
+        )
         shards = kept["shards"]
         assert [w for shard in shards for w in shard.weights.tolist()] == w
         for items, Y, (found, Z) in zip(

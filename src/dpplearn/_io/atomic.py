@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from io import BytesIO
@@ -89,22 +89,14 @@ def seal(data: bytes) -> bytes:
     return b"\n%s\n" % sha256(data).hexdigest().encode()
 
 
-def closing(data: bytes) -> bytes:
-    """The seal of an object in JSON whose brace is still open: its last member, so that all is JSON."""
-    return b',\n "digest": "%s"\n}\n' % sha256(data).hexdigest().encode()
-
-
-Seal = Callable[[bytes], bytes]
-
-
-def write_sealed(path: Path, data: bytes, seal: Seal = seal) -> None:
+def write_sealed(path: Path, data: bytes) -> None:
     """Write data with their seal, whole or not at all."""
     with replace_file(path, "wb") as file:
         file.write(data)
         file.write(seal(data))
 
 
-def read_sealed(path: Path, seal: Seal = seal) -> bytes:
+def read_sealed(path: Path) -> bytes:
     """What `write_sealed` wrote, or a DamagedError.
 
     Examples
@@ -126,11 +118,10 @@ def read_sealed(path: Path, seal: Seal = seal) -> bytes:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file holds what `write_sealed` wrote, with a seal of either kind."""
-    for one in (seal, closing):
-        with suppress(DamagedError):
-            read_sealed(path, one)
-            return True
+    """Whether a file holds what `write_sealed` wrote."""
+    with suppress(DamagedError):
+        read_sealed(path)
+        return True
     return False
 
 

@@ -12,7 +12,6 @@ from dpplearn._io.encoding import MAX_LINE
 
 LONG = 1_000  # a cell with line breaks and more characters may hold rows that a stray quotation mark swallowed
 BREAK = re.compile(r"\r\n?|\n")
-MARKS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
 ADVICE = 'If the mark belongs to the text, write it twice, and the cell in quotation marks: """Yes"" she said".'
 
 
@@ -27,7 +26,7 @@ def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterat
     [(1, ['a', 'b']), (2, ['1', 'two\nlines'])]
     >>> list(csv_rows(["a,b\n", '1,"two\n', "2,three\n"], "a.csv"))
     Traceback (most recent call last):
-    ValueError: a.csv, line 2: a quotation mark opens a cell here, and none closes it. If the mark belongs ...
+    ValueError: a.csv, line 2: a quotation mark opens a cell in the row that begins here, and none closes it, or ...
     """
     csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
     row: list[str] = []  # the lines of the row at hand
@@ -46,7 +45,11 @@ def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterat
         try:
             cells = next(reader, None)
         except csv.Error:
-            raise ValueError(f"{name}, line {_stray_quote(''.join(row), delimiter, first)} {ADVICE}") from None
+            last = "" if reader.line_num == first else f" (line {reader.line_num})"
+            raise ValueError(
+                f"{name}, line {first}: a quotation mark opens a cell in the row that begins here, and none closes it, "
+                f"or more than {delimiter!r} follows the one that does{last}. {ADVICE}"
+            ) from None
         if cells is None:
             break
         if len(row) > 1:
@@ -60,22 +63,3 @@ def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterat
             UserWarning,
             stacklevel=2,
         )
-
-
-def _stray_quote(row: str, delimiter: str, first: int) -> str:
-    """The line in which the cell was opened that the reader could not end, and what is wrong there."""
-    quoted = re.compile(r'"(?:[^"]++|"")*+"')
-    cell = re.compile(rf'(?:{quoted.pattern}|[^"{delimiter}\r\n][^{delimiter}\r\n]*+)?(?:{delimiter}|\r\n?|\n)')
-    at = 0
-    while found := cell.match(row, at):
-        at = found.end()
-    opened = first + len(BREAK.findall(row[:at]))
-    closed = quoted.match(row, at)
-    if closed is None:
-        return f"{opened}: a quotation mark opens a cell here, and none closes it."
-    where = first + len(BREAK.findall(row[: closed.end()]))
-    last = "here" if where == opened else f"in line {where}"
-    return (
-        f"{opened}: a quotation mark opens a cell here, and the one that should close it, {last}, is followed by "
-        f"{row[closed.end() :][:1]!r}, not by {MARKS[delimiter]} or the end of the line."
-    )

@@ -58,39 +58,24 @@ AGAIN = "Fetch or pack it again, or leave it out: what it lacks is not known."
 @contextmanager
 def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
     """What is in an open file, that of gzip or Zstandard unpacked; errors call it by its name."""
-    buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
-    head = buffered.peek(4)[:4]
-    if head == ZSTANDARD:
-        with zstandard_stream(buffered, name) as stream:
-            yield stream
-        return
-    try:
-        yield gzip.GzipFile(fileobj=buffered) if head[:2] == GZIP else buffered
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise NotWholeError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}. {AGAIN}") from error
-
-
-@contextmanager
-def zstandard_stream(file: Any, name: Path | str) -> Iterator[BufferedReader]:
-    """A Zstandard file unpacked as it is read, by pyarrow or, where that is not here, the package `zstandard`."""
-    stream: Any
-    try:
-        arrow: Any = import_module("pyarrow")
-        stream, broken = arrow.CompressedInputStream(arrow.PythonFile(file, "r"), "zstd"), arrow.ArrowException
-    except ImportError:
+    opened: Any = file if isinstance(file, BufferedReader) else BufferedReader(file)
+    head, kind = opened.peek(4)[:4], ""
+    broken: tuple[type[Exception], ...] = ()
+    if head[:2] == GZIP:
+        opened, kind = gzip.GzipFile(fileobj=opened), "gzip"
+        broken = (EOFError, zlib.error, gzip.BadGzipFile)
+    elif head == ZSTANDARD:
         try:
-            package: Any = import_module("zstandard")
+            arrow: Any = import_module("pyarrow")
         except ImportError:
-            raise ValueError(
-                f'{name} is a Zstandard file: to read it, pip install "dpplearn[zstandard]", or unpack it first.'
-            ) from None
-        stream, broken = package.ZstdDecompressor().stream_reader(file, read_across_frames=True), package.ZstdError
+            advice = 'to read it, pip install "dpplearn[tables]", or unpack it first'
+            raise ValueError(f"{name} is a Zstandard file: {advice}.") from None
+        opened = BufferedReader(arrow.CompressedInputStream(arrow.PythonFile(opened, "r"), "zstd"))
+        broken, kind = (arrow.ArrowException, OSError, EOFError), "Zstandard"
     try:
-        yield BufferedReader(stream)
-    except (broken, OSError, EOFError) as error:
-        raise NotWholeError(
-            f"{name} must be a whole Zstandard file, but cannot be unpacked: {error}. {AGAIN}"
-        ) from error
+        yield opened
+    except broken as error:
+        raise NotWholeError(f"{name} must be a whole {kind} file, but cannot be unpacked: {error}. {AGAIN}") from error
 
 
 def is_packed(path: Path) -> bool:

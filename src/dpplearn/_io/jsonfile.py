@@ -6,13 +6,14 @@ import json
 import math
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.atomic import DamagedError, closing, read_sealed, replace_file, write_sealed
+from dpplearn._io.atomic import DamagedError, read_sealed, replace_file, write_sealed
 from dpplearn._io.encoding import decode, read_bytes
 from dpplearn._io.jsonlines import parse_json
 
@@ -26,19 +27,23 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
         file.write("\n")
 
 
-def write_state(path: Path, data: dict[str, Any]) -> None:
-    """Write how far a fit has come, with a seal (`dpplearn._io.atomic`)."""
-    text = json.dumps(plain(data), indent=1, ensure_ascii=False, allow_nan=False)
-    write_sealed(path, text.removesuffix("\n}").encode(), closing)
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """A record of work on the way, in one line of JSON with a seal (`dpplearn._io.atomic`)."""
+    write_sealed(path, json.dumps(plain(dict(record)), allow_nan=False).encode())
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """What `write_record` wrote."""
+    return dict(json.loads(read_sealed(path)))
 
 
 def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None:  # noqa: A002  # the field's name
-    """What `write_state` wrote; None, with a warning, where the file is damaged.
+    """How far a fit has come, as `write_record` wrote it; None, with a warning, where the file is damaged.
 
     A file that never was one of this format is somebody's: it is refused, and so not written over.
     """
     try:
-        data = dict(json.loads(read_sealed(path, closing) + b"}"))
+        data = read_record(path)
     except DamagedError:
         begin = path.read_bytes()[:200]
     else:
@@ -80,17 +85,12 @@ def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[
 
 
 def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
-    """The object in a file, which must say that it has this format and at most this version."""
+    """The object in a file, which must say that it has this format and version."""
     data = read_object(path, (format,))
-    found = data.get("version")
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise ValueError(f'{path} must have a whole number as "version", found {found!r:.60}.')
-    if found < 1:
-        raise ValueError(f'{path} must have a "version" of at least 1, found {found}.')
-    if found > version:
+    if repr(data.get("version")) != str(version):  # not true, and not 1.0
         raise ValueError(
-            f"{path} has version {found!r:.60}, and this dpplearn reads up to {version}. "
-            "Update dpplearn, or save the file again with this one."
+            f"{path} has version {data.get('version')!r:.60}, and this dpplearn reads {version}. "
+            "Update dpplearn, or make the file again with this one."
         )
     return data
 

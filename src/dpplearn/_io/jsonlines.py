@@ -18,7 +18,7 @@ def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> A
     """The value in a text; errors name its place, and `advice` ends those about its form."""
     try:
         value = json.loads(text, object_pairs_hook=_object)
-    except _TwiceError as error:
+    except LookupError as error:
         raise ValueError(f"{where} must be {what}, but {error}. Remove one of the two.") from None
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
@@ -35,16 +35,12 @@ def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> A
     return value
 
 
-class _TwiceError(Exception):
-    """An object has a key twice."""
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of which no two keys are the same: Python's own reader would keep the last, and not say so."""
     found = dict(pairs)
     if len(found) < len(pairs):
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise _TwiceError(f"an object in it has the key {twice!r:.60} twice")
+        raise LookupError(f"an object in it has the key {twice!r:.60} twice")
     return found
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from dpplearn._io.atomic import FLEETING, DamagedError, is_whole, read_sealed, write_sealed
+from dpplearn._io.atomic import FLEETING, DamagedError, is_whole
 from dpplearn._io.encoding import NotWholeError
-from dpplearn._io.jsonfile import plain
+from dpplearn._io.jsonfile import plain, read_record, write_record
 
 HEAD, LOCK = "work.json", ".lock"
 ENDINGS = (".json", ".jsonl", ".npz")  # of the files that are made on the way, each with its seal
@@ -46,12 +46,11 @@ class WorkFolder:
         if self.given is None:
             self.path = Path(tempfile.mkdtemp(prefix=FLEETING))
             return self
-        self.path = self.given
-        if self.path.exists() and not self.path.is_dir():
-            raise ValueError(f"{self.path} must be a folder to work in, but is a file. Give another.")
-        head = self.path / HEAD
-        if not head.exists() and self.path.is_dir() and any(one.name != LOCK for one in self.path.iterdir()):
-            raise ValueError(f"{self.path} must be a folder of its own to work in, but holds files. Give another.")
+        self.path, head = self.given, self.given / HEAD
+        others = self.path.is_dir() and not head.exists() and any(one.name != LOCK for one in self.path.iterdir())
+        if others or (self.path.exists() and not self.path.is_dir()):
+            found = "holds other files" if others else "is a file"
+            raise ValueError(f"{self.path} must be a folder of its own to work in, but {found}. Give another.")
         while True:
             self.path.mkdir(parents=True, exist_ok=True)
             with suppress(FileNotFoundError):  # another command, done with the folder, removed it meanwhile
@@ -140,7 +139,7 @@ class WorkFolder:
         self._held.close()
         if isinstance(error, OSError):
             again = f"{self.path} keeps what is done: when that is put right, run the same command again to go on."
-            raise OSError(f"{said(error)} {again}") from error
+            raise OSError(f"{str(error).rstrip().rstrip('.')}. {again}") from error
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(
                 f"Stopped. {self.path} keeps what is done: run the same command again to go on."
@@ -190,19 +189,3 @@ def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[st
             yield f"another {name}"
         else:
             yield f"{name}: {'none' if one is None else one} there, {'none' if two is None else two} now"
-
-
-def said(error: OSError) -> str:
-    """The error as a sentence."""
-    text = str(error).rstrip()
-    return text if text.endswith(".") else f"{text}."
-
-
-def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """A record as JSON, in one line, whole or not at all."""
-    write_sealed(path, json.dumps(plain(dict(record))).encode())
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """What `write_record` wrote."""
-    return dict(json.loads(read_sealed(path)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache
 from threading import Lock
@@ -14,11 +14,47 @@ LARGE = 1024  # below this many items a second BLAS thread gains little, and on 
 _alone: ContextVar[bool] = ContextVar("dpplearn_one_thread", default=False)
 
 
+class OneThread:
+    """One BLAS thread from when the first thread of Python asks for it until the last one has left, in any order."""
+
+    def __init__(self) -> None:
+        self.lock, self.users, self.before = Lock(), 0, list[int]()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.before = [library.num_threads for library in libraries()]
+            self.users += 1
+            set_threads([1] * len(self.before))  # each time: another library may have raised it meanwhile
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                set_threads(self.before)
+
+
 @cache
-def controller() -> Any:
+def libraries() -> list[Any]:
     from threadpoolctl import ThreadpoolController  # scikit-learn brings it
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().lib_controllers)
+
+
+def set_threads(numbers: list[int]) -> None:
+    """Set how many threads each library uses, whoever set it before.
+
+    threadpoolctl 3.8 heeds only the thread that set a number first, as long as it lives, and our last user that leaves
+    may not be the first that came. So no thread stays the one that it heeds.
+    """
+    for library, number in zip(libraries(), numbers, strict=True):
+        release = getattr(library, "clear_controlling_thread", lambda **_: None)
+        release(force=True)
+        library.set_num_threads(number)
+        release(force=True)
+
+
+ONE = OneThread()
 
 
 @contextmanager
@@ -34,53 +70,12 @@ def one_thread() -> Iterator[None]:
 
 def thread_limit(n_jobs: int) -> int:
     """How many threads to start where n_jobs are asked for: one in a worker, also in a task of the user's own Dask."""
-    if _alone.get():
-        return 1
     dask: Any = sys.modules.get("distributed.worker")
     if dask is not None:
-        try:
+        with suppress(ValueError):  # not inside a task
             dask.get_worker()
-        except ValueError:  # not inside a task
-            return n_jobs
-        return 1
-    return n_jobs
-
-
-class OneThread:
-    """One BLAS thread from when the first thread of Python asks for it until the last one has left, in any order."""
-
-    def __init__(self) -> None:
-        self.lock, self.users = Lock(), 0
-        self.limit: Any = None
-
-    def __enter__(self) -> None:
-        with self.lock:
-            self.users += 1
-            let_any_thread_set()
-            limit = controller().limit(limits=1)  # each time: another library may have raised it since the first came
-            if self.users == 1:
-                self.limit = limit
-
-    def __exit__(self, *error: object) -> None:
-        with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                let_any_thread_set()
-                self.limit.restore_original_limits()
-                let_any_thread_set()
-
-
-def let_any_thread_set() -> None:
-    """threadpoolctl 3.8 heeds only the thread that set a limit first, as long as it lives, and ignores all others.
-
-    That thread may be one of Dask's or of another library; and the last one that leaves may not be the first that came.
-    """
-    for library in controller().lib_controllers:
-        if hasattr(library, "clear_controlling_thread"):
-            library.clear_controlling_thread(force=True)
-
-
-ONE = OneThread()
+            return 1
+    return 1 if _alone.get() else n_jobs
 
 
 def blas_threads(n: int, one: bool = False) -> AbstractContextManager[Any]:

@@ -3,23 +3,108 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from contextlib import contextmanager, suppress
+from importlib import import_module
+from logging import CRITICAL
+from multiprocessing import resource_tracker
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Any, TypeAlias, TypeVar
 
 from dpplearn._checks import check_jobs
 from dpplearn._run.blas import one_thread
-from dpplearn._run.cluster import check_backend, cluster_client, gone, import_distributed
 from dpplearn._run.notice import notice
-from dpplearn._run.processes import LOSSES, Executor, is_lost, lost_worker
 
 HEARD = 0.5  # seconds within which workers are heard to compile
+LOSSES = 3  # times that the same work may lose its worker: once more is no accident
+_ENV = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
+
+
+class Executor:
+    """Some processes for calls that pickle. They never see Ctrl-C, and end with the process that started them.
+
+    Functions of a user's script need no `if __name__ == "__main__":`, since joblib pickles them by value.
+
+    Parameters
+    ----------
+    n_jobs : int
+    begin : callable
+        Called in every process before its first call, with `args`.
+    """
+
+    def __init__(self, n_jobs: int, begin: Callable[..., None] | None = None, args: tuple[Any, ...] = ()) -> None:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        self.pool: Any = ProcessPoolExecutor(
+            n_jobs, initializer=_begin, initargs=(os.getpid(), begin, args), timeout=None, env=_ENV
+        )
+
+    def submit(self, *call: Any) -> Any:
+        """The future of a call; raises BrokenProcessPool, as its result does, once a process is lost (`is_lost`)."""
+        with block_sigint():  # the first call starts the processes
+            return self.pool.submit(*call)
+
+    def close(self) -> None:
+        """End the processes, and what they have started, whatever they do; joblib needs psutil for it."""
+        self.pool.shutdown(kill_workers=True)
+
+
+def _begin(parent: int, begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+    from joblib.externals.loky import process_executor
+
+    process_executor._USE_PSUTIL = False  # else a process ends that comes to hold 300 MB more, and with it its data
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+    if begin is not None:
+        begin(*args)
+
+
+def _end_with(parent: int) -> None:
+    """End at once when the parent is gone, however it was ended."""
+    while os.getppid() == parent:
+        sleep(0.2)
+    os._exit(1)
+
+
+@contextmanager
+def block_sigint() -> Iterator[None]:
+    """Processes started here never see Ctrl-C, from their first instruction on; this one sees it at once or afterwards.
+
+    A signal that this thread blocks stays blocked in what it starts meanwhile. A handler set by the child would come
+    too late: its imports take seconds, and each process would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from joblib.externals.loky.backend import resource_tracker as of_joblib
+
+    for tracker in (resource_tracker, of_joblib):  # started with the first process, they would unblock the signal
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether a call failed because its process ended, and not because it could not be read there."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    return isinstance(error, TerminatedWorkerError)
+
+
+def lost_worker(advice: str) -> ChildProcessError:
+    """What to raise when workers end that should not have; an OSError, which commands print as a line."""
+    return ChildProcessError(f"A worker process ended early, perhaps killed for want of memory. {advice}")
 
 
 class Here:
@@ -85,7 +170,7 @@ class Processes:
         self.executor = self._start()
 
     def _start(self) -> Executor:
-        return Executor(self.size, begin, (self.compiling, self.given))
+        return Executor(self.size, keep_given, (self.compiling, self.given))
 
     def share(self, given: Any) -> None:
         if given is not self.given:
@@ -118,7 +203,7 @@ class Processes:
         self.folder.cleanup()
 
 
-def begin(compiling: Path, given: Any) -> None:
+def keep_given(compiling: Path, given: Any) -> None:
     """In a worker: keep what tasks have in common, and leave it to the parent to say that loops are compiled."""
     global _given
     _given, notice.tell = given, compiling.touch
@@ -168,7 +253,10 @@ class Cluster:
         try:
             self.client.wait_for_workers(1, timeout=60)
         except Exception:  # whatever a link that is closed says
-            raise gone(self.client) from None
+            where = getattr(self.client.scheduler, "address", "")
+            raise ConnectionError(
+                f"The Dask scheduler {where} cannot be reached any more, or has no worker. Start it again."
+            ) from None
         return True
 
     def stop(self, waiting: Iterable[Any]) -> None:
@@ -205,3 +293,65 @@ def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Worker
             yield pool
         finally:
             pool.close()
+
+
+def check_backend(backend: Any) -> Any:
+    """None for this machine, or "dask", or a distributed.Client."""
+    if backend is None or (isinstance(backend, str) and backend == "dask"):
+        return backend
+    if hasattr(backend, "map") and hasattr(backend, "scheduler_info"):
+        return backend
+    raise TypeError(
+        f'backend must be None, "dask" or a distributed.Client, found {backend!r:.60}. On this machine n_jobs says how '
+        "many processes work."
+    )
+
+
+@contextmanager
+def cluster_client(client: Any = None, n_jobs: int | None = None) -> Iterator[Any]:
+    """The client given, or the current one, or that of a local cluster, which ends with the block."""
+    if client is not None:
+        yield client
+        return
+    dd = import_distributed()
+    try:
+        current = dd.get_client()
+    except ValueError:
+        current = None
+    if current is not None:
+        yield current
+        return
+    with block_sigint():  # stopped half-way, distributed would print its own tracebacks
+        jobs = check_jobs(n_jobs)
+        cluster = dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
+        own = dd.Client(cluster)
+    try:
+        yield own
+    finally:
+        own.close()
+        cluster.close()
+
+
+@contextmanager
+def scheduler_client(address: str | None, backend: Any = None) -> Iterator[Any]:
+    """A client of the cluster at an address, for as long as the block lasts; without one, the backend given."""
+    if address is None:
+        yield backend
+        return
+    dd = import_distributed()
+    try:
+        client = dd.Client(address, timeout=20)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"There must be a Dask scheduler at {address}, but it cannot be reached: {error}. Start one with "
+            "`dask scheduler`, or leave --scheduler out for a cluster on this machine."
+        ) from None
+    with client:
+        yield client
+
+
+def import_distributed() -> Any:
+    try:
+        return import_module("distributed")
+    except ImportError:
+        raise ImportError('backend="dask" needs the package distributed: pip install "dpplearn[dask]".') from None

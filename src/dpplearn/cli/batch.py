@@ -59,7 +59,7 @@ def command(
     A cluster that cannot be read or summarized is a line with an "error", and the others go on; the exit code is then
     1. A run that was stopped goes on when the same command is run again.
     """
-    from dpplearn._run.cluster import scheduler_client
+    from dpplearn._run.workers import scheduler_client
     from dpplearn.summarize.batch import summarize_corpus
     from dpplearn.summarize.corpora.reading import open_corpus
     from dpplearn.summarize.summarizer import Summarizer

@@ -86,8 +86,7 @@ def command(
 @contextmanager
 def workers_for(run: Run) -> Iterator[tuple[Any, Workers]]:
     """The backend and the workers that a command was told to use."""
-    from dpplearn._run.cluster import scheduler_client
-    from dpplearn._run.workers import open_workers
+    from dpplearn._run.workers import open_workers, scheduler_client
 
     with scheduler_client(run.scheduler, run.backend) as backend, open_workers(backend, run.jobs) as workers:
         yield backend, workers

@@ -58,7 +58,7 @@ def command(
     sub-folder per cluster, or a folder in the DUC layout. It is read piece by piece: memory does not grow with it. A
     run that was stopped goes on when the same command is run again.
     """
-    from dpplearn._run.cluster import scheduler_client
+    from dpplearn._run.workers import scheduler_client
     from dpplearn.learning.backends import make_evaluator
     from dpplearn.summarize.corpora.reading import open_corpus
     from dpplearn.summarize.summarizer import Summarizer

@@ -6,8 +6,7 @@ import numpy as np
 
 from dpplearn._determinant_loops import log_minor
 from dpplearn._numba import jit
-from dpplearn.sampling._spectral_loops import draw, make_work, steps_of_drawing
-from dpplearn.sampling.records import NEVER, Unless
+from dpplearn.sampling._spectral_loops import NEVER, Unless, draw, make_work, steps_of_drawing
 
 Array = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ budget or a size limit, decoders that ask for the most probable set fill it: see
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
-from dpplearn.decoding.engine import Gains, KernelGains, RowGains
+from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
 from dpplearn.decoding.limits import NO_ITEMS, Limits, is_number
 from dpplearn.decoding.near import NearGains, to_middles
 from dpplearn.dpp import DPP
@@ -184,6 +184,7 @@ class Candidates:
     nugget: float = 0.0
     given: Given | None = None
     near: bool = False  # a kernel of near items in place of cosines: see `dpplearn.decoding.near`
+    xp: ClassVar[Any] = ArrayOps  # of the greedy engine
 
     def gains(self, k: int) -> Gains | None:
         """What the greedy choice of k items asks; None for a kernel that is not symmetric."""
@@ -199,7 +200,7 @@ class Candidates:
         if isinstance(operand, Dense):
             return KernelGains(operand.L, k)
         before = None if self.given is None else self.explained()
-        return RowGains(operand.rows, operand.scale, operand.diag, operand.own, k, before)
+        return RowGains(operand.rows, operand.scale, operand.diag, operand.own, k, before, self.xp)
 
     def explained(self) -> FloatArray:
         """The directions that a choice begins with: what the items given explain of the others."""

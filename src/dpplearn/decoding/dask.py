@@ -24,8 +24,8 @@ from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn._holders import as_array
 from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import one_thread
-from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress
+from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
 from dpplearn.decoding.diversify import Settings, check_settings, choose_among, qualities, read_scores
 from dpplearn.decoding.limits import Limits, Quota
@@ -193,7 +193,11 @@ def choose_in_parts(
     limits = settings.limits(n, cost, include, exclude, groups)
     if n == 0:
         return choose_among(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
-    known = None if given is None else read_rows_given(given, d)
+    known = None
+    if given is not None:
+        if not sparse.issparse(given) and as_array(given, "given").ndim == 1:  # numbers would need all parts
+            raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found item numbers.")
+        known = read_given(given, np.empty((0, d)), np.empty(0))[0]
     open_ended = settings.size is None or settings.nugget is not None or settings.diversity < 0.5
     if settings.kernel == "auto" and not open_ended:
         before = 0 if known is None else len(known.lengths)
@@ -224,13 +228,6 @@ def choose_in_parts(
         reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
     whole = (items[mine], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits)
     return PartsSelection(*whole, Embedded(rows[mine], embedded.lengths[mine], embedded.q[mine]), list(parts))
-
-
-def read_rows_given(given: Any, d: int) -> Given:
-    """Rows chosen before; their numbers would need all parts."""
-    if not sparse.issparse(given) and as_array(given, "given").ndim == 1:
-        raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found item numbers.")
-    return read_given(given, np.empty((0, d)), np.empty(0))[0]
 
 
 def limits_of(limits: Limits, items: IntArray, k: int, need: IntArray) -> Limits:

@@ -136,15 +136,12 @@ class Gains(Protocol):
     def take(self, j: int, place: int | None = None) -> float:
         """The gain of an item that is chosen now, at this place of the block if there is one; 0 where it has none."""
 
-    def least(self, items: Any) -> Any:
+    def least(self, items: Any) -> Any:  # noqa: ARG002
         """What rounding may leave of gains that are 0."""
+        return 0.0
 
-    def passes(self, size: int) -> bool:  # noqa: ARG002
-        """Whether a pass over all items costs less than the gains of a block of this size."""
-        return False
-
-    def refresh(self) -> bool:
-        """Bring all bounds down by a pass over all items; False where they are up to date, or a pass is no use."""
+    def refresh(self, size: int) -> bool:  # noqa: ARG002
+        """Bring all bounds down by a pass over all items, if it costs less than a block of this size, and is of use."""
         return False
 
 
@@ -255,10 +252,10 @@ class GreedyRun:
     def put_back(self, best: float, picks: int) -> None:
         """Keep what the block knows as bounds; a short-lived block is followed by a larger one, or a pass over all."""
         self.gains.bound[self.items] = self.g
-        if picks < FEW and self.gains.passes(4 * self.size) and self.gains.refresh():
-            self.size, self.pool = self.gains.start, None
-        elif picks < FEW:
-            self.size = 4 * self.size
+        if picks < FEW:
+            self.size *= 4
+            if self.gains.refresh(self.size):
+                self.size, self.pool = self.gains.start, None
         if best < self.beyond:
             self.pool = None
         if self.pool is not None:
@@ -352,15 +349,12 @@ class RowGains(Gains):
     def least(self, items: Any) -> Any:
         return self.xp.choose(self.own[items] > 0.0, 0.0, self.noise * self.diag[items])
 
-    def passes(self, size: int) -> bool:
-        return GATHER * size * self.t > self.n * (self.t - self.known)
-
-    def refresh(self) -> bool:
+    def refresh(self, size: int) -> bool:
         """Bounds by one product with all rows, in their own type, which may be wrong by its rounding.
 
         Each <row, u> may be off by some EPS of the row's length; what is subtracted is less by that.
         """
-        if self.known == self.t:
+        if self.known == self.t or GATHER * size * self.t <= self.n * (self.t - self.known):
             return False
         if self.base is None:
             self.base = self.diag + 0.0
@@ -379,12 +373,14 @@ class RowGains(Gains):
 class KernelGains(Gains):
     """Gains of items with a kernel L: one row of its Cholesky factor for each item taken; all items are one block."""
 
-    def __init__(self, L: Any, k: int, xp: Any = ArrayOps) -> None:
-        self.L, self.xp = L, xp
+    xp = ArrayOps
+
+    def __init__(self, L: FloatArray, k: int) -> None:
+        self.L = L
         self.n = self.start = len(L)
         self.diag = L.diagonal() + 0.0
         self.bound = self.diag + 0.0
-        self.C = xp.put(np.empty((max(min(k, self.n), 1), self.n)), L)
+        self.C = np.empty((max(min(k, self.n), 1), self.n))
         self.t, self.items = 0, self.bound  # as if all were the block
 
     def block(self, items: Any) -> Any:

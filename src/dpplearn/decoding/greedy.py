@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -11,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import IntArray, check_choice, is_tensor
+from dpplearn._precision import rounding
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Model, read_model
 from dpplearn.decoding.engine import GreedyRun, Rule, Run
-from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
+from dpplearn.decoding.limits import Bound, End, Limits, Remaining, check_limits, check_number, why_ended
 from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
-from dpplearn.decoding.nonsymmetric import greedy_nonsymmetric
 from dpplearn.decoding.selection import Selection, Unknown
 from dpplearn.operand import TwoSided
 
@@ -160,7 +159,7 @@ def best_run(
     powers: tuple[float, ...] = (1.0 if power is None else power,)
     if gain == "auto" and power is None:
         powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
-    best, most = None, (0, 0.0)
+    runs = []
     for r in powers:
         if len(powers) > 1:
             check_stop()
@@ -172,15 +171,62 @@ def best_run(
             run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound), floor).run()
         if run.end == End.IMPOSSIBLE:
             raise candidates.impossible(limits.include)
-        if len(powers) == 1:
-            best = run
-            break
-        # quotas first; rounded, so that of runs that reach the same set the first counts
-        worth = (-limits.owed(run.items), round(sum(map(math.log, run.gains.tolist())), 9))
-        if best is None or worth > most:
-            best, most = run, worth
-    assert best is not None
+        runs.append(run)
+    best = runs[0]
+    if len(runs) > 1:  # quotas first; rounded, so that of runs that reach the same set the first counts
+        best = max(runs, key=lambda run: (-limits.owed(run.items), round(float(np.log(run.gains).sum()), 9)))
     return best._replace(items=candidates.to_middles(best.items, limits)) if candidates.near else best
+
+
+def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: float) -> Run:
+    """As `GreedyRun`, in a kernel that need not be symmetric; O(n (d + t)) for the t-th item.
+
+    With items that attract, a gain may grow with Y: no old gain is a bound, and a candidate without one stays one.
+    """
+    n, forced = operand.n, limits.include
+    k = min(limits.k, n)
+    g = operand.diag.copy()
+    reach = np.abs(g)  # and of what is taken from it: a gain that is small beside it is rounding
+    rank = min(k, operand.right.shape[1])
+    columns, rows = np.empty((n, rank)), np.empty((rank, n))  # L given Y is L - columns rows
+    if forced.size:
+        if operand.logdet(forced) == -np.inf:
+            return Run(forced[:1], np.zeros(1), End.IMPOSSIBLE)
+        t = forced.size
+        rows[:t] = operand.rows(forced)
+        columns[:, :t] = np.linalg.solve(operand.block(forced).T, operand.columns(forced).T).T
+        g -= np.einsum("is,si->i", columns[:, :t], rows[:t])
+        reach += np.einsum("is,si->i", np.abs(columns[:, :t]), np.abs(rows[:t]))
+    items, gains = forced.tolist(), gains_of_forced(operand, forced)
+    left, alive = Remaining(limits, forced), limits.alive.copy()
+    while len(items) < k:
+        t = len(items)
+        able = alive & left.allows(np.arange(n)) & (g > rounding(t + 1) * reach) & (g > floor)
+        if t == rank or not able.any():
+            break
+        who = np.flatnonzero(able)
+        j = rule.best(g[who], who)[2]
+        column = operand.columns(np.array([j]))[:, 0] - columns[:, :t] @ rows[:t, j]
+        row = operand.rows(np.array([j]))[0] - columns[j, :t] @ rows[:t]
+        items.append(j)
+        gains.append(float(g[j]))
+        alive[j] = False
+        left.take(j)
+        columns[:, t], rows[t] = column / g[j], row
+        change = columns[:, t] * row
+        g = g - change
+        reach += np.abs(change)
+    none = End.ALONE if floor < 0.0 else End.GAIN
+    return Run(np.array(items, np.int64), np.array(gains), why_ended(limits, items, none))
+
+
+def gains_of_forced(operand: TwoSided, forced: IntArray) -> list[float]:
+    """What each multiplied the probability by, in this order; an equal share where one does it only with another."""
+    sizes = np.arange(forced.size + 1)
+    logs = operand.logdets(np.append(0, np.cumsum(sizes)), np.concatenate([forced[:t] for t in sizes]))
+    if logs.min() == -np.inf:
+        return [float(np.exp(logs[-1] / forced.size))] * forced.size
+    return np.exp(np.diff(logs)).tolist()
 
 
 class Greedy(NamedTuple):

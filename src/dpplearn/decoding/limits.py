@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_i
 from dpplearn._notebook import short_repr
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
-LONG = 100_000  # of a budget of whole costs, up to which the sums of all sets are listed
 
 Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
@@ -27,23 +25,18 @@ NO_ITEMS = np.empty(0, np.int64)
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def with_slack(budget: float) -> float:
-    """The largest sum of costs that counts as within the budget: decimals such as 0.1 + 0.2 are not 0.3 in binary."""
-    return budget * (1.0 + SLACK)
-
-
 def at_least(cost: float) -> float:
     """The smallest sum of costs that counts as reaching this one."""
     return cost * (1.0 - SLACK)
 
 
 def fits(total: Any, budget: float) -> Any:
-    """Whether a sum of costs, or each of many, is within the budget, up to its rounding.
+    """Whether a sum of costs, or each of many, is within the budget, but for rounding: 0.1 + 0.2 is not 0.3 in binary.
 
     >>> fits(0.1 + 0.2, 0.3), fits(0.31, 0.3)
     (True, False)
     """
-    return total <= with_slack(budget)
+    return total <= budget * (1.0 + SLACK)
 
 
 def reaches(total: Any, least: float) -> Any:
@@ -129,7 +122,7 @@ class Limits:
     @property
     def room(self) -> float:
         """What sums of costs are compared with, in every decoder: the budget, and a little for rounding."""
-        return with_slack(self.budget)
+        return self.budget * (1.0 + SLACK)
 
     @property
     def worth(self) -> float:
@@ -163,21 +156,6 @@ class Limits:
         alive = self.alive.copy()
         alive[subset] = False
         return subset.size < self.k and bool(Remaining(self, subset).allows(np.flatnonzero(alive)).any())
-
-    def may_cost(self, low: float, high: float) -> bool:
-        """Whether whole costs of some items add up to what is from low to high; yes, where they are not whole or large.
-
-        The sums of all sets are the bits of one number: a further item leaves them, and sets them its cost further on.
-        """
-        whole = np.rint(self.cost)
-        base = self.total(self.include)
-        least, most = math.ceil(at_least(low) - base), math.floor(min(with_slack(high), float(whole.sum())) - base)
-        if most > LONG or (whole != self.cost).any():
-            return True
-        sums, mask = 1, (1 << max(most + 1, 0)) - 1
-        for cost in whole[self.free & (whole <= most)].astype(int).tolist():
-            sums |= sums << cost & mask
-        return (sums & mask) >> max(least, 0) != 0
 
     def empty_reason(self) -> str:
         """Why nothing can be chosen; empty where something can."""

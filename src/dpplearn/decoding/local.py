@@ -85,15 +85,11 @@ def local_search(
 def check_start(limits: Limits, start: ArrayLike) -> IntArray:
     """A set that fits."""
     Y = check_subset(start, limits.cost.size, "start")
-    if Y.size > limits.k or not fits(limits.cost[Y].sum(), limits.budget):
+    if not limits.meets(Y) or np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
         raise ValueError(
-            f"start must fit the budget and k, but has {Y.size} items that cost {limits.total(Y):g}; "
-            f"the budget is {limits.budget:g} and k is {limits.k}."
+            f"start must fit the budget ({limits.budget:g}), k ({limits.k}) and the quotas, and hold include and "
+            f"not exclude. It has {Y.size} items that cost {limits.total(Y):g}."
         )
-    if not limits.meets(Y):
-        raise ValueError("start must have as many items of each group as it may and must.")
-    if np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
-        raise ValueError("start must hold every item of include and none of exclude.")
     return Y
 
 

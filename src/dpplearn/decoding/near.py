@@ -30,7 +30,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._run.blas import blas_threads
-from dpplearn.decoding.engine import ArrayOps
+from dpplearn.decoding.engine import ArrayOps, Gains
 from dpplearn.decoding.limits import Limits
 
 NUGGET = 1e-3  # the part of each item that is its own
@@ -128,7 +128,7 @@ class Directions:
         return touched, u
 
 
-class NearGains:
+class NearGains(Gains):
     """What each item adds to those chosen, for the blocked greedy loop, which keeps `bound` above all gains.
 
     There are n rows (dense or sparse, of any float type) with their lengths and qualities q, of which k are to be
@@ -225,19 +225,7 @@ class NearGains:
         self.g -= self.fallen
         return gain
 
-    def fall(self) -> FloatArray:
-        """By how much the gains of the block fell by the last choice."""
-        return self.fallen
-
-    def least(self, items: IntArray) -> FloatArray:
-        """No gain is 0: every item has something of its own."""
-        return np.zeros(items.size)
-
-    def passes(self, size: int) -> bool:  # noqa: ARG002  # a pass costs the same whatever the block is
-        """Whether enough were chosen since the last pass over all."""
-        return self.directions.t - self.refreshed >= REFRESH
-
-    def refresh(self) -> bool:
+    def refresh(self, size: int) -> bool:  # noqa: ARG002  # a pass costs the same whatever the block is
         """Bring the bounds of all described items down to their gains, if many were chosen since the last time."""
         if self.directions.t - self.refreshed < REFRESH:
             return False

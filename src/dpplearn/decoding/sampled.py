@@ -14,17 +14,7 @@ from dpplearn._run.progress import Progress, showing
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import in_order
-from dpplearn.decoding.limits import (
-    Bound,
-    Limits,
-    Quota,
-    at_least,
-    check_budget,
-    check_limits,
-    fits,
-    reaches,
-    with_slack,
-)
+from dpplearn.decoding.limits import Bound, Limits, Quota, at_least, check_budget, check_limits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
@@ -33,7 +23,7 @@ from dpplearn.process import remaining
 from dpplearn.sampling.records import Tables
 from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
 
-PILOT = 20_000  # sets that show the usual number of items, or what is near where none is right
+PILOT = 20_000  # sets that show the usual number of items
 SHARES = (0.97, 0.85, 0.0)  # of the budget: a typical set costs at least the first of these that some set reaches
 
 
@@ -61,7 +51,6 @@ def sampled_map(
     *,
     n_samples: int = 1_000_000,
     min_cost: float | None = None,
-    max_cost: float | None = None,
     k: int | None = None,
     m: int = 1,
     tilt: bool = False,
@@ -75,7 +64,7 @@ def sampled_map(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
 ) -> SampledSelection:
-    """Draw many sets and return the most probable whose cost is in [min_cost, max_cost].
+    """Draw many sets and return the most probable whose cost is from min_cost to the budget.
 
     Samples are scored inside the sampling loop and none is stored. Since det L_Y is at most the product of its
     diagonal, most of them need no factorization.
@@ -86,8 +75,8 @@ def sampled_map(
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     n_samples : int
         How many sets to draw.
-    min_cost, max_cost : float
-        The window; `max_cost` is the budget by default, `min_cost` 0, which allows the empty set.
+    min_cost : float, optional
+        Lowest cost of a set; default 0, which allows the empty one.
     m : int
         How many distinct sets to keep, in `best` of the result.
     tilt : bool
@@ -119,11 +108,11 @@ def sampled_map(
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    window = check_window(limits, min_cost, max_cost)
+    low = check_min_cost(limits, min_cost)
     if not isinstance(tilt, bool | np.bool_):
         raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
     with showing(progress, "Sampling"):
-        return best_sample(candidates, limits, window, n_samples, m, bool(tilt), rng, n_jobs)
+        return best_sample(candidates, limits, low, n_samples, m, bool(tilt), rng, n_jobs)
 
 
 def typical_map(
@@ -133,7 +122,6 @@ def typical_map(
     *,
     n_samples: int = 200_000,
     min_cost: float | None = None,
-    max_cost: float | None = None,
     k: int | None = None,
     m: int = 1,
     include: ArrayLike = (),
@@ -157,9 +145,9 @@ def typical_map(
         As in `greedy_map`.
     n_samples, m, rng, n_jobs
         As in `sampled_map`.
-    min_cost, max_cost : float, optional
-        The window; by default from 0.97 of the budget (or of k items' cost; 0.85 or nothing, where no sample is in it)
-        to the budget. Samples are drawn from e^s L with s such that their mean cost is its middle.
+    min_cost : float, optional
+        Lowest cost of a set; by default 0.97 of the budget or of k items' cost (0.85 or nothing, where no sample
+        costs as much). Samples are drawn from e^s L with s such that their mean cost is between it and the budget.
 
     Returns
     -------
@@ -177,36 +165,31 @@ def typical_map(
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    full, tilt = min(limits.worth, check_budget(max_cost, "max_cost")), limits.bounded
-    lowest = [share * full for share in SHARES] if tilt and min_cost is None else [min_cost]
+    tilt, lowest = limits.bounded, [check_min_cost(limits, min_cost)]
+    if tilt and min_cost is None:
+        lowest = [share * limits.worth for share in SHARES]
     for low in lowest:
-        window = check_window(limits, low, max_cost)
-        chosen = best_sample(candidates, limits, window, n_samples, m, tilt, rng, n_jobs, typical=True)
+        chosen = best_sample(candidates, limits, low, n_samples, m, tilt, rng, n_jobs, typical=True)
         if len(chosen):
             break
     return chosen
 
 
-def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
-    """Lowest and highest cost of a set."""
+def check_min_cost(limits: Limits, min_cost: float | None) -> float:
+    """The lowest cost of a set."""
     low = 0.0 if min_cost is None else check_budget(min_cost, "min_cost")
-    high = min(check_budget(max_cost, "max_cost"), limits.budget)
-    if low > high:
-        raise ValueError(f"min_cost must not be above max_cost or the budget, found {low:g} and {high:g}.")
-    if not fits(limits.total(limits.include), high):
-        raise ValueError(
-            f"include must fit max_cost, but its items cost {limits.total(limits.include):g} and max_cost is {high:g}."
-        )
-    return low, high
+    if low > limits.budget:
+        raise ValueError(f"min_cost must not be above the budget, found {low:g} and {limits.budget:g}.")
+    return low
 
 
 def best_sample(
-    candidates: Candidates, limits: Limits, window: tuple[float, float], n_samples: int, m: int, tilt: bool, rng: Seed,
+    candidates: Candidates, limits: Limits, low: float, n_samples: int, m: int, tilt: bool, rng: Seed,
     n_jobs: int | None, *, typical: bool = False,
 ) -> SampledSelection:  # fmt: skip
     """The m most probable of the samples that count; with `typical`, of those with the usual number of items."""
     n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
-    generator, jobs, (low, high) = check_rng(rng), check_jobs(n_jobs), window
+    generator, jobs = check_rng(rng), check_jobs(n_jobs)
     reason = limits.empty_reason() if low == 0.0 else ""
     if reason:
         return SampledSelection.nothing(reason, candidates.log_prob, 0, 0, ())
@@ -216,13 +199,8 @@ def best_sample(
         )
         return only_include(candidates, limits, low, reason, 0, 0)
     least = max(low, limits.total(limits.include))  # no set that counts costs less
-    target = min(high, limits.worth)
-    if low > 0.0:
-        target = (least + max(target, least)) / 2
-    possible = low == 0.0 or limits.may_cost(low, high)
-    if not possible:
-        n_samples = min(n_samples, PILOT)  # enough to say what is near
-    sampler = Sampler(candidates, limits, window, target if tilt else None)
+    target = limits.worth if low == 0.0 else (least + max(limits.worth, least)) / 2
+    sampler = Sampler(candidates, limits, low, target if tilt else None)
     sizes, usual = (0, limits.k), None
     if typical:
         counts = sampler.best(min(n_samples, PILOT), sizes, 1, generator, jobs).sizes
@@ -231,7 +209,7 @@ def best_sample(
             sizes = (usual, usual)
     drawn = sampler.best(n_samples, sizes, m, generator, jobs)
     if not drawn.sets:
-        reason = why_none(limits, window, n_samples, drawn.nearest, tilt, possible)
+        reason = why_none(limits, low, n_samples, drawn.nearest, tilt)
         if drawn.feasible:
             reason = f"{drawn.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
         return only_include(candidates, limits, low, reason, n_samples, drawn.feasible)
@@ -254,18 +232,14 @@ def only_include(
     return SampledSelection.of(only, only.reason, n_samples, feasible, (only,))
 
 
-def why_none(
-    limits: Limits, window: tuple[float, float], n_samples: int, nearest: float, tilt: bool, possible: bool
-) -> str:
+def why_none(limits: Limits, low: float, n_samples: int, nearest: float, tilt: bool) -> str:
     """Why no sample counts, and what to change."""
     everything = float(limits.cost.sum() - limits.total(limits.exclude))
     seen = f"the nearest cost {nearest:g}" if np.isfinite(nearest) else f"all had more than {limits.k} items"
     quotas = "" if limits.quota is None else " and kept the quotas of groups"
-    message = f"none of {n_samples} samples cost between {window[0]:g} and {window[1]:g}{quotas}; {seen}. "
-    if everything < window[0]:
+    message = f"none of {n_samples} samples cost between {low:g} and {limits.budget:g}{quotas}; {seen}. "
+    if everything < low:
         return message + f"All candidates together cost {everything:g}: lower min_cost"
-    if not possible:
-        return message + "No set of them costs that: widen the window"
     advice = "" if tilt else "Pass tilt=True to draw sets of the right cost, or "
     advice += "widen the window" if limits.quota is None else "draw more samples, or use greedy_map"
     return message + advice[0].upper() + advice[1:]
@@ -305,9 +279,7 @@ class Sampler:
     average.
     """
 
-    def __init__(
-        self, candidates: Candidates, limits: Limits, window: tuple[float, float], target: float | None
-    ) -> None:
+    def __init__(self, candidates: Candidates, limits: Limits, low: float, target: float | None) -> None:
         from dpplearn.decoding._sampled_loops import Window
 
         dpp, self.items = given_limits(candidates, limits)
@@ -319,7 +291,7 @@ class Sampler:
             entries = entries * np.exp(fill / 2 if gram else fill)
         diag = np.einsum("ij,ij->i", entries, entries) if gram else entries.diagonal()
         log_diag = safe_log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
-        bottom, top = at_least(window[0]) - self.base, with_slack(window[1]) - self.base
+        bottom, top = at_least(low) - self.base, limits.room - self.base
         n = candidates.n
         quota = limits.quota or Quota(["all"], np.zeros(n, np.int64), np.array([n]), np.array([0]))
         inside = quota.counts(limits.include)

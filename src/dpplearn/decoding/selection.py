@@ -91,7 +91,7 @@ class Selection:
         return view(np.sort(self.subset))
 
     def __len__(self) -> int:
-        return int(self.subset.size)
+        return len(self.subset)
 
     def __repr__(self) -> str:
         known = f" log_prob={self.log_prob:.6g}," if "log_prob" in self.__dict__ else ""  # costs more than the run

@@ -25,8 +25,7 @@ import numpy as np
 from dpplearn._checks import check_choice, check_jobs
 from dpplearn._numba import compiled_always
 from dpplearn._run.blas import blas_threads, one_thread
-from dpplearn._run.cluster import check_backend, cluster_client
-from dpplearn._run.processes import LOSSES, Executor, is_lost, lost_worker
+from dpplearn._run.workers import LOSSES, Executor, check_backend, cluster_client, is_lost, lost_worker
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
 from dpplearn.learning.similarity import Mixture, Similarity

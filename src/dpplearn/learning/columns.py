@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from collections import Counter
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray
+from dpplearn._checks import Features, FloatArray, warn_user
 
 Kind = Literal["number", "boolean", "category", "ordered"]
 KINDS: tuple[Kind, ...] = ("number", "boolean", "category", "ordered")
@@ -30,13 +29,6 @@ WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "
 FREQUENCIES = np.arange(0.0, 6.5, 2 * np.pi / (2 * FARTHEST + 6.5))  # the sum repeats itself beyond these distances
 SHARES = np.exp(-(FREQUENCIES**2) / 2) * np.where(FREQUENCIES > 0, 2.0, 1.0)
 SHARES /= SHARES.sum()
-
-
-class Levels(NamedTuple):
-    """Categories that a column says it has."""
-
-    levels: tuple[str, ...]
-    ordered: bool
 
 
 @dataclass(frozen=True)
@@ -77,19 +69,25 @@ class Column:
     shares: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, name: str, values: np.ndarray, given: Levels | None = None, *, most: int | None = None) -> Self:
-        """What a column of training is; `given` are the levels it says it has, `most` how many are kept at most."""
-        kind = kind_of(name, values) if given is None else "ordered" if given.ordered else "category"
+    def of(cls, name: str, values: np.ndarray, dtype: Any = None, *, most: int | None = None) -> Self:
+        """What a column of training is; the data frame's `dtype` may name its levels. `most` are kept at most."""
+        given: Any = None
+        kind: Kind
+        if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):  # pandas
+            given, kind = [label(x) for x in dtype.categories.tolist()], "ordered" if dtype.ordered else "category"
+        elif hasattr(dtype, "categories") and type(dtype).__name__ == "Enum":  # polars
+            given, kind = dtype.categories.to_list(), "ordered"
+        else:
+            kind = kind_of(name, values)
         if kind in ("category", "ordered"):
             counts = Counter(label(x) for x in values.tolist() if not is_missing(x))
             if most is not None and len(counts) > most:
-                warnings.warn(
+                warn_user(
                     f"Column {name!r} has {len(counts)} categories: the {most} most frequent have weights of their "
-                    "own, the others count as unknown.",
-                    stacklevel=6,
+                    "own, the others count as unknown."
                 )
                 counts = Counter(dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]))
-            levels = tuple(level for level in (sorted(counts) if given is None else given.levels) if level in counts)
+            levels = tuple(level for level in (sorted(counts) if given is None else given) if level in counts)
             shares = tuple(counts[level] / counts.total() for level in levels)
             base = int(np.argmax(shares)) if shares and kind == "category" else -1
             made = cls(name, kind, levels, base, shares=shares)

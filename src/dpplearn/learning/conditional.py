@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from dpplearn._checks import check_int
+from dpplearn._checks import check_int, warn_user
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.backends import Evaluator
-from dpplearn.learning.diagnosis import warn_user
 from dpplearn.learning.fit import FitSettings, fit_weights
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
@@ -27,29 +26,7 @@ from dpplearn.learning.training_set import Shard, training_data
 from dpplearn.learning.trees import Boosted, fit_trees
 
 
-class ConditionalEstimator(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A predictor that is fitted."""
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the tables of `summary()`, once it is fitted."""
-        if not hasattr(self, "quality_"):
-            return card(repr(self), facts={"state": "not fitted"})
-        return self.summary()._repr_html_()
-
-    _repr_mimebundle_ = in_notebook
-    __repr__ = BaseEstimator.__repr__
-
-    def __sklearn_clone__(self) -> Self:
-        """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
-        params = self.get_params(deep=False)
-        new = type(self)(**{k: v if k == "backend" else copy.deepcopy(v) for k, v in params.items()})
-        for name in ("_metadata_request", "_sklearn_output_config"):  # as scikit-learn's own clone does
-            if hasattr(self, name):  # they may refer back to the estimator, whose copy is `new`
-                setattr(new, name, copy.deepcopy(getattr(self, name), {id(self): new}))
-        return new
-
-
-class ConditionalDPP(ConditionalEstimator):
+class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Weights theta of the quality features, from examples of good subsets (sections 4 and 5).
 
     Maximizes sum of log P(Y_t | X_t) - sum of theta_j^2 / (2 prior_variance), concave in theta
@@ -279,6 +256,22 @@ class ConditionalDPP(ConditionalEstimator):
             raise TypeError(f"similarity must be a record with its weights, such as a Mixture; found {similarity!r}.")
         known = make_similarity(similarity, rho, nugget)  # an error where rho or a nugget is given too
         return cls(similarity=similarity)._keep(replace(fitted, similarity=known))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tables of `summary()`, once it is fitted."""
+        if not hasattr(self, "quality_"):
+            return card(repr(self), facts={"state": "not fitted"})
+        return self.summary()._repr_html_()
+
+    _repr_mimebundle_ = in_notebook
+    __repr__ = BaseEstimator.__repr__
+
+    def __sklearn_clone__(self) -> Self:
+        """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
+        new = type(self)(**copy.deepcopy(self.get_params(deep=False), {id(self.backend): self.backend}))
+        if hasattr(self, "_metadata_request"):  # which may refer back to the estimator, whose copy is `new`
+            new._metadata_request = copy.deepcopy(self._metadata_request, {id(self): new})
+        return new
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

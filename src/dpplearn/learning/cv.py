@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, ParameterGrid, check_cv
 
-from dpplearn._checks import FloatArray, IntArray, check_jobs
-from dpplearn._notebook import card, table
+from dpplearn._checks import FloatArray, IntArray, check_jobs, warn_user
+from dpplearn._notebook import card, in_notebook, table
 from dpplearn._run.progress import Progress
-from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
+from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.similarity import Mixture, make_similarity
-from dpplearn.learning.training_set import check_examples, why_impossible
+from dpplearn.learning.training_set import Shard, check_examples, why_impossible
 
-Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
+Scorer = Callable[[ConditionalDPP, Sequence[ItemSet], Sequence[Any]], float]
 PRIOR_VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0)
+MEASURED = ("test_score", "fit_time", "score_time", "converged")  # of each setting in each fold
 
 
 class CVResults(dict[str, Any]):
@@ -47,20 +46,12 @@ class CVResults(dict[str, Any]):
         return card(f"{len(rows)} settings", table(head, rows, len(rows)))
 
 
-class Trial(NamedTuple):
-    """One setting, fitted and scored in every fold."""
-
-    scores: list[float]
-    fit_times: list[float]
-    score_times: list[float]
-    converged: bool
-
-
-class ConditionalDPPCV(ConditionalEstimator):
+class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A ConditionalDPP with the best of many settings, found by cross-validation.
 
     It follows `sklearn.model_selection.GridSearchCV`: each setting is fitted without one fold of the instances after
-    the other and scored on that fold. The best is then fitted to all instances, and predicts.
+    the other and scored on that fold. The best is then fitted to all instances; all that a ConditionalDPP can do,
+    such as `predict`, `decode`, `summary` and `save`, is then done by it.
 
     Parameters
     ----------
@@ -148,32 +139,38 @@ class ConditionalDPPCV(ConditionalEstimator):
             A label per instance. Those of one label, such as several targets of the same items, stay in one fold.
         """
         subsets, weights = check_examples(X, y, sample_weight)
-        if references is not None and len(references) != len(X):
-            raise ValueError(f"references must have one entry per instance ({len(X)}), found {len(references)}.")
+        given = {"references": references, "groups": None if groups is None else np.asarray(groups)}
+        for name, values in given.items():
+            if values is not None and len(values) != len(X):
+                raise ValueError(f"{name} must have one entry per instance ({len(X)}), found {len(values)}.")
         if self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
         jobs = 1 if self.n_jobs is None else check_jobs(self.n_jobs)
         settings = self._settings()
         models = [self._model(params) for params in settings]
-        counts = possible_weights(models, X, subsets, weights)
-        folds = self._folds(len(X), groups, weights)
+        data, counts = Shard(X, subsets, weights), possible_weights(models, X, subsets, weights)
+        splitter = check_cv(self.cv)
+        if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
+            splitter = GroupKFold(splitter.n_splits)
+        folds = list(splitter.split(np.empty((len(X), 0)), groups=groups))
         truth: Sequence[Any] = subsets if references is None else references
-        tasks = (
-            delayed(try_setting)(model, X, subsets, weights, truth, counts, folds, self.scoring) for model in models
-        )
-        trials: list[Trial] = []
-        shown, start = Report(self.progress, len(models), len(folds)), time.perf_counter()
-        for params, trial in zip(settings, Parallel(jobs, return_as="generator")(tasks), strict=True):
-            trials.append(trial)
-            if np.isnan(trial.scores).any():
-                why = "scoring must return a number" if self.scoring else "all its targets have probability 0"
-                fold = int(np.isnan(trial.scores).argmax())
-                raise ValueError(f"The score of fold {fold} with {in_words(params)} is not a number: {why}.")
-            shown.add(params, float(np.mean(trial.scores)), time.perf_counter() - start)
-        self.cv_results_ = results_of(settings, trials)
-        if not all(trial.converged for trial in trials):
-            n = sum(not trial.converged for trial in trials)
-            warnings.warn(f"{n} of {len(trials)} settings did not converge.", ConvergenceWarning, stacklevel=2)
+        tasks = (delayed(try_setting)(model, data, truth, counts, folds, self.scoring) for model in models)
+        measured = np.empty((len(MEASURED), len(models), len(folds)))
+        said, start = Progress(self.progress), time.perf_counter()
+        if self.progress:
+            print(f"{len(models)} settings in {len(folds)} folds: {measured[0].size} fits", file=sys.stderr)
+        for k, trial in enumerate(Parallel(jobs, return_as="generator")(tasks)):
+            measured[:, k] = trial
+            if np.isnan(trial[0]).any():
+                raise ValueError(
+                    f"The score of fold {np.isnan(trial[0]).argmax()} with {in_words(settings[k])} is not a number: "
+                    "scoring must return one."
+                )
+            best = int(measured[0, : k + 1].mean(axis=1).argmax())
+            tell(said, settings[best], measured[0, best].mean(), k + 1, len(models), time.perf_counter() - start)
+        self.cv_results_ = results_of(settings, measured)
+        if failed := int((measured[-1] == 0).any(axis=1).sum()):
+            warn_user(f"{failed} of {len(models)} settings did not converge.", ConvergenceWarning)
         self.best_index_ = int(self.cv_results_["mean_test_score"].argmax())
         self.best_params_, self.n_splits_ = settings[self.best_index_], len(folds)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
@@ -181,64 +178,44 @@ class ConditionalDPPCV(ConditionalEstimator):
             start = time.perf_counter()
             self.best_estimator_ = models[self.best_index_].fit(X, subsets, weights)
             self.refit_time_ = time.perf_counter() - start
-            for name, value in vars(self.best_estimator_).items():
-                if name.endswith("_"):
-                    setattr(self, name, value)
         return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the best model to a JSON file, which `ConditionalDPP.load` reads."""
-        self._check_fitted()
-        self.best_estimator_.save(path)
+    def __getattr__(self, name: str) -> Any:
+        """What this class has not is that of the best model; before `fit` its methods raise NotFittedError."""
+        if name.startswith("_") or name == "best_estimator_":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+        return getattr(vars(self).get("best_estimator_", ConditionalDPP()), name)
 
-    @property
-    def given_size(self) -> bool:  # type: ignore[override]  # an argument of the estimator
-        return bool(hasattr(self, "best_estimator_") and self.best_estimator_.given_size)
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what the best model says of itself, once there is one."""
+        best = vars(self).get("best_estimator_")
+        return card(repr(self), facts={"state": "not fitted"}) if best is None else best._repr_html_()
 
-    @property
-    def prior_variance(self) -> Any:
-        """That of the best model, for its summary."""
-        return self.best_estimator_.prior_variance
+    _repr_mimebundle_ = in_notebook
 
     def _settings(self) -> list[dict[str, Any]]:
         """The settings to compare, without those that make the same model."""
         grid = {"prior_variance": PRIOR_VARIANCES} if self.param_grid is None else self.param_grid
         known = ConditionalDPP().get_params()
-        found: dict[str, dict[str, Any]] = {}
+        settings: dict[str, dict[str, Any]] = {}
         for params in ParameterGrid(grid):
             for name in params:
                 if name not in known:
                     raise ValueError(f"ConditionalDPP has no argument {name!r}; it has {', '.join(known)}.")
-            kind = params.get("similarity", getattr(self.estimator, "similarity", "fixed"))
-            if isinstance(make_similarity(kind, 0.0, 0.0), Mixture):
+            if is_mixture(params.get("similarity", getattr(self.estimator, "similarity", "fixed"))):
                 params = {name: value for name, value in params.items() if name not in ("rho", "nugget")}
-            found.setdefault(in_words(params), params)
-        return list(found.values())
+            settings.setdefault(in_words(params), params)
+        return list(settings.values())
 
     def _model(self, params: dict[str, Any]) -> ConditionalDPP:
         """The estimator with a setting."""
         model: ConditionalDPP = ConditionalDPP() if self.estimator is None else clone(self.estimator)
         model.set_params(**params)
-        if isinstance(make_similarity(model.similarity, 0.0, 0.0), Mixture):
-            model.set_params(rho=0.0, nugget=0.0)
-        return model
+        return model.set_params(rho=0.0, nugget=0.0) if is_mixture(model.similarity) else model
 
-    def _folds(self, n: int, groups: ArrayLike | None, weights: FloatArray) -> list[tuple[IntArray, IntArray]]:
-        """Train and test indices."""
-        if groups is not None and len(np.asarray(groups)) != n:
-            raise ValueError(f"groups must have one label per instance ({n}), found {len(np.asarray(groups))}.")
-        splitter = check_cv(self.cv)
-        if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
-            splitter = GroupKFold(splitter.n_splits)
-        folds = list(splitter.split(np.empty((n, 0)), groups=groups))
-        for f, fold in enumerate(folds):
-            for name, part in zip(("train", "test"), fold, strict=True):
-                if not weights[part].any():
-                    raise ValueError(
-                        f"All instances in the {name} part of fold {f} have sample_weight 0. Leave such instances out, "
-                        "or pass a cv that shuffles, such as KFold(5, shuffle=True)."
-                    )
-        return folds
+
+def is_mixture(similarity: Any) -> bool:
+    return isinstance(make_similarity(similarity, 0.0, 0.0), Mixture)
 
 
 def possible_weights(
@@ -263,78 +240,55 @@ def possible_weights(
 
 def try_setting(
     model: ConditionalDPP,
-    X: Sequence[ItemSet],
-    subsets: Sequence[IntArray],
-    weights: FloatArray,
+    data: Shard,
     truth: Sequence[Any],
     counts: FloatArray,
     folds: Sequence[tuple[IntArray, IntArray]],
     scoring: Scorer | None,
-) -> Trial:
-    """Fit and score a model in every fold. What a fit warns of, the last one says of all instances."""
-    scores, fit_times, score_times, converged = [], [], [], True
+) -> FloatArray:
+    """What was measured of a model in every fold. What a fit warns of, the last one says of all instances."""
+    measured = []
     for train, test in folds:
+        seen, held = data.pick(train.tolist()), data.pick(test.tolist())
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model.fit(pick(X, train), pick(subsets, train), weights[train])
+            model.fit(seen.item_sets, seen.subsets, seen.weights)
         fitted = time.perf_counter()
-        held, wanted = pick(X, test), pick(truth, test)
-        if scoring is not None:
-            scores.append(float(scoring(model, held, wanted)))
+        if scoring is None:
+            score = model.score(held.item_sets, held.subsets, counts[test])
         else:
-            scores.append(model.score(held, wanted, counts[test]) if counts[test].any() else np.nan)
-        fit_times.append(fitted - start)
-        score_times.append(time.perf_counter() - fitted)
-        converged = converged and model.converged_
-    return Trial(scores, fit_times, score_times, converged)
+            score = float(scoring(model, held.item_sets, [truth[t] for t in test.tolist()]))
+        measured.append((score, fitted - start, time.perf_counter() - fitted, model.converged_))
+    return np.array(measured, float).T
 
 
-def results_of(settings: Sequence[dict[str, Any]], trials: Sequence[Trial]) -> CVResults:
+def results_of(settings: Sequence[dict[str, Any]], measured: FloatArray) -> CVResults:
     """`cv_results_` as scikit-learn has it."""
-    found = CVResults()
-    for name in ("fit_times", "score_times"):
-        times = np.array([getattr(trial, name) for trial in trials])
-        found[f"mean_{name[:-1]}"], found[f"std_{name[:-1]}"] = times.mean(axis=1), times.std(axis=1)
+    results = CVResults()
+    for name, values in zip(MEASURED[:3], measured, strict=False):
+        results |= {f"mean_{name}": values.mean(axis=1), f"std_{name}": values.std(axis=1)}
     for name in sorted({name for params in settings for name in params}):
-        values = np.empty(len(settings), object)
-        values[:] = [params.get(name) for params in settings]
-        found[f"param_{name}"] = np.ma.array(values, mask=[name not in params for params in settings])
-    found["params"] = list(settings)
-    scores = np.array([trial.scores for trial in trials])
-    found |= {f"split{f}_test_score": column for f, column in enumerate(scores.T)}
-    mean = scores.mean(axis=1)
-    rank = np.array([1 + int((mean > score).sum()) for score in mean], np.int32)
-    found |= {"mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": rank}
-    return found
+        column = np.empty(len(settings), object)
+        column[:] = [params.get(name) for params in settings]
+        results[f"param_{name}"] = np.ma.array(column, mask=[name not in params for params in settings])
+    results["params"] = list(settings)
+    results |= {f"split{f}_test_score": column for f, column in enumerate(measured[0].T)}
+    mean = results["mean_test_score"]
+    results["rank_test_score"] = np.array([1 + (mean > score).sum() for score in mean], np.int32)
+    return results
 
 
-class Report:
-    """How far a search is, on standard error: one line that moves on a terminal, elsewhere about ten lines."""
-
-    def __init__(self, shown: bool, total: int, folds: int) -> None:
-        self.line, self.total, self.done = Progress(shown), total, 0
-        self.best: tuple[float, str] = (-np.inf, "")
-        if shown:
-            print(f"{total} settings in {folds} folds: {total * folds} fits", file=sys.stderr)
-
-    def add(self, params: dict[str, Any], score: float, seconds: float) -> None:
-        """One more setting is done."""
-        before, self.done = self.done, self.done + 1
-        self.best = max(self.best, (score, in_words(params)))
-        said = f"{self.done} of {self.total} settings, {seconds:.0f} s; best {self.best[0]:.4g}: {self.best[1]}"
-        if self.line.moving:
-            self.line.stage(said, self.done, self.total)
-            if self.done == self.total:
-                print(file=self.line.stream)
-        elif self.line.verbose and 10 * self.done // self.total > 10 * before // self.total:
-            print(said, file=sys.stderr, flush=True)
+def tell(said: Progress, best: dict[str, Any], score: float, done: int, total: int, seconds: float) -> None:
+    """How far the search is: one line that moves on a terminal, elsewhere about ten lines."""
+    line = f"{done} of {total} settings, {seconds:.0f} s; best {score:.4g}: {in_words(best)}"
+    if said.moving and done < total:
+        said.stage(line, done, total)
+    elif said.verbose and 10 * done // total > 10 * (done - 1) // total:
+        said.clear()
+        print(line, file=said.stream, flush=True)
 
 
 def in_words(params: Mapping[str, Any]) -> str:
     """A setting, for a message."""
     return ", ".join(f"{name}={value!r}" for name, value in params.items()) or "the estimator as it is"
-
-
-def pick(values: Sequence[Any], where: IntArray) -> list[Any]:
-    return [values[int(t)] for t in where]

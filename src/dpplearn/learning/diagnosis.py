@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, warn_user
 from dpplearn.learning.solve import SAME, Optimum, largest
 from dpplearn.learning.training_set import Survey
 
@@ -20,17 +17,6 @@ if TYPE_CHECKING:
 
 RUNAWAY = 0.05  # a Newton step that still changes some item's log-quality by this much has not settled
 WORTH_TELLING = 4.5  # a gain in the log-likelihood: three standard errors
-PACKAGE = str(Path(__file__).parents[1])
-
-
-def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line of the caller's own that asked for the fit, through whatever of this package."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
-
-
 CURE = (
     "What is particular to each item makes every target possible: fit with nugget=0.01, say, or "
     'with similarity="mixture", which learns how much of it there is.'
@@ -81,7 +67,7 @@ def warn_about_size(
     warn_user(
         "This model has no constant, so that the weights of its features have to set how many items are chosen too: it "
         f"expects {expected:.3g} in a set, and {mean:.3g} were chosen on average. A constant would raise the "
-        f"log-likelihood by about {gain:.3g}{signs}. Leave constant=False out, or add a column of ones."
+        f"log-likelihood by about {gain:.3g}{signs}. Leave constant=False out."
     )
 
 

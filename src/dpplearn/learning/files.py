@@ -16,7 +16,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
-from dpplearn._io.jsonfile import number, numbers, plain, read_state, write_state
+from dpplearn._io.jsonfile import number, numbers, plain, read_state, write_record
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import Part, cosines, shared_names
 from dpplearn.learning.tables import Encoding
@@ -236,7 +236,7 @@ class Checkpoint:
         if self.path is not None:
             head = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "problem": self.problem}
             climbs = {"latest": latest._asdict(), "finished": [climb._asdict() for climb in self.finished]}
-            write_state(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, **climbs})
+            write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, **climbs})
 
 
 def whole_number(x: Any, name: str, path: str | os.PathLike[str] | None) -> int:

@@ -221,35 +221,19 @@ def concave(posterior: Posterior, survey: Survey, x: FloatArray, tol: float, max
 def posterior_of(engine: Backend, survey: Survey, settings: FitSettings, progress: Progress) -> Posterior:
     """What is to be maximized, and in which units; theta is 0 in its quality.
 
-    The constant that it may add, or that a table has added, has a wide prior, and the features are then centered.
+    A constant that is added has a wide prior, and the features are then centered.
     """
-    names, in_table = survey.names or default_names(survey.n_features), survey.encoding is not None
-    if survey.encoding is not None and survey.encoding.constant and not settings.constant:
-        raise ValueError(
-            "constant=False asks for a model without a constant, and these item sets have a column of ones, which "
-            "ItemSet.from_long added. Leave it out there: ItemSet.from_long(..., constant=False)."
-        )
-    # where the features come from a table, the table has decided
-    column = in_table or bool(((survey.low == survey.high) & (survey.low != 0)).any())
-    missing = settings.constant and not settings.given_size and not column
-    few = survey.n_features <= MANY
-    spanned = constant_of(survey.products) if missing or few else np.zeros(survey.n_features)
-    added = missing and not spanned.any()
+    names, few = survey.names or default_names(survey.n_features), survey.n_features <= MANY
+    missing = settings.constant and not settings.given_size
+    missing = missing and not ((survey.low == survey.high) & (survey.low != 0)).any()
+    constant = constant_of(survey.products) if missing or few else np.zeros(survey.n_features)
+    precision, center = check_precision(settings.prior_variance, survey.n_features), np.zeros(survey.n_features)
+    added = bool(missing and not constant.any())
     if added:
         name = next(name for name in ("constant", "added constant", *default_names(1)) if name not in names)
-        names = (name, *names)
-    # given the size a constant changes nothing, and a vector of variances has one for the table's own
-    own = survey.encoding is not None and survey.encoding.constant and np.ndim(settings.prior_variance) == 0
-    ours = added or (own and not settings.given_size)
-    precision = np.append(np.zeros(int(added)), check_precision(settings.prior_variance, survey.n_features))
-    center, constant = np.zeros(survey.n_features), np.zeros(precision.size)
-    if ours:
-        precision[0] = 1 / AVERAGE if precision.any() else 0.0
-        center, constant[0] = mean_of(survey), 1.0
-        center[0] = center[0] if added else 0.0  # a column of ones stays one
-    elif few:
-        constant = spanned
-    quality = LogLinear(np.zeros(precision.size), names, added, center if ours else None)
+        names, center, constant = (name, *names), mean_of(survey), np.append(1.0, constant)
+        precision = np.append(1 / AVERAGE if precision.any() else 0.0, precision)
+    quality = LogLinear(np.zeros(precision.size), names, added, center if added else None)
     spread = np.maximum(np.abs(survey.low - center), np.abs(survey.high - center))
     scale = np.append(np.ones(int(added)), spread)
     S, learned = settings.similarity, isinstance(settings.similarity, Mixture)
@@ -269,8 +253,8 @@ def constant_of(products: FloatArray) -> FloatArray:
     lam, U = np.linalg.eigh(A)
     root = U[:, lam > 1e-10 * lam.size] / np.sqrt(lam[lam > 1e-10 * lam.size])
     c = scale * (root @ (root.T @ (scale * sums)))
-    # of squares: a feature that differs from a constant by a millionth of its mean, as the seconds of a day, is none
-    return np.asarray(c if abs(n - c @ sums) <= 1e-12 * n else np.zeros_like(c))
+    # Of squares: a feature that differs from a constant by a millionth of its mean, such as a time in seconds, is none.
+    return np.asarray(c if abs(n - c @ sums) <= 1e-13 * n else np.zeros_like(c))
 
 
 def check_precision(prior_variance: Any, m: int) -> FloatArray:

@@ -30,7 +30,7 @@ from dpplearn.learning.similarity import (
     read_parts,
     shared_columns,
 )
-from dpplearn.learning.tables import Drop, Encoding, Names, learn_encoding, read_long
+from dpplearn.learning.tables import Encoding, Names, read_long
 from dpplearn.process import Frozen
 
 
@@ -170,17 +170,6 @@ class ItemSet(Frozen):
         """
         return Fixed(rho, nugget).matrix(self)
 
-    def similarity_of(self, subset: IntArray, rho: float = 0.0, nugget: float = 0.0) -> FloatArray:
-        """The block S_Y, without the rest of S."""
-        return Fixed(rho, nugget).block(self, subset)
-
-    def similarity_rows(self, rho: float = 0.0) -> FloatArray:
-        """Rows of length 1 with S = rows rows^T, if phi was given: phi and the constant rho, over sqrt(1 + rho^2)."""
-        rows = Fixed(rho).rows(self)
-        if rows is None:
-            raise ValueError("This ItemSet was given S, and has no similarity features phi.")
-        return rows
-
     def cosines(self, subset: IntArray | None = None) -> FloatArray:
         """C, or its block for a subset: `S` as given, or phi phi^T; a new array."""
         return cosines(self.phi if self.similarity is None else None, self.similarity, subset, lambda: self._columns)
@@ -228,14 +217,13 @@ class ItemSet(Frozen):
     @classmethod
     def from_long(
         cls, table: Any, *, group: str | None, features: Sequence[str] | None = ..., phi: Names | None = ...,
-        cost: str | None = ..., chosen: None = ..., drop: Drop = ..., constant: bool = ...,
-        encoding: Encoding | None = ...,
+        cost: str | None = ..., chosen: None = ..., encoding: Encoding | None = ...,
     ) -> list[ItemSet]: ...  # fmt: skip
     @overload
     @classmethod
     def from_long(
         cls, table: Any, *, group: str | None, features: Sequence[str] | None = ..., phi: Names | None = ...,
-        cost: str | None = ..., chosen: str, drop: Drop = ..., constant: bool = ..., encoding: Encoding | None = ...,
+        cost: str | None = ..., chosen: str, encoding: Encoding | None = ...,
     ) -> tuple[list[ItemSet], list[IntArray]]: ...  # fmt: skip
     @classmethod
     def from_long(
@@ -247,8 +235,6 @@ class ItemSet(Frozen):
         phi: Names | None = None,
         cost: str | None = None,
         chosen: str | None = None,
-        drop: Drop = "most frequent",
-        constant: bool = True,
         encoding: Encoding | None = None,
     ) -> list[ItemSet] | tuple[list[ItemSet], list[IntArray]]:
         """Item sets from a table with one row per item and a column that says which instance it is in.
@@ -279,10 +265,6 @@ class ItemSet(Frozen):
             Column of the costs.
         chosen : str, optional
             Column that is true (or 1) for the items that were chosen.
-        drop : {"most frequent", None}
-            The level of a category that has no column; with None, all have one, and a prior must tell them apart.
-        constant : bool
-            Whether a column of ones comes first, which sets how many items are chosen, unless a feature is all ones.
         encoding : Encoding, optional
             In place of features and phi, for new data: `model.encoding_`, or that of an item set.
 
@@ -296,14 +278,14 @@ class ItemSet(Frozen):
         >>> table["kind"] = ["shoe", "hat", "shoe", "shoe"]
         >>> X, y = ItemSet.from_long(table, group="query", features=["score", "kind"], phi=["kind"], chosen="click")
         >>> X, y
-        ([<ItemSet of 2 items with 4 features>, <ItemSet of 2 items with 4 features>], [array([1]), array([0])])
+        ([<ItemSet of 2 items with 3 features>, <ItemSet of 2 items with 3 features>], [array([1]), array([0])])
         >>> X[1].names, X[1].features
-        (('constant', 'score', 'score is unknown', 'kind=hat'), array([[1. , 0.5, 0. , 0. ],
-               [1. , 0.5, 1. , 0. ]]))
+        (('score', 'score is unknown', 'kind=hat'), array([[0.5, 0. , 0. ],
+               [0.5, 1. , 0. ]]))
         """
         new = encoding is not None
         if encoding is None:
-            encoding = learn_encoding(table, features, phi, drop, constant)
+            encoding = Encoding.of(table, features, phi)
         elif features is not None or phi is not None:
             raise TypeError("encoding says which columns are features: leave features and phi out, or encoding.")
         elif not isinstance(encoding, Encoding):

@@ -58,10 +58,6 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     """The parameters and the fitted values in a file that `save_model` wrote."""
     data = read_json(path, FORMAT, VERSION)
-    if data["version"] != VERSION:
-        raise ValueError(
-            f"{path} has version {data['version']}, and this dpplearn reads {VERSION}. Fit the model again."
-        )
     missing = [k for k in ("params", "feature_names", "quality", "similarity", *FITTED) if k not in data]
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
@@ -79,7 +75,7 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
     weights = quality.n_features + (isinstance(quality, LogLinear) and quality.constant)
     names = read_names(data["feature_names"], weights, path)
-    if encoding is not None and tuple(encoding.names) != names:
+    if encoding is not None and tuple(encoding.names) != names[-quality.n_features :]:
         raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
     if encoding is not None and len(encoding.features) != len(quality.names) - 1 and isinstance(quality, Boosted):
         raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -70,21 +69,11 @@ class ConditionalPredictor:
             raise AttributeError(f"A quality of kind {self.quality_.kind!r} has no weights theta: see summary().")
         return self.quality_.theta
 
-    @theta_.setter
-    def theta_(self, theta: FloatArray) -> None:
-        before = getattr(self, "quality_", None)
-        known = before if isinstance(before, LogLinear) else LogLinear(np.empty(0))
-        self.quality_ = known.with_parameters(np.asarray(theta, float))
-
     @property
     def rho_(self) -> float:
         """The constant similarity feature; of a mixture, the one that gives its S from the mean of its parts."""
         self._check_fitted()
         return self.similarity_.rho
-
-    @rho_.setter
-    def rho_(self, rho: float) -> None:
-        self.similarity_ = replace(getattr(self, "similarity_", Fixed()), rho=rho)
 
     @property
     def nugget_(self) -> float:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_choice, count_of, row_lengths
+from dpplearn._checks import Features, FloatArray, IntArray, count_of, row_lengths, warn_user
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
-from dpplearn.learning.columns import MOST_LEVELS, WIDE, Column, Levels, column_from, is_missing, label
+from dpplearn.learning.columns import MOST_LEVELS, WIDE, Column, column_from, is_missing
 
 T = TypeVar("T")
-LOOKED_AT = 1000  # items of an instance whose similarities are looked at
+LOOKED_AT = 1000  # instances whose similarities are looked at, and items of each
 OPPOSITE, ALL_ALIKE = -0.5, 0.98  # the square of a similarity: a quarter of what two equal items have; nearly all of it
-Drop = Literal["most frequent"] | None
 Names = Sequence[str] | Mapping[str, Sequence[str]]
 
 
@@ -32,23 +30,44 @@ class Encoding:
         Columns of the quality features.
     phi : mapping of str to tuple of Column
         Columns of the similarity features, by part. The part is called "" where the columns were a list.
-    constant : bool
-        Whether a column of ones comes first. Its weight is that of the levels without a column, too.
     """
 
     features: tuple[Column, ...]
     phi: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
-    constant: bool = False
 
     def __repr__(self) -> str:
         features = brief(tuple(one.name for one in self.features))
         phi = brief({part: tuple(one.name for one in columns) for part, columns in self.phi.items()})
-        return f"Encoding(features={features}, phi={phi}, constant={self.constant})"
+        return f"Encoding(features={features}, phi={phi})"
+
+    @classmethod
+    def of(cls, table: Any, features: Any, phi: Names | None) -> Self:
+        """What the columns are in training."""
+        names = check_names_of(features, "features")
+        n = column(table, names[0]).size
+        if n == 0:
+            raise ValueError("The table must have a row for each item, but has no rows.")
+
+        def learn(name: str, most: int | None = None) -> Column:
+            values = column(table, name, n)
+            return Column.of(name, values, getattr(table[name], "dtype", None), most=most)
+
+        columns = tuple(learn(name, MOST_LEVELS) for name in names)
+        for one in columns:
+            if len(one.levels) == 1 and not one.unknown:
+                only = one.levels[0]
+                warn_user(f"Column {one.name!r} has one category in every row, {only!r:.40}: it has no weight.")
+        if not any(one.quality_names for one in columns):
+            raise ValueError("No column of features has two values: nothing is left to learn from.")
+        lists = phi if isinstance(phi, Mapping) else {} if phi is None else {"": phi}
+        if not lists and phi is not None:
+            raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
+        return cls(columns, {part: tuple(map(learn, check_names_of(some, "phi"))) for part, some in lists.items()})
 
     @property
     def names(self) -> list[str]:
         """Of the quality features."""
-        return ["constant"] * self.constant + [name for one in self.features for name in one.quality_names]
+        return [name for one in self.features for name in one.quality_names]
 
     @property
     def references(self) -> dict[str, str]:
@@ -62,17 +81,12 @@ class Encoding:
 
     def quality(self, raw: FloatArray) -> FloatArray:
         """The quality features, from the raw columns."""
-        blocks = [one.quality(x) for one, x in zip(self.features, raw.T, strict=True)]
-        return np.hstack([np.ones((len(raw), int(self.constant))), *blocks])
-
-    def directions(self, raw: Mapping[str, FloatArray]) -> dict[str, Features]:
-        """The similarity features of each part, from their raw columns."""
-        return {part: directions_of(columns, raw[part]) for part, columns in self.phi.items()}
+        return np.hstack([one.quality(x) for one, x in zip(self.features, raw.T, strict=True)])
 
     def state(self) -> dict[str, Any]:
         """For a model file."""
         parts = {part: [vars(one) for one in columns] for part, columns in self.phi.items()}
-        return {"features": [vars(one) for one in self.features], "phi": parts, "constant": self.constant}
+        return {"features": [vars(one) for one in self.features], "phi": parts}
 
     @classmethod
     def from_state(cls, state: Any, path: Any) -> Self:
@@ -80,11 +94,11 @@ class Encoding:
         try:
             features = tuple(column_from(one) for one in state["features"])
             phi = {str(part): tuple(column_from(one) for one in columns) for part, columns in state["phi"].items()}
-            if not isinstance(state["constant"], bool) or not features:
-                raise ValueError("it has no features, or does not say whether there is a constant")
+            if not features:
+                raise ValueError("it has no features")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"encoding in {path} is none ({error}). Save the model again.") from None
-        return cls(features, phi, state["constant"])
+            raise ValueError(f"encoding in {path} cannot be read ({error}). Save the model again.") from None
+        return cls(features, phi)
 
 
 # The similarity features of a part
@@ -92,17 +106,16 @@ class Encoding:
 
 def directions_of(columns: Sequence[Column], raw: FloatArray) -> Features:
     """Columns side by side: each that is no boolean has length 1, so that no unit outweighs another."""
-    ways = [(one.by_distance if counts_by_distance(one, columns) else one.direction) for one in columns]
-    blocks: list[Features] = [way(x) for way, x in zip(ways, raw.T, strict=True)]
-    if only_booleans(columns):  # items of which all are false are alike
+    near = not are_coordinates(columns)
+    blocks: list[Features] = [
+        one.by_distance(x) if near and one.kind == "number" else one.direction(x)
+        for one, x in zip(columns, raw.T, strict=True)
+    ]
+    if all(one.kind == "boolean" for one in columns):  # items of which all are false are alike
         blocks.append(~np.any([(block != 0).ravel() for block in blocks], axis=0)[:, None])
     if sum(block.shape[1] for block in blocks) > WIDE:
         return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks]))
     return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks]).astype(np.float64)
-
-
-def only_booleans(columns: Sequence[Column]) -> bool:
-    return all(one.kind == "boolean" for one in columns)
 
 
 def are_coordinates(columns: Sequence[Column]) -> bool:
@@ -110,102 +123,42 @@ def are_coordinates(columns: Sequence[Column]) -> bool:
     return len(columns) > 1 and all(one.kind == "number" for one in columns)
 
 
-def counts_by_distance(one: Column, columns: Sequence[Column]) -> bool:
-    """Whether a column of a part is a number that counts by its distance."""
-    return one.kind == "number" and not are_coordinates(columns)
-
-
-def warn_about_cosines(encoding: Encoding, directions: Mapping[str, Features], rows_of: Sequence[IntArray]) -> None:
-    """Warn where several numbers, read as coordinates of a direction, are more likely measurements."""
-    for part, columns in encoding.phi.items():
-        if not are_coordinates(columns):
-            continue
-        names = [one.name for one in columns]
-        few = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-        lowest, highest = 1.0, -1.0
-        for rows in rows_of:
-            phi = to_dense(directions[part][rows[:LOOKED_AT]])
-            lengths = row_lengths(phi)
-            if rows.size > 1 and lengths.min() > 0:
-                cosines = (phi @ phi.T) / lengths[:, None] / lengths
-                lowest = min(lowest, float(cosines.min()))
-                np.fill_diagonal(cosines, -1.0)
-                highest = max(highest, float(cosines.max()))
-        cure = (
-            "If they are measurements, and not the coordinates of an embedding, make each a part of its own, which "
-            f"counts by distance: phi={{{names[0]!r}: [{names[0]!r}], {names[1]!r}: [{names[1]!r}]}}."
+def warn_about_phi(
+    columns: Sequence[Column], raw: FloatArray, directions: Features, rows_of: Sequence[IntArray]
+) -> None:
+    """Warn of columns that make all items alike, and of numbers that are more likely measurements than coordinates."""
+    for one, x in zip(columns, raw.T, strict=True):
+        if (x == x[0]).all():
+            warn_user(
+                f"Column {one.name!r} has the same value in every row, so that it makes all items alike. Leave it out "
+                "of phi."
+            )
+    if not are_coordinates(columns):
+        return
+    lowest = np.inf
+    for rows in rows_of[:LOOKED_AT]:
+        phi = to_dense(directions[rows[:LOOKED_AT]])
+        lengths = row_lengths(phi)
+        if rows.size > 1 and lengths.min() > 0:
+            lowest = min(lowest, float(((phi @ phi.T) / lengths[:, None] / lengths).min()))
+    if lowest == np.inf or OPPOSITE <= lowest <= ALL_ALIKE:
+        return
+    names = [one.name for one in columns]
+    few = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    said = f"all items are alike: no similarity is below {lowest:.3f}."
+    if lowest < OPPOSITE:
+        said = (
+            f"some items have the similarity {lowest:.2f}. Items in opposite directions repel each other as if they "
+            "were alike, because only the square of a similarity counts."
         )
-        if lowest < OPPOSITE:
-            warnings.warn(
-                f"By the numbers {few} in phi, some items have the similarity {lowest:.2f}. Items in opposite "
-                "directions repel each other as if they were alike, because only the square of a similarity counts. "
-                f"{cure}",
-                stacklevel=4,
-            )
-        elif lowest > ALL_ALIKE and highest > -1.0:
-            warnings.warn(
-                f"By the numbers {few} in phi, all items are alike: no similarity is below {lowest:.3f}. {cure}",
-                stacklevel=4,
-            )
+    warn_user(
+        f"By the numbers {few} in phi, {said} If they are measurements, and not the coordinates of an embedding, make "
+        f"each a part of its own, which counts by distance: phi={{{names[0]!r}: [{names[0]!r}], {names[1]!r}: "
+        f"[{names[1]!r}]}}."
+    )
 
 
 # From a table to item sets
-
-
-def learn_encoding(table: Any, features: Any, phi: Names | None, drop: Drop, constant: bool) -> Encoding:
-    """What the columns are in training."""
-    if drop is not None:
-        check_choice(drop, "drop", ("most frequent",))
-    names = check_names_of(features, "features")
-    n = column(table, names[0]).size
-    if n == 0:
-        raise ValueError("The table must have a row for each item, but has no rows.")
-    columns = [learn_column(table, name, n, MOST_LEVELS) for name in names]
-    if drop is None:
-        columns = [replace(one, base=-1) for one in columns]
-    lists = phi if isinstance(phi, Mapping) else {} if phi is None else {"": phi}
-    if not lists and phi is not None:
-        raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
-    parts = {
-        part: tuple(learn_column(table, name, n) for name in check_names_of(some, "phi"))
-        for part, some in lists.items()
-    }
-    for name in {one.name: None for part in parts.values() for one in part if has_one_value(table, one)}:
-        warnings.warn(
-            f"Column {name!r} has the same value in every row, so that it makes all items alike. Leave it out of phi.",
-            stacklevel=3,
-        )
-    for one in columns:
-        if len(one.levels) == 1 and not one.unknown:
-            warnings.warn(
-                f"Column {one.name!r} has one category in every row, {one.levels[0]!r:.40}: it has no weight.",
-                stacklevel=3,
-            )
-    ones = any(one.kind == "number" and (column(table, one.name) == 1).all() for one in columns)
-    constant = bool(constant) and not ones
-    if not constant and not any(one.quality_names for one in columns):
-        raise ValueError("No column of features has two values, and constant=False: nothing is left to learn from.")
-    return Encoding(tuple(columns), parts, constant)
-
-
-def learn_column(table: Any, name: str, n: int, most: int | None = None) -> Column:
-    values = column(table, name, n)
-    return Column.of(name, values, given_levels(table[name]), most=most)
-
-
-def has_one_value(table: Any, one: Column) -> bool:
-    raw = one.raw(column(table, one.name))
-    return bool((raw == raw[0]).all())
-
-
-def given_levels(series: Any) -> Levels | None:
-    """Of a pandas categorical, or of a polars Enum, whose levels are in an order."""
-    dtype: Any = getattr(series, "dtype", None)
-    if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):  # pandas
-        return Levels(tuple(label(x) for x in dtype.categories.tolist()), bool(dtype.ordered))
-    if type(dtype).__name__ == "Enum" and hasattr(dtype, "categories"):  # polars
-        return Levels(tuple(dtype.categories.to_list()), True)
-    return None
 
 
 def read_long(
@@ -222,9 +175,12 @@ def read_long(
     n = column(table, encoding.features[0].name).size
     labels, rows_of = ([None], [np.arange(n)]) if group is None else group_rows(column(table, group, n), group)
     raw = raw_columns(table, encoding.features, n, new)
-    directions = encoding.directions({part: raw_columns(table, cols, n, False) for part, cols in encoding.phi.items()})
-    if not new:
-        warn_about_cosines(encoding, directions, rows_of)
+    directions: dict[str, Features] = {}
+    for part, columns in encoding.phi.items():
+        raw_phi = raw_columns(table, columns, n, False)
+        directions[part] = directions_of(columns, raw_phi)
+        if not new:
+            warn_about_phi(columns, raw_phi, directions[part], rows_of)
     F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
@@ -245,19 +201,18 @@ def read_long(
 
 def raw_columns(table: Any, columns: Sequence[Column], n: int, new: bool) -> FloatArray:
     """The raw columns side by side; of new data, a warning says which have categories that training had not."""
-    found = np.empty((n, len(columns)))
+    raw = np.empty((n, len(columns)))
     for j, one in enumerate(columns):
         values = column(table, one.name, n)
-        found[:, j] = one.raw(values)
-        if new and one.levels and np.isnan(found[:, j]).any():
-            codes = zip(values.tolist(), found[:, j].tolist(), strict=True)
-            if odd := [x for x, code in codes if code != code and not is_missing(x)]:
-                rows = count_of(len(odd), "row has", "rows have")
-                warnings.warn(
-                    f"{rows} a {one.name!r} that training had not ({odd[0]!r:.40} is the first): it counts as unknown.",
-                    stacklevel=4,
+        raw[:, j] = one.raw(values)
+        if new and one.levels:
+            odd = [x for x, code in zip(values.tolist(), raw[:, j].tolist(), strict=True) if code != code]
+            if odd := [x for x in odd if not is_missing(x)]:
+                warn_user(
+                    f"{count_of(len(odd), 'row has', 'rows have')} a {one.name!r} that training had not "
+                    f"({odd[0]!r:.40} is the first): it counts as unknown."
                 )
-    return found
+    return raw
 
 
 def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
@@ -265,7 +220,10 @@ def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
     if callable(getattr(table, "collect", None)) and not hasattr(table, "__len__"):  # polars, lazy
         raise TypeError(f"The table must be there to be read, found a {type(table).__name__}: pass table.collect().")
     try:
-        found = as_array(table[name])
+        values = table[name]
+        # numpy would write None and NaN among texts as texts too
+        texts = isinstance(values, list | tuple) and any(isinstance(x, str) for x in values)
+        found = np.array(values, object) if texts else np.asarray(values)
     except Exception:  # every library has an error of its own for this
         known = list(table) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
         if name in known:
@@ -278,13 +236,6 @@ def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
             f"The columns of the table must have the same length: {n} rows, but {name!r} has {found.size}."
         )
     return found
-
-
-def as_array(values: Any) -> np.ndarray:
-    """An array that keeps None and NaN among texts, which numpy would write as texts too."""
-    if isinstance(values, list | tuple) and any(isinstance(x, str) for x in values):
-        return np.array(values, object)
-    return np.asarray(values)
 
 
 def check_names_of(names: Any, what: Literal["features", "phi"]) -> list[str]:
@@ -313,15 +264,12 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
 def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]]:
     """The different labels in order of first appearance, and the rows of each in order."""
     rows: dict[Any, list[int]] = {}
-    absent = (
-        np.isnat(labels)
-        if labels.dtype.kind in "mM"
-        else np.array([is_missing(x) and x != "" for x in labels.tolist()], np.bool_)
-    )
-    if absent.any():
+    dates = np.isnat(labels) if labels.dtype.kind in "mM" else np.zeros(labels.size, np.bool_)
+    absent = np.flatnonzero([is_missing(x) and x != "" for x in labels.tolist()] | dates)
+    if absent.size:
         raise ValueError(
-            f"Column {name!r} must say of every row which group it is in, but has no value in row {absent.argmax()} "
-            f"({absent.sum()} such rows in all). Leave these rows out, or give them a group."
+            f"Column {name!r} must say of every row which group it is in, but has no value in row {absent[0]} "
+            f"({absent.size} such rows in all). Leave these rows out, or give them a group."
         )
     for row, group in enumerate(labels.tolist()):
         rows.setdefault(group, []).append(row)

@@ -28,7 +28,7 @@ def entries(chain, i, k):
     return dot(A[i], A[i])
 
 
-@jit(steps=lambda k: k * k / 2)
+@jit
 def gain_of_adding(C, k, b, diagonal):
     """Turn b = L_Yi into x = C^-1 b, and return g = L_ii - |x|^2, or 0 where nothing is left."""
     left = diagonal
@@ -63,7 +63,7 @@ def gain_of_swapping(k, a, x, z, gain, deleting):
     return deleting * gain + cross * cross
 
 
-@jit(steps=lambda k: k)
+@jit
 def insert(C, Y, k, i, x, gain):
     """Append item i to Y, and the row (x, sqrt(g)) to C."""
     for c in range(k):

@@ -4,28 +4,49 @@ Phase 1 picks the eigenvectors J, each with its own probability; phase 2 draws f
 DPP spanned by V[:, J]. Neither phase touches all n items unless that is the cheaper way.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from dpplearn._numba import jit
 from dpplearn._precision import AGAIN
 from dpplearn.sampling._random_loops import below, exponential, uniform
-from dpplearn.sampling.records import NEVER, Work
 
+Array = np.ndarray[Any, Any]
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
 BATCH = 4  # proposals fetched together: more would mostly be thrown away with the last
 
 
+class Work(NamedTuple):
+    """What one stream of samples writes on; `draw` leaves its sample in items."""
+
+    J: Array  # (m,) columns chosen in phase 1
+    items: Array  # (n,) items chosen in phase 2
+    left_out: Array  # (n,) marks, to turn a set into its complement
+    E: Array  # orthonormal rows that span the items taken so far
+    dots: Array  # (m,) products of a row with those of E
+    waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
+
+
+class Unless(NamedTuple):
+    """Samples that need not be finished: of another size, or of costs that cannot come to be from low to high."""
+
+    cost: Array  # (n,); empty where all are finished
+    low: float
+    high: float
+    cheapest: float  # of an item
+    dearest: float
+    smallest: int  # number of items
+    largest: int
+
+
+NEVER = Unless(np.empty(0), 0.0, 0.0, 0.0, 0.0, 0, 0)
+
+
 @jit
 def make_work(n, m):
-    return Work(
-        np.empty(m, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.uint8),
-        np.empty((min(m, 64), min(m, 64))),
-        np.empty(m),
-        np.empty(m),
-        np.empty((BATCH, m + 1)),
-    )
+    J, items, left_out = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8)
+    return Work(J, items, left_out, np.empty((min(m, 64), min(m, 64))), np.empty(m), np.empty((BATCH, m + 1)))
 
 
 @jit(steps=lambda V: 10 * V.size)
@@ -105,19 +126,11 @@ def choose_k_vectors(log_esp, state, J):
     e_j(first i-1) / e_j(first i). These ratios telescope, so the next column taken is where
     e_j falls below u times its value: one binary search per column.
     """
-    k = log_esp.shape[0] - 1
-    i = log_esp.shape[1] - 1
+    k, i = log_esp.shape[0] - 1, log_esp.shape[1] - 1
     for j in range(k, 0, -1):
         bar = log_esp[j, i] - exponential(state)  # log(u e_j(first i))
-        low, high = j - 1, i  # e_j of fewer than j numbers is 0, so the answer is in (low, high]
-        while high - low > 1:
-            mid = (low + high) // 2
-            if log_esp[j, mid] >= bar:
-                high = mid
-            else:
-                low = mid
-        J[k - j] = high - 1
-        i = high - 1
+        i = max(np.searchsorted(log_esp[j, : i + 1], bar), j) - 1  # e_j of fewer than j numbers is 0
+        J[k - j] = i
     return k
 
 
@@ -149,55 +162,6 @@ def orthogonalize(row, E, t, k, dots):
         E[t, c] = row[c] * scale
 
 
-@jit(steps=lambda V, k: 2 * len(V) * k * k)
-def chain_from(V, k, t, state, work):
-    """Items t ... k-1 by the chain rule over all n items, O(n k) each, given E of the first t."""
-    J, items, E, row, dots = work.J, work.items, work.E, work.row, work.dots
-    n = V.shape[0]
-    W, left = np.empty((n, k)), np.empty(n)
-    for i in range(n):
-        norm = 0.0
-        for c in range(k):
-            W[i, c] = V[i, J[c]]
-            norm += W[i, c] * W[i, c]
-        for s in range(t):
-            d = 0.0
-            for c in range(k):
-                d += E[s, c] * W[i, c]
-            norm -= d * d
-        left[i] = max(norm, 0.0)
-    for s in range(t):
-        left[items[s]] = 0.0
-    while t < k:
-        total = 0.0
-        for i in range(n):
-            total += left[i]
-        x = uniform(state) * total
-        chosen = -1
-        for i in range(n):
-            if left[i] > 0.0:
-                chosen = i
-                x -= left[i]
-                if x < 0.0:
-                    break
-        items[t] = chosen
-        for c in range(k):
-            row[c] = W[chosen, c]
-        for s in range(t):
-            dots[s] = 0.0
-            for c in range(k):
-                dots[s] += E[s, c] * row[c]
-        orthogonalize(row, E, t, k, dots)
-        for i in range(n):
-            d = 0.0
-            for c in range(k):
-                d += E[t, c] * W[i, c]
-            left[i] = max(left[i] - d * d, 0.0)  # what the new item leaves of row i
-        for s in range(t + 1):
-            left[items[s]] = 0.0  # exactly, so that rounding never draws an item twice
-        t += 1
-
-
 @jit
 def project(tables, k, state, work, unless):
     """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k]; returns k.
@@ -210,15 +174,12 @@ def project(tables, k, state, work, unless):
     depend on what was taken, so they are fetched a few at a time, and their cache misses overlap.
     """
     V, accept, alias, waiting = tables.V, tables.accept, tables.alias, work.waiting
-    J, items, E, row, dots = work.J, work.items, work.E, work.row, work.dots
-    n = V.shape[0]
-    batch = waiting.shape[0]
-    at = batch
+    J, items, E, dots = work.J, work.items, work.E, work.dots
+    n, t, at = V.shape[0], 0, BATCH
     spent, short = 0.0, unless.cost.size > 0
-    t, patience = np.int64(0), 1000 + 100 * k  # a literal 0 would be a type of its own: two compilations of callees
     while t < k:
-        if at == batch:
-            for a in range(batch):
+        if at == BATCH:
+            for a in range(BATCH):
                 j = J[below(state, k)]
                 x = uniform(state) * n
                 i = np.int64(x)
@@ -243,21 +204,13 @@ def project(tables, k, state, work, unless):
                 break
         if spare > 0.0:
             items[t] = np.int64(waiting[at, k])
-            for c in range(k):
-                row[c] = waiting[at, c]
             if short:
                 spent += unless.cost[items[t]]
                 left = k - t - 1
                 if spent + left * unless.cheapest > unless.high or spent + left * unless.dearest < unless.low:
                     return -1
-            orthogonalize(row, E, t, k, dots)
+            orthogonalize(waiting[at], E, t, k, dots)
             t += 1
-            patience = 1000 + 100 * k
-        else:
-            patience -= 1
-            if patience == 0:  # practically never; the chain draws from the same conditional law
-                chain_from(V, k, t, state, work)
-                return k
         at += 1
     return k
 
@@ -311,13 +264,9 @@ def draw(tables, state, work, unless):
         k = complement(J, k, work.left_out, n)
     if k > 0:
         if work.E.shape[0] < k:
-            work = Work(J, items, work.left_out, np.empty((k, k)), work.row, work.dots, work.waiting)
-        # flops: rejection k^2 (k H_k - k), the chain n k^2
-        if k * (np.log(k) - 0.42) <= n:
-            if project(tables, k, state, work, NEVER if flip else unless) < 0:
-                return -1
-        else:
-            chain_from(tables.V, k, np.int64(0), state, work)
+            work = Work(J, items, work.left_out, np.empty((k, k)), work.dots, work.waiting)
+        if project(tables, k, state, work, NEVER if flip else unless) < 0:
+            return -1
     if flip:
         return complement(items, k, work.left_out, n)
     sort(items, k)
@@ -325,9 +274,9 @@ def draw(tables, state, work, unless):
 
 
 def steps_of_drawing(tables, size, room):
-    """Of k items: about k log k proposals, each with up to k products of k terms; or the chain."""
+    """Of k items: about k log k proposals, each with up to k products of k terms."""
     k = max(room - 64, 0) / size  # room for more
-    return size * (200 + 10 * tables.p.size + k**2 * min(0.5 * k * np.log(2 + k), len(tables.V)))
+    return size * (200 + 10 * tables.p.size + 0.5 * k**3 * np.log(2 + k))
 
 
 @jit(steps=steps_of_drawing)

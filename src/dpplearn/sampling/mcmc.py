@@ -25,21 +25,18 @@ CHUNK = 4096  # moves whose random numbers are drawn together
 class Moves:
     """A kernel seen through its entries, the present set Y, and the Cholesky factor of L_Y."""
 
-    def __init__(self, kernel: FloatArray | Entry, n: int, *, gram: bool = False, capacity: int = 256) -> None:
-        self.kernel, self.n, self.gram = kernel, n, gram
-        self.k = 0
+    def __init__(self, kernel: FloatArray | Entry, n: int, *, gram: bool = False) -> None:
+        self.kernel, self.n, self.gram, self.k = kernel, n, gram, 0
         self.inside = np.zeros(n, np.bool_)
-        self.Y = np.empty(0, np.int64)
-        self.b, self.z, self.C = np.empty(0), np.empty(0), np.empty((0, 0))
-        self.reserve(capacity)
+        self.Y, self.C = np.empty(0, np.int64), np.empty((0, 0))
+        self.reserve(256)
 
     def reserve(self, capacity: int) -> None:
         """Room for sets of `capacity` items; twice as much each time, and never more than n + 1."""
-        capacity = min(capacity, self.n + 1)
-        if capacity > self.Y.size:
+        if min(capacity, self.n + 1) > self.Y.size:
             capacity = min(max(capacity, 2 * self.Y.size), self.n + 1)
-            Y, C = np.empty(capacity, np.int64), np.empty((capacity, capacity))
-            Y[: self.k], C[: self.k, : self.k] = self.Y[: self.k], self.C[: self.k, : self.k]
+            Y, C, k = np.empty(capacity, np.int64), np.empty((capacity, capacity)), self.k
+            Y[:k], C[:k, :k] = self.Y[:k], self.C[:k, :k]
             self.Y, self.C, self.b, self.z = Y, C, np.empty(capacity), np.empty(capacity)
 
     def row(self, i: int, items: IntArray) -> FloatArray:
@@ -66,53 +63,38 @@ class Moves:
         """L_ii of every item."""
         if callable(self.kernel):
             return np.array([self.entry(i, i) for i in range(self.n)], np.float64)
-        if self.gram:
-            return np.einsum("ij,ij->i", self.kernel, self.kernel)
-        return self.kernel.diagonal().copy()
+        return np.einsum("ij,ij->i", self.kernel, self.kernel) if self.gram else self.kernel.diagonal().copy()
 
     def start_greedy(self, k: int | None) -> None:
         """Take the item that multiplies det(L_Y) most, k times, or while it multiplies it by more than 1."""
-        from dpplearn.sampling._chain_loops import gain_of_adding, insert
-
-        everything = np.arange(self.n)
         whole = self.diagonal()
         if whole.min() < 0.0:
             i = int(whole.argmin())
             raise ValueError(f"The kernel must have a non-negative diagonal, but L({i}, {i}) = {whole[i]}.")
-        gain = whole.copy()
-        rows: list[FloatArray] = []
-        while k is None or self.k < k:
-            gain[self.Y[: self.k]] = -np.inf
+        gain, Y = whole.copy(), np.empty(0, np.int64)
+        L_Y, factor = np.empty((0, self.n)), np.empty((0, self.n))  # rows of L, and what is left of them
+        while k is None or Y.size < k:
             i = int(gain.argmax())
             if gain[i] <= (1.0 if k is None else NOTHING * whole[i]):
                 if k is None:
                     break
                 raise ValueError(
-                    f"k must be at most the rank of the kernel, found {k}: {self.k} items, taken greedily, span all "
+                    f"k must be at most the rank of the kernel, found {k}: {Y.size} items, taken greedily, span all "
                     "others to working precision."
                 )
-            row = self.row(i, everything)
-            self.check_symmetric(i, row)
-            for c in rows:
-                row = row - c[i] * c
-            rows.append(row / np.sqrt(gain[i]))
-            self.reserve(self.k + 2)
-            self.b[: self.k] = self.row(i, self.Y[: self.k])
-            exact = gain_of_adding(self.C, self.k, self.b, float(whole[i]))
-            self.k = insert(self.C, self.Y, self.k, i, self.b, exact if exact > 0.0 else float(gain[i]))
-            self.inside[i] = True
-            gain = gain - rows[-1] ** 2
-
-    def check_symmetric(self, i: int, row: FloatArray) -> None:
-        """For a function, that L_ij = L_ji with the items taken before."""
-        if not callable(self.kernel):
-            return
-        for j in self.Y[: self.k].tolist():
-            mirror = self.entry(j, i)
-            if abs(mirror - row[j]) > 1e-8 * max(abs(mirror), abs(row[j])):
-                raise ValueError(
-                    f"The kernel must be symmetric, but L({i}, {j}) = {row[j]} and L({j}, {i}) = {mirror}."
-                )
+            row = self.row(i, np.arange(self.n))
+            for j, mirror in zip(Y.tolist(), L_Y[:, i], strict=True) if callable(self.kernel) else ():
+                if abs(mirror - row[j]) > 1e-8 * max(abs(mirror), abs(row[j])):
+                    raise ValueError(
+                        f"The kernel must be symmetric, but L({i}, {j}) = {row[j]} and L({j}, {i}) = {mirror}."
+                    )
+            left = (row - factor[:, i] @ factor) / np.sqrt(gain[i])
+            L_Y, factor, Y = np.vstack([L_Y, row]), np.vstack([factor, left]), np.append(Y, i)
+            gain -= left**2
+            gain[Y] = -np.inf
+        self.reserve(Y.size + 2)
+        self.k, self.Y[: Y.size], self.inside[Y] = Y.size, Y, True
+        self.C[: Y.size, : Y.size] = np.tril(factor[:, Y].T)
 
     def run(self, steps: int, rng: Generator, *, fixed_size: bool) -> None:
         """Make `steps` moves."""

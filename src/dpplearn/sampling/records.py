@@ -34,33 +34,6 @@ class Tables(NamedTuple):
     alias: Array  # (m, n) int32
 
 
-class Work(NamedTuple):
-    """What one stream of samples writes on; `draw` leaves its sample in items."""
-
-    J: Array  # (m,) columns chosen in phase 1
-    items: Array  # (n,) items chosen in phase 2
-    left_out: Array  # (n,) marks, to turn a set into its complement
-    E: Array  # orthonormal rows that span the items taken so far
-    row: Array  # (m,) the row of the item just taken
-    dots: Array  # (m,) its products with the rows of E
-    waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
-
-
-class Unless(NamedTuple):
-    """Samples that need not be finished: of another size, or of costs that cannot come to be from low to high."""
-
-    cost: Array  # (n,); empty where all are finished
-    low: float
-    high: float
-    cheapest: float  # of an item
-    dearest: float
-    smallest: int  # number of items
-    largest: int
-
-
-NEVER = Unless(np.empty(0), 0.0, 0.0, 0.0, 0.0, 0, 0)
-
-
 class Jumps(NamedTuple):
     """What `_jump_loops.py` reads; block i has the items from starts[i] to starts[i + 1]."""
 

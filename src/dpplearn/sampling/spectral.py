@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, view
-from dpplearn._precision import LOST, PARALLEL
+from dpplearn._precision import EPS, LOST, PARALLEL
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import end_to_end
-from dpplearn.sampling.records import Tables, Work
+from dpplearn.sampling.records import Tables
 
 MOST_ITEMS = 2 * 10**9  # item numbers of all samples together: 16 GB
 
@@ -86,11 +86,6 @@ def settled(p: FloatArray, V: FloatArray) -> FloatArray:
     return turned
 
 
-def worth_alias(size: int, expected_size: float, m: int) -> bool:
-    """Whether `size` samples repay the alias tables; never depends on what was sampled before."""
-    return size * (1.0 + expected_size**2) > 4 * m
-
-
 def block_starts(size: int, expected_size: float) -> IntArray:
     """Cut `size` samples into blocks of a few milliseconds; the cut, like the streams, ignores the threads."""
     block = int(np.clip(4e6 / (1e3 + expected_size**3), 1, 4096))
@@ -125,26 +120,18 @@ def sample_spectral(
         items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], high - low, sizes[low:high], room)
         return items
 
-    blocks = list(map_threads(task, len(starts) - 1, n_jobs))
-    indptr = np.zeros(size + 1, np.int64)
-    np.cumsum(sizes, out=indptr[1:])
-    indices = np.empty(int(indptr[-1]), np.int64)
-    end = indices.size
-    while blocks:  # from the back, so that each block is freed as soon as it is copied
-        block = blocks.pop()
-        indices[end - block.size : end] = block
-        end -= block.size
-    return indptr, indices
+    blocks = map_threads(task, len(starts) - 1, n_jobs)
+    indices = np.concatenate([np.empty(0, np.int32), *blocks], dtype=np.int64)
+    return np.append(0, np.cumsum(sizes, dtype=np.int64)), indices
 
 
 def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Draw a few exact samples without alias tables, each by the chain rule on its own columns of V."""
-    from dpplearn.sampling._spectral_loops import chain_from, choose_k_vectors, choose_vectors
+    from dpplearn.sampling._random_loops import fill
+    from dpplearn.sampling._spectral_loops import choose_k_vectors, choose_vectors
 
     n, m = tables.V.shape
-    J, items, row, dots = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(m), np.empty(m)
-    nothing = np.empty(0, np.uint8), np.empty((0, 0))
-    draws = []
+    J, draws = np.empty(m, np.int64), []
     for state in stream_states(size, rng):
         check_stop()
         if tables.log_esp.size:
@@ -154,9 +141,26 @@ def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[Int
         # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
         flip = n == m and 2 * k > n
         columns = np.setdiff1d(np.arange(n), J[:k]) if flip else J[:k]
-        k = len(columns)
-        W = np.ascontiguousarray(tables.V[:, columns])
-        work = Work(np.arange(k), items, nothing[0], np.empty((k, k)), row, dots, nothing[1])
-        chain_from(W, k, 0, state, work)
-        draws.append(np.setdiff1d(np.arange(n), items[:k]) if flip else np.sort(items[:k]))
+        u = np.empty(columns.size)
+        fill(state, u)
+        items = projection_chain(np.ascontiguousarray(tables.V[:, columns]), u)
+        draws.append(np.setdiff1d(np.arange(n), items) if flip else np.sort(items))
     return end_to_end(draws)
+
+
+def projection_chain(V: FloatArray, u: FloatArray) -> IntArray:
+    """Items of the projection DPP K = V V^T, one for each uniform number, by the chain rule: O(n k) each.
+
+    The next item is i in proportion to the squared length of what row i keeps outside the span of the rows taken.
+    """
+    E, left, items = np.empty((u.size, u.size)), np.einsum("ij,ij->i", V, V), np.empty(u.size, np.int64)
+    for t in range(u.size):
+        total = np.cumsum(left)
+        items[t] = i = np.searchsorted(total, u[t] * total[-1] * (1.0 - EPS), side="right")
+        row = V[i]
+        for _ in range(2):  # twice is enough to be orthogonal to rounding (Kahan)
+            row = row - E[:t].T @ (E[:t] @ row)
+        E[t] = row / np.linalg.norm(row)
+        left = np.maximum(left - (V @ E[t]) ** 2, 0.0)
+        left[items[: t + 1]] = 0.0  # exactly, so that rounding never draws an item twice
+    return items

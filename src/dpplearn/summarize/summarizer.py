@@ -24,12 +24,12 @@ from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.decision import Decision
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
+from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.preparing import prepare
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.targets import extracts
 from dpplearn.summarize.model.trained_model import TrainedModel
 from dpplearn.summarize.model.training import Trained, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled

@@ -2,8 +2,8 @@
 
 The formulas are those of `dpplearn.learning.normalizer`, with one triangular inverse for a batch in place of LAPACK's.
 Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the
-numpy way. So do the requests that are not batched: the likelihood given the size, and the derivatives in the weights of
-a mixture.
+numpy way. So do the requests that are not batched: the likelihood given the size, other qualities than log-linear ones,
+and the derivatives in the weights of a mixture.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpplearn._checks import FloatArray
 from dpplearn._precision import MIN_PIVOT
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
 from dpplearn.learning.normalizer import LOG_WIDE
@@ -140,7 +139,8 @@ class Prepared:
     def evaluate(self, request: LikelihoodRequest) -> Terms:
         if request.similarity != self.similarity:
             self._place(request.similarity)
-        if request.given_size or request.with_similarity:
+        linear = isinstance(request.quality, LogLinear)
+        if not linear or request.given_size or request.with_similarity:
             return request.total((1.0, example.evaluate(request)) for example in self.in_order)  # the numpy way
         parts: list[tuple[float, Terms]] = []
         for bucket in self.buckets:
@@ -164,17 +164,14 @@ def evaluate_batch(
 ) -> list[tuple[float, Terms]]:
     """The sum over a batch, weighted, and beside it the instances that went the numpy way."""
     quality, similarity, order = request[:3]
-    examples, data = bucket.examples[low:high], bucket.tensors(low, high, device)
-    linear = isinstance(quality, LogLinear)
+    assert isinstance(quality, LogLinear)
+    data = bucket.tensors(low, high, device)
     F = data.F
-    if isinstance(quality, LogLinear) and quality.center is not None:
+    if quality.center is not None:
         F = torch.where(data.there.unsqueeze(-1), F - torch.tensor(quality.center, device=device), 0.0)
-    if isinstance(quality, LogLinear) and quality.constant:
+    if quality.constant:
         F = torch.cat([data.there.unsqueeze(-1).to(F.dtype), F], -1)
-    if linear:
-        eta = F @ torch.tensor(quality.parameters, device=device)
-    else:
-        eta = padded([quality.eta(e.items) for e in examples], bucket.n, device)
+    eta = F @ torch.tensor(quality.parameters, device=device)
     fine = (torch.isfinite(eta) & (eta <= MAX_ETA) | ~data.there).all(-1)
     eta = torch.where(data.there & fine.unsqueeze(-1), eta, -float("inf"))
     nugget = similarity.nugget
@@ -187,19 +184,13 @@ def evaluate_batch(
     values = torch.where(data.target, eta, 0.0).sum(-1) + data.log_det - (z.log_z + log_D.sum(-1))
     value = torch.where(good, weight * values, 0.0).sum()
     d_eta = data.target.double() - k
-    if linear:
-        gradient = ((weight.unsqueeze(-1) * d_eta).flatten() @ F.flatten(0, 1)).cpu().numpy()
-    else:
-        slopes_eta = (weight.unsqueeze(-1) * d_eta).cpu().numpy()
-        pulled = [quality.pull_back(e.items, x[: e.items.n]) for e, x in zip(examples, slopes_eta, strict=True)]
-        gradient = np.sum(pulled, axis=0)
+    gradient = ((weight.unsqueeze(-1) * d_eta).flatten() @ F.flatten(0, 1)).cpu().numpy()
     hessian = None
     if order == 2 and z.X is not None:
-        J = F if linear else padded([quality.jacobian(e.items) for e in examples], bucket.n, device)
-        hessian = -covariance(J, z.k, z.h, z.X, s, weight).cpu().numpy()
+        hessian = -covariance(F, z.k, z.h, z.X, s, weight).cpu().numpy()
     total = Terms(float(value), gradient, hessian)
     others = torch.nonzero(~good).flatten().tolist()
-    return [(1.0, total), *((1.0, examples[t].evaluate(request)) for t in others)]
+    return [(1.0, total), *((1.0, bucket.examples[low + t].evaluate(request)) for t in others)]
 
 
 def shared(eta: Tensor, S: Tensor, nugget: float, dual: bool, more: bool) -> Normalized:
@@ -249,11 +240,3 @@ def covariance(J: Tensor, k: Tensor, h: Tensor, X: Tensor, s: Tensor, weight: Te
     pairs = weight[:, None, None] * (squared @ H)
     C = J.flatten(0, 1).mT @ spread.flatten(0, 1) - H.flatten(0, 1).mT @ pairs.flatten(0, 1)
     return (C + C.mT) / 2
-
-
-def padded(arrays: list[FloatArray], n: int, device: torch.device) -> Tensor:
-    """Arrays of up to n rows as one tensor."""
-    out = np.zeros((len(arrays), n, *arrays[0].shape[1:]))
-    for row, x in zip(out, arrays, strict=True):
-        row[: len(x)] = x
-    return torch.from_numpy(out).to(device)

@@ -7,7 +7,7 @@ as the arrays that they are.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,16 +23,12 @@ from dpplearn.decoding.candidates import (
     Given,
     check_diversity,
     check_nugget,
-    diversified,
-    mixed,
     read_model,
     some,
 )
 from dpplearn.decoding.diversify import read_candidates, standardize
-from dpplearn.decoding.engine import Gains, KernelGains, RowGains
 from dpplearn.decoding.selection import DiverseSelection, Nearest, Selection
 from dpplearn.dpp import DPP
-from dpplearn.torch.likelihood import kernel_of, log_prob, subset_masks
 
 ON_HOST = ("cpu",)  # kinds of devices whose tensors are read as arrays
 ROWS = 2**17  # rows that are float64 at a time
@@ -85,43 +81,23 @@ class TensorOps:
 
 @dataclass(frozen=True, eq=False)
 class TensorCandidates(Candidates):
-    """Candidates on a device: rows with qualities, or a kernel (n, n) in float64."""
+    """Candidates on a device: rows with qualities."""
 
-    model: Any  # Embedded, of tensors; or a kernel
-
-    def gains(self, k: int) -> Gains | None:
-        if isinstance(self.model, Tensor):
-            return KernelGains(self.kernel, k, TensorOps)
-        rows = self.embedded.operand(self.diversity, self.tilt, self.nugget)
-        before = None if self.given is None else self.on_host().explained()
-        return RowGains(rows.rows, rows.scale, rows.diag, rows.own, k, before, TensorOps)
-
-    @property
-    def n(self) -> int:
-        return len(self.model if isinstance(self.model, Tensor) else self.model.q)
+    xp = TensorOps
 
     @cached_property
     def diag(self) -> FloatArray:
-        diag = self.kernel.diagonal() if isinstance(self.model, Tensor) else self.embedded.operand(self.diversity).diag
-        return np.asarray(host(diag))
+        return np.asarray(host(self.operand.diag))
+
+    def explained(self) -> FloatArray:
+        return self.on_host().explained()
 
     def on_host(self) -> Candidates:
         given = None if self.given is None else Given(*map(host, self.given))
-        return Candidates(Embedded(*map(host, self.model)), self.diversity, self.tilt, self.nugget, given)
-
-    @cached_property
-    def kernel(self) -> Tensor:
-        """L(d)."""
-        L: Tensor = self.model
-        if self.as_given:
-            return L
-        return torch.tensor(mixed(diversified(host(L), self.diversity), 1.0 - self.nugget), device=L.device)
+        return Candidates(Embedded(*map(host, self.embedded)), self.diversity, self.tilt, self.nugget, given)
 
     def log_prob(self, subset: IntArray) -> float:
-        """log P(Y) under the model as it was given; of rows from the d x d matrix."""
-        if isinstance(self.model, Tensor):
-            L = replace(self, diversity=0.5).kernel
-            return float(log_prob(L, subset_masks([subset.tolist()], self.n, L.device)[0]))
+        """log P(Y) under the model as it was given, from the d x d matrix."""
         rows = self.embedded.operand(nugget=self.nugget)
         Y = torch.tensor(subset, device=rows.diag.device)
         C = torch.eye(rows.rows.shape[1], dtype=torch.float64, device=Y.device)
@@ -154,9 +130,6 @@ class OnDevice:
     def log_prob(self) -> float:
         """log P(subset) under the model as it was given."""
         return float(self.log_prob_of(host(self.sorted_subset)))  # type: ignore[attr-defined]  # set where one is made
-
-    def __len__(self) -> int:
-        return len(self.subset)
 
 
 class TensorSelection(OnDevice, Selection):
@@ -282,22 +255,17 @@ def lengths_of(rows: Tensor) -> Tensor:
 
 
 def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates:
-    """The candidates of `greedy_map` from a kernel (n, n) or (q, phi) that are tensors."""
-    if isinstance(model, Tensor) and (model.ndim != 2 or model.shape[0] != model.shape[1]):
-        raise ValueError(
-            f"a kernel must have shape (n, n), found {tuple(model.shape)}. For batches: dpplearn.torch.greedy_map."
-        )
-    parts = (model,) if isinstance(model, Tensor) else model
-    device = device_of(*parts)
+    """The candidates of `greedy_map` from a kernel (n, n), which is read as an array, or (q, phi) that are tensors."""
+    if isinstance(model, Tensor):
+        if model.ndim != 2 or model.shape[0] != model.shape[1]:
+            raise ValueError(
+                f"a kernel must have shape (n, n), found {tuple(model.shape)}. For batches: dpplearn.torch.greedy_map."
+            )
+        return read_model(DPP(host(model)), diversity, nugget=nugget)
+    device = device_of(*model)
     if device.type in ON_HOST:
-        arrays = tuple(host(x) for x in parts)
-        return read_model(DPP(arrays[0]) if len(arrays) == 1 else arrays, diversity, nugget=nugget)
+        return read_model(tuple(map(host, model)), diversity, nugget=nugget)
     d, own = check_diversity(diversity), check_nugget(nugget)
-    if len(parts) == 1:
-        L = kernel_of(model.detach(), None, True).double()
-        if not bool(torch.isfinite(L).all()):
-            raise ValueError("a kernel must be finite, and this one holds NaN or inf.")
-        return TensorCandidates(L, d, nugget=own)
     q, phi = (torch.as_tensor(x, device=device).detach() for x in model)
     rows, lengths = read_rows(phi, "phi")
     q = q.double()

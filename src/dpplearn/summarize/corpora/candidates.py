@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dpplearn._checks import check_int
-from dpplearn.summarize.corpora.document import Document, Sentence
+from dpplearn.summarize.corpora.document import Document, Sentence, TooManySentencesError
 from dpplearn.summarize.corpora.repeats import find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block
 from dpplearn.summarize.text.characters import has_word, one_line
@@ -262,8 +262,8 @@ def _sorted_out(
     return Candidates(tuple(sentences), tuple(set_aside))
 
 
-def _too_many(cluster: Cluster, index: int, limit: int) -> ValueError:
-    return ValueError(
+def _too_many(cluster: Cluster, index: int, limit: int) -> TooManySentencesError:
+    return TooManySentencesError(
         f"{cluster.name} must have at most {limit:,} sentences, but has more (document {cluster.documents[index].id}, "
         f"number {index + 1} of {len(cluster.documents)}, passes the limit). Give fewer or shorter documents."
     )

@@ -112,3 +112,11 @@ class Sentence:
 def short(text: str, width: int = 50) -> str:
     """A text, or how it begins."""
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+class TooManySentencesError(ValueError):
+    """A cluster has more sentences than are allowed."""
+
+
+class NoSentencesError(ValueError):
+    """No sentence of a cluster has a word in it."""

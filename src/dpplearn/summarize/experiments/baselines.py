@@ -18,7 +18,6 @@ from dpplearn.decoding import greedy_map
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.model.centrality import lexrank
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.oracle import fill
 from dpplearn.summarize.model.training import rouge_of
@@ -56,7 +55,7 @@ def random_items(read: Featurized, budget: float, unit: Unit, seed: int = 0) -> 
 
 def lexrank_items(read: Featurized, budget: float, unit: Unit) -> IntArray:
     """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
-    cost, bound, rank = read.costs(unit), limit(budget, unit), lexrank(read.C)
+    cost, bound, rank = read.costs(unit), limit(budget, unit), read.lexrank
     return fill(cost, bound, lambda Y: np.where((read.C[Y] >= SAME).any(axis=0), -np.inf, rank))
 
 

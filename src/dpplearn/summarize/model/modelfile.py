@@ -124,7 +124,7 @@ def read_meaning(record: Any, encoder: Any, path: Path, for_use: bool) -> Meanin
 
 
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:
-    bins = {entry.name: entry.bins for entry in features.binned_entries}
+    bins = {entry.name: entry.bins for entry in features.entries if entry.bins}
     if not isinstance(edges, dict) or set(edges) != set(bins):
         raise ValueError(
             f"edges in {path} must hold those of its weights: {', '.join(bins) or 'none'}. Found {edges!r:.80}."

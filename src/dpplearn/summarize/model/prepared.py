@@ -19,6 +19,7 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.process import remaining
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.numbered import Numbered
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -153,18 +154,9 @@ class Prepared:
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        return self._agreement(np.zeros(self.n, np.bool_))
-
-    def _agreement_without(self, out: Mask) -> list[tuple[float, Any]]:
-        """The same where some are no candidates: what these say counts for nothing, and is not read for it."""
-        return self.agreement if "agreement" in vars(self) else self._agreement(out)
-
-    def _agreement(self, out: Mask) -> list[tuple[float, Any]]:
-        said = self.read.matched_without(out, self.language)
+        said, _ = Numbered.of(self.read.matched(self.language))
         parts = [(1.0 - self.bigrams, said.counts())]
-        if self.bigrams > 0.0:
-            parts.append((self.bigrams, said.pairs().counts()))
-        return parts
+        return [*parts, (self.bigrams, said.pairs().counts())] if self.bigrams > 0.0 else parts
 
     def decode(
         self,
@@ -189,8 +181,7 @@ class Prepared:
             pins |= {"groups": forms, "max_per_group": 1}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
-            utility = self._agreement_without(exclude)
-            items = consensus(model, cost, bound + overrun, utility=utility, rng=rng, **pins).subset
+            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
         elif name in ("sampled", "typical"):
             items = self._sampled(name, cost, bound, overrun, n_samples, rng=rng, model=model, **pins)
         elif name != "greedy":

@@ -19,9 +19,8 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn.learning._loops import gram
 from dpplearn.learning.similarity import shared_columns
-from dpplearn.summarize.model.bins import bins_within, global_bins, local_bins, one_hot
-from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
-from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster
+from dpplearn.summarize.model.centrality import lexrank, mean_similarity
+from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
 
@@ -52,13 +51,12 @@ class Reading(SplitCluster):
     @property
     def mean_similarity(self) -> FloatArray:
         """Mean cosine of each sentence to the others; rounded, so that equal sentences are equal."""
-        values = mean_similarity(self.C) if len(self) <= EXACT else mean_similarity_of_rows(self.phi)
-        return np.round(values, 10)
+        return np.round(mean_similarity(self.phi), 10)
 
     @property
     def lexrank(self) -> FloatArray:
         """LexRank of each sentence, rounded too."""
-        return np.round(lexrank(self.C) if len(self) <= EXACT else lexrank_of_rows(self.phi), 10)
+        return np.round(lexrank(self.phi), 10)
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -176,6 +174,56 @@ class Feature:
         return parts
 
 
+def inner_edges(bins: int) -> FloatArray:
+    """The shares of values below each edge between bins of equal size: 1/5, 2/5, ... of five."""
+    return np.arange(1, bins) / bins
+
+
+def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:
+    """The bin of each value; edges that ties made equal leave bins between them empty."""
+    return np.searchsorted(edges, values, side="right")
+
+
+def local_bins(values: FloatArray, bins: int) -> IntArray:
+    """The bin of each value among the others: by the share of values below it, ties counting half.
+
+    Equal values share a bin, and one value alone is in the middle one, so that clusters of any size have bins.
+
+    Examples
+    --------
+    >>> local_bins(np.array([3.0, 1.0, 2.0, 2.0]), 4)
+    array([3, 0, 2, 2])
+    >>> local_bins(np.array([7.0]), 5)
+    array([2])
+    """
+    ordered = np.sort(values)
+    below = np.searchsorted(ordered, values, side="left")
+    up_to = np.searchsorted(ordered, values, side="right")
+    return (below + up_to) * bins // (2 * values.size)
+
+
+def bins_within(values: FloatArray, group: IntArray, bins: int) -> IntArray:
+    """`local_bins` of the values of each group by themselves; groups are numbered from 0.
+
+    Examples
+    --------
+    >>> bins_within(np.array([3.0, 7.0, 1.0, 2.0, 2.0]), np.array([0, 1, 0, 0, 0]), 4)
+    array([3, 2, 0, 2, 2])
+    """
+    key = group * values.size + np.searchsorted(np.sort(values), values)  # groups, and in them values, in order
+    ordered, size = np.sort(key), np.bincount(group)
+    both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
+    before = np.cumsum(size) - size
+    return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
+
+
+def one_hot(index: IntArray, bins: int) -> FloatArray:
+    """Row i has its one in column index[i]."""
+    out = np.zeros((index.size, bins))
+    out[np.arange(index.size), index] = 1.0
+    return out
+
+
 def ranks(values: FloatArray) -> FloatArray:
     """The rank of each value among the others, from 0 to 1; equal values share one, and one alone has 0.5."""
     return (local_bins(values, RANKS) + 0.5) / RANKS
@@ -205,7 +253,7 @@ def like_other_documents(read: Reading) -> FloatArray:
 def letters_per_word(read: Reading) -> FloatArray:
     """Drawn to the mean where words are few."""
     found, columns = read.numbered
-    letters = found.sums(columns.spelling.letters)
+    letters = found.sums(np.fromiter(map(len, columns), np.float64))
     mean = letters.sum() / found.numbers.size
     return (letters + BESIDE * mean) / (read.lengths + BESIDE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, pairwise
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -13,28 +13,31 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
-from dpplearn.summarize.model.numbered import Numbered, ends_of, firsts
-from dpplearn.summarize.model.tokens import ByWord, numbered_matches, numbered_words
+from dpplearn.summarize.corpora.document import NoSentencesError
+from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
-
-Words = tuple[str, ...]
+from dpplearn.summarize.text.words import words
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
 
 
-class NumberedTexts:
-    """Texts, and their words as numbers once somebody asks for these."""
+class TextsWithWords:
+    """Texts, and their words once somebody asks for these."""
 
     def __init__(self, texts: list[str]) -> None:
         self.texts = texts
 
     @cached_property
-    def numbered(self) -> tuple[Numbered, ByWord]:
+    def words(self) -> list[list[str]]:
+        return [*map(words, self.texts)]
+
+    @cached_property
+    def numbered(self) -> tuple[Numbered, dict[str, int]]:
         """The words as numbers, and the number of each word."""
-        return numbered_words(self.texts)
+        return Numbered.of(self.words)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +47,7 @@ class SplitCluster:
     cluster: Cluster
     sentences: tuple[Sentence, ...]
     set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
-    known: NumberedTexts | None = field(repr=False)  # their words, where they were read before
+    known: TextsWithWords | None = field(repr=False)  # their words, where they were read before
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
     _leans: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
@@ -57,25 +60,23 @@ class SplitCluster:
         return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
     @cached_property
-    def numbered_texts(self) -> NumberedTexts:
+    def with_words(self) -> TextsWithWords:
         """The texts of the sentences with their words, which others that are made of this one share."""
-        return NumberedTexts([sentence.text for sentence in self.sentences]) if self.known is None else self.known
+        return TextsWithWords([sentence.text for sentence in self.sentences]) if self.known is None else self.known
 
     @property
     def texts(self) -> list[str]:
-        return self.numbered_texts.texts
+        return self.with_words.texts
 
     @property
-    def numbered(self) -> tuple[Numbered, ByWord]:
-        """The words of the sentences as numbers, and the number of each word."""
-        return self.numbered_texts.numbered
-
-    @cached_property
-    def words(self) -> tuple[Words, ...]:
+    def words(self) -> list[list[str]]:
         """The words of each sentence."""
-        (numbers, ends, _), columns = self.numbered
-        said = tuple(map(columns.spelling.words.__getitem__, numbers.tolist()))
-        return tuple(said[start:end] for start, end in pairwise(ends.tolist()))
+        return self.with_words.words
+
+    @property
+    def numbered(self) -> tuple[Numbered, dict[str, int]]:
+        """The words of the sentences as numbers, and the number of each word."""
+        return self.with_words.numbered
 
     @cached_property
     def said(self) -> tuple[str, ...]:
@@ -84,16 +85,9 @@ class SplitCluster:
 
     @cached_property
     def twins(self) -> list[int]:
-        """The first sentence that has the words of each: itself, of nearly all.
-
-        Sums of squares tell nearly all others apart, so that few are sorted.
-        """
-        (numbers, ends, _), _ = self.numbered
-        _, kind = firsts(np.diff(np.append(0, np.cumsum(numbers * numbers))[ends]))
-        found, first = list(range(len(self))), dict[bytes, int]()
-        for i in np.flatnonzero(np.bincount(kind)[kind] > 1).tolist():
-            found[i] = first.setdefault(np.sort(numbers[ends[i] : ends[i + 1]]).tobytes(), i)
-        return found
+        """The first sentence that has the words of each: itself, of nearly all."""
+        first = dict[str, int]()
+        return [first.setdefault(said, i) for i, said in enumerate(self.said)]
 
     @cached_property
     def leaning(self) -> npt.NDArray[np.bool_]:
@@ -141,13 +135,6 @@ class SplitCluster:
         """The words by which each sentence is compared with other texts."""
         return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
 
-    def matched_without(self, out: npt.NDArray[np.bool_], language: str | None) -> Numbered:
-        """The same as numbers, and no words of some that nobody asks for."""
-        found = numbered_matches([*compress(self.texts, (~out).tolist())], language)
-        lengths = np.zeros(len(self), np.int64)
-        lengths[~out] = np.diff(found.ends)
-        return found._replace(ends=ends_of(lengths))
-
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
         return self._costs.get(unit, lambda: costs(self.texts, unit))
@@ -193,7 +180,7 @@ def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: i
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():
         name = f" {cluster.id}" if cluster.id else ""
-        raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
+        raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     if has_words.all():
         return found
     return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside, None)
