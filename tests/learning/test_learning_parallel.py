@@ -108,11 +108,12 @@ def damaged(arrays, **changes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 1"),
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 2"),
         ({"format": np.array("other")}, "not a shard of item sets"),
         ({"features": None}, "damaged or truncated"),
         ({"features": np.full((1, 3), "x")}, "damaged"),
-        ({"item_ptr": np.array([0, 5, 2])}, "damaged"),
+        ({"shapes": np.array([[0, 5, 2]])}, "damaged"),
+        ({"shapes": np.array([[0, 4, 3], [1, 3, -1], [2, 12, 6]])}, "damaged"),
         ({"targets": np.array([99] * 3)}, "damaged"),
         ({"columns": np.full(12 * 6, 7)}, "damaged"),
     ],

@@ -24,6 +24,7 @@ from dpplearn.learning.training_set import Shard, check_examples
 
 SHARD, SHARD_VERSION = "dpplearn.shard", 2
 CHECKPOINT, CHECKPOINT_VERSION = "dpplearn.checkpoint", 3
+BLOCKS = ("features", "targets", "dense", "values", "columns", "row_ends", "cost", "raw")  # of several shapes each
 MATRIX, DENSE, SPARSE = 0, 1, 2  # how a part of an item set's similarity is stored
 
 
@@ -81,11 +82,9 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
         # matrices that are made of phi again when they are read: n^2 numbers for each
         "cosines": np.array(all(items.phi is not None and items.similarity is not None for items in X)),
     }
-    for name, some in blocks.items():
-        arrays[name] = np.concatenate([np.empty(0, some[0].dtype if some else float), *(x.ravel() for x in some)])
-        arrays[f"{name}_shape"] = np.array(
-            [(len(x), x.shape[1] if x.ndim == 2 else -1) for x in some], np.int64
-        ).reshape(-1, 2)
+    shapes = [(BLOCKS.index(name), len(x), x.shape[1] if x.ndim == 2 else -1) for name in blocks for x in blocks[name]]
+    arrays["shapes"] = np.array(shapes, np.int64)
+    arrays |= {name: np.concatenate([x.ravel() for x in some]) for name, some in blocks.items() if some}
     names = next((items.names for items in X if items.names is not None), None)
     if names is not None:
         arrays["names"] = np.array(names, dtype=np.str_)
@@ -117,14 +116,15 @@ def load_shard(path: str | os.PathLike[str]) -> Shard:
 
 def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
     """The instances; sizes and indices are checked, similarities were when they were written."""
-    blocks = {name.removesuffix("_shape"): blocks_of(arrays, name) for name in arrays if name.endswith("_shape")}
+    shapes = arrays["shapes"]
+    blocks = {name: blocks_of(arrays.get(name), name, shapes[shapes[:, 0] == j, 1:]) for j, name in enumerate(BLOCKS)}
     given: dict[str, Any] = {"names": tuple(arrays["names"].tolist()) if "names" in arrays else None}
     if "encoding" in arrays:
         given["encoding"] = Encoding.from_state(json.loads(str(arrays["encoding"])), "the shard")
     sizes = arrays["sizes"].tolist()
     specs = zip(arrays["parts"].tolist(), arrays["kind"].tolist(), arrays["width"].tolist(), strict=True)
     n_parts, rest = divmod(arrays["kind"].size, max(len(sizes), 1))
-    if rest or n_parts == 0 or len(sizes) != len(arrays["features_shape"]):
+    if rest or n_parts == 0:
         raise IndexError("its instances and their parts are not as many")
     item_sets: list[ItemSet] = []
     for F, size in zip(blocks["features"], sizes, strict=True):
@@ -157,14 +157,15 @@ def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
     return Shard(item_sets, *check_examples(item_sets, list(blocks["targets"]), weights))
 
 
-def blocks_of(arrays: dict[str, np.ndarray], name: str) -> Iterator[np.ndarray]:
+def blocks_of(x: np.ndarray | None, name: str, shapes: np.ndarray) -> Iterator[np.ndarray]:
     """The blocks that make one array, from their shapes; of one dimension where the second is -1."""
-    shapes, x = arrays[name], arrays[name.removesuffix("_shape")]
     ends = np.cumsum([0, *(shapes[:, 0] * np.abs(shapes[:, 1]))])
-    if shapes.dtype.kind != "i" or (np.diff(ends) < 0).any() or ends[-1] != x.size or x.ndim != 1:
+    if (np.diff(ends) < 0).any() or ends[-1] != (0 if x is None else x.size):
         raise IndexError(f"{name} is not that of its blocks")
-    if x.dtype.kind not in "fi" or (x.dtype.kind == "f" and name != "raw_shape" and not np.isfinite(x).all()):
-        raise TypeError(f"{name.removesuffix('_shape')} has not only finite numbers")
+    if x is None:
+        return
+    if x.dtype.kind not in "fi" or (x.dtype.kind == "f" and name != "raw" and not np.isfinite(x).all()):
+        raise TypeError(f"{name} has not only finite numbers")
     read_only(x)
     for (n, d), start, end in zip(shapes.tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         yield x[start:end] if d < 0 else x[start:end].reshape(n, d)
