@@ -109,6 +109,18 @@ def test_answers_do_not_depend_on_what_is_compiled(tmp_path):
     assert [key for key in fresh if not same(fresh[key], compiled[key])] == []
 
 
+def test_a_first_sample_of_many_items_needs_no_compiler(tmp_path):
+    code = """
+import numpy as np
+from dpplearn import DPP
+print(len(DPP(np.diag(np.linspace(0.01, 0.09, 1000))).sample(1, rng=0)[0]))
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": ""}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert int(run.stdout) > 20, run.stderr
+    assert not list(tmp_path.rglob("*.zip"))
+
+
 def test_once_warm_nothing_is_compiled():
     code = f"""
 import gc

@@ -10,8 +10,6 @@ import numpy as np
 from dpplearn._checks import IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn.summarize.model.choice import Choice, choose
-from dpplearn.summarize.model.context import choose_standing
-from dpplearn.summarize.model.ordering import IMPORTANCE, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.worth import Mask
 from dpplearn.summarize.text.units import Unit, measured
@@ -65,8 +63,12 @@ class Decision:
             return choose(self.ready, self.decoder, budget, self.unit, allowed, pinned, **given)
 
         allowed = self.ready.allowed(pinned, excluded)
-        if self.fill or self.order == IMPORTANCE:  # by importance a sentence that stands comes first anyway
+        if self.fill:
             return pick(allowed, pinned)
-        read = self.ready.read
-        order = in_order(read, np.arange(len(read)), self.order, self.ready.kernel(self.diversity))
-        return choose_standing(pick, read, allowed, pinned, read.costs(self.unit), np.argsort(order))
+        alone = allowed & self.ready.read.alone  # what leans on a sentence before it is not chosen by itself
+        alone[pinned] = allowed[pinned]
+        choice = pick(alone, pinned) if alone.any() else pick(allowed, pinned)
+        least = min(budget if self.unit == "sentences" else 1, allowed.sum())
+        if choice.subset.size < least:  # nothing else is there
+            return pick(allowed, choice.subset)
+        return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
