@@ -26,8 +26,7 @@ from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
-from dpplearn.summarize.model.prepared import SAMPLES, Prepared
-from dpplearn.summarize.model.preparing import prepare
+from dpplearn.summarize.model.prepared import SAMPLES, Prepared, prepare
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.trained_model import TrainedModel
@@ -238,7 +237,6 @@ class Summarizer(TrainedModel, Parameters):
         include: Items = (),
         exclude: Items = (),
         n_samples: int = SAMPLES,
-        overrun: float = 0.0,
         fill: bool = False,
         min_words: int = 1,
         keep_all: bool = False,
@@ -273,8 +271,6 @@ class Summarizer(TrainedModel, Parameters):
             Sentences that must be in or out, as numbered in `prepare(cluster).read.sentences`.
         n_samples : int
             Sets drawn by the decoder "sampled".
-        overrun : float
-            How much over the budget sampled and consensus sets may be, for a scorer that trims (section 7.3).
         fill : bool
             Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do, and
             opens with any sentence.
@@ -290,19 +286,30 @@ class Summarizer(TrainedModel, Parameters):
             (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
             sentence and `dropped` the spans.
         """
+        options: dict[str, Any] = {"include": include, "exclude": exclude, "diversity": diversity, "order": order}
+        options |= {"about": about, "fill": fill, "n_samples": n_samples}
+        options |= {"min_words": min_words, "keep_all": keep_all, "compress": compress}
+        return Summary.of(self._decision(cluster, budget, unit, decoder, **options))
+
+    def _decision(
+        self, cluster: Given | Featurized | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None, *,
+        include: Items = (), exclude: Items = (), diversity: float = 0.5, order: str = CHRONOLOGICAL,
+        about: str | None = None, fill: bool = False, n_samples: int = SAMPLES, overrun: float = 0.0, **kept: Any,
+    ) -> Decision:  # fmt: skip
+        """What a summary is asked for; sampled and consensus sets may be `overrun` longer, for a scorer that trims."""
         self._check_fitted()
         settings, order, about = self.settings, check_order(order), check_about(about)
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster, min_words, keep_all, compress, about, warn=True)
+            ready = self._prepared(cluster, **kept, about=about, warn=True)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
             how = (diversity, order, fill, options)
-            return Summary.of(Decision(ready, name, budget, unit, pinned, excluded, *how))
+            return Decision(ready, name, budget, unit, pinned, excluded, *how)
 
     def summarize_many(
         self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,

@@ -133,7 +133,7 @@ LACKS = {
     Lack.NO_VERB: "has no verb",
     Lack.LEANS: "leans on the sentence before it",
 }
-KINDS = {
+KIND_WORDS = {
     "heading": "a heading",
     "caption": "a caption",
     "row": "a table's row",
@@ -161,7 +161,7 @@ def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
     return tuple(
         NoCandidate(
             *piece[:6],
-            KINDS[piece.kind]
+            KIND_WORDS[piece.kind]
             if piece.code == "kind"
             else SET_ASIDE[piece.code].format("" if piece.copy_of is None else called(documents[piece.copy_of].id)),
         )

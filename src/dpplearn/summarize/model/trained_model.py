@@ -62,7 +62,8 @@ class TrainedModel:
         if not isinstance(model, ConditionalDPP):
             if "_estimator" not in self.__dict__:
                 self._estimator = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
-                self._estimator.__dict__.update(model.__dict__)
+                for name, value in vars(model).items():
+                    setattr(self._estimator, name, value)
             model = self._estimator
         return model
 
