@@ -138,7 +138,7 @@ class Baskets:
             which = np.flatnonzero((self.sizes == k) & (weights > 0))
             rows = self.subsets.indices[self.subsets.indptr[which, None] + np.arange(k)]
             rows, number = np.unique(rows, axis=0, return_inverse=True) if k else (rows[:1], np.zeros(which.size, int))
-            sets.append(rows.ravel())
+            sets.append(rows.ravel().astype(np.int64))
             sizes.append(np.full(len(rows), k))
             counts.append(np.bincount(number.ravel(), weights[which]))
         indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
