@@ -11,8 +11,8 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.decoding.candidates import check_diversity
 from dpplearn.decoding.limits import fits
-from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.worth import Mask, Worth
+from dpplearn.summarize.model.prepared import Mask, Prepared
+from dpplearn.summarize.model.worth import Worth
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 

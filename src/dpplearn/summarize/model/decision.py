@@ -10,8 +10,7 @@ import numpy as np
 from dpplearn._checks import IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn.summarize.model.choice import Choice, choose
-from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.worth import Mask
+from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.text.units import Unit, measured
 
 
