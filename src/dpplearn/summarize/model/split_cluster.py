@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
@@ -15,8 +16,8 @@ from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.corpora.document import NoSentencesError
 from dpplearn.summarize.model.numbered import Numbered
-from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
+from dpplearn.summarize.text.standing import Lack, leans, listed_language, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import words
 
@@ -50,7 +51,6 @@ class SplitCluster:
     known: TextsWithWords | None = field(repr=False)  # their words, where they were read before
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
-    _leans: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
 
     def __len__(self) -> int:
@@ -91,31 +91,31 @@ class SplitCluster:
 
     @cached_property
     def leaning(self) -> npt.NDArray[np.bool_]:
-        """Which sentences lean on the one before them (`dpplearn.summarize.text.leaning`)."""
-        return np.array([self.leans(i) for i in range(len(self))], np.bool_)
-
-    def leans(self, i: int) -> bool:
-        """Whether one sentence does: of most nobody asks."""
-        if i not in self._leans:
-            self._leans[i] = leans(self.texts[i], self._leaning_language)
-        return self._leans[i]
+        """Which sentences lean on the one before them (`dpplearn.summarize.text.standing`)."""
+        return np.array([leans(text, self._listed_language) for text in self.texts], np.bool_)
 
     @cached_property
-    def _leaning_language(self) -> str | None:
+    def lacks(self) -> tuple[Lack | None, ...]:
+        """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
+        lacks = [why_not_alone(text, self._listed_language) for text in self.texts]
+        usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
+        return tuple(None if lack in usual else lack for lack in lacks)
+
+    @property
+    def alone(self) -> npt.NDArray[np.bool_]:
+        """Which sentences stand alone."""
+        return np.array([lack is None for lack in self.lacks], np.bool_)
+
+    @cached_property
+    def _listed_language(self) -> str | None:
         own = self.cluster.language
-        return leaning_language((self.cluster.foreign or "English") if own is None else own, ())
+        return listed_language((self.cluster.foreign or "English") if own is None else own)
 
     @cached_property
     def places(self) -> IntArray:
         """A number for each place in a document: one less for the sentence before, and of none for the first."""
         farthest = max((one.position for one in self.sentences), default=0) + 2
         return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
-
-    def leaning_without(self, subset: IntArray, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Which of some sentences lean on one that is not in a set."""
-        found = among & ~np.isin(self.places - 1, self.places[subset])
-        found[found] = [self.leans(i) for i in np.flatnonzero(found).tolist()]
-        return found
 
     def considered(self, order: Iterable[int]) -> dict[int, int]:
         """Of sentences with the same words, the first in this order, by their twin."""
@@ -168,13 +168,15 @@ def split_cluster(
     """
     check_cluster(cluster)
     key, kept = (splitter, min_words, keep_all, type(cluster)), cluster.latest_split
-    split: SplitCluster = kept.get(key, lambda: _split(cluster, splitter, limit, min_words, keep_all))
+    split: SplitCluster = kept.get(key, lambda: _fresh_split(cluster, splitter, limit, min_words, keep_all))
     if len(split) + len(split.set_aside) > limit:  # kept from a call with a larger one
-        return _split(cluster, splitter, limit, min_words, keep_all)
+        return _fresh_split(cluster, splitter, limit, min_words, keep_all)
     return split
 
 
-def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool) -> SplitCluster:
+def _fresh_split(
+    cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool
+) -> SplitCluster:
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
     found = SplitCluster(cluster, candidates.sentences, candidates.set_aside, None)
     has_words = np.diff(found.numbered[0].ends) > 0
