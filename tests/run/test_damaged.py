@@ -85,7 +85,7 @@ def damaged_each_and_all(work, copy):
     ],
 )
 def test_training_goes_on_from_damaged_files(corpus, tmp_path, monkeypatch, stopped, names):
-    monkeypatch.setattr(pipeline, "AT_ONCE", 0)  # instances stay in files
+    monkeypatch.setattr(pipeline, "IN_MEMORY", 0)  # instances stay in files
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the cluster that comes twice
         truth = numbers(fit(corpus))

@@ -17,7 +17,7 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import open_workers
 from dpplearn.cli import main
 from dpplearn.cli.bars import Lines
-from dpplearn.learning.storage.shards import load_shard
+from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
 from dpplearn.summarize.model import pipeline
 from dpplearn.summarize.model.split_cluster import split_cluster
@@ -41,7 +41,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def in_files(monkeypatch):
     """Instances stay in files, however few they are."""
-    monkeypatch.setattr(pipeline, "AT_ONCE", 0)
+    monkeypatch.setattr(pipeline, "IN_MEMORY", 0)
 
 
 def fit(clusters, **options):
@@ -60,11 +60,11 @@ def numbers(summarizer):
 
 @pytest.fixture(scope="module")
 def truth(corpus):
-    before, pipeline.AT_ONCE = pipeline.AT_ONCE, 0
+    before, pipeline.IN_MEMORY = pipeline.IN_MEMORY, 0
     try:
         return numbers(fit(open_corpus(corpus)))
     finally:
-        pipeline.AT_ONCE = before
+        pipeline.IN_MEMORY = before
 
 
 def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):

@@ -23,8 +23,7 @@ from dpplearn.decoding.limits import fits
 from dpplearn.summarize.explain.because import Because
 from dpplearn.summarize.explain.explanation import NoCandidate, called, standing
 from dpplearn.summarize.explain.topics import Vocabulary, quoted
-from dpplearn.summarize.model.choice import Choice
-from dpplearn.summarize.model.decision import Decision
+from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.standing import LEAST, Lack
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
@@ -133,7 +132,7 @@ LACKS = {
     Lack.NO_VERB: "has no verb",
     Lack.LEANS: "leans on the sentence before it",
 }
-KINDS = {
+KIND_WORDS = {
     "heading": "a heading",
     "caption": "a caption",
     "row": "a table's row",
@@ -161,7 +160,7 @@ def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
     return tuple(
         NoCandidate(
             *piece[:6],
-            KINDS[piece.kind]
+            KIND_WORDS[piece.kind]
             if piece.code == "kind"
             else SET_ASIDE[piece.code].format("" if piece.copy_of is None else called(documents[piece.copy_of].id)),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from dpplearn._checks import Features, FloatArray
 
 DAMPING = 0.85
-STEPS = 200  # of conjugate gradients, at most: many more than they take
+MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
 
 
 def mean_similarity(phi: Features) -> FloatArray:
@@ -45,7 +45,7 @@ def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
     b = (1.0 - damping) / root
     y, r, p = np.zeros_like(b), b.copy(), b.copy()
     square = start = float(r @ r)
-    for _ in range(STEPS):
+    for _ in range(MOST_STEPS):
         if square <= 1e-28 * start:
             break
         Ap = p - damping * (phi @ (by_word @ (p / root))) / root

@@ -23,8 +23,8 @@ from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
+from dpplearn.learning.files import load_shard, shard_arrays
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.storage.shards import load_shard, shard_arrays
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.passing import Pass, compiled
 from dpplearn.summarize.corpora.pieces import Piece
@@ -38,9 +38,9 @@ from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.matching import normal_language
 from dpplearn.summarize.text.words import words
 
-FEW = 500  # clusters, up to which instances are held in memory,
+FEW_CLUSTERS = 500  # clusters, up to which instances are held in memory,
 SAMPLED = 1000  # clusters whose sentences bins are learned from
-AT_ONCE = 2**26  # and squares of their numbers of sentences: 512 MB of cosines
+IN_MEMORY = 2**26  # and squares of their numbers of sentences: 512 MB of cosines
 SHARD = 25  # clusters in a shard at most,
 SQUARES = 2**23  # and the sum of the squares of their numbers of sentences: 64 MB of cosines, when they are used
 COSINES = np.zeros((1, 1))  # says that a shard's reader makes the cosines of phi
@@ -283,7 +283,7 @@ class TrainingPipeline:
 
 def instances(prepared: PreparedShards) -> tuple[Any, ...]:
     """What is learned from: item sets, targets and weights where they are few, else the files that hold them."""
-    if prepared.clusters > FEW or prepared.squares > AT_ONCE:
+    if prepared.clusters > FEW_CLUSTERS or prepared.squares > IN_MEMORY:
         return ([str(path) for path in prepared.shards],)
     X, y, weights = list[ItemSet](), list[IntArray](), list[float]()
     for shard in map(load_shard, prepared.shards):

@@ -17,8 +17,8 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn.learning._gram_loops import gram
-from dpplearn.learning.parts import shared_columns
+from dpplearn.learning._loops import gram
+from dpplearn.learning.similarity import shared_columns
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
@@ -95,7 +95,7 @@ class Reading(SplitCluster):
         gaps = [text[a.end : b.start] for a, b in pairwise(self.sentences)]
         lines = [text[one.start : one.end] for one in self.sentences[1:]]
         alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
-        return alone >= LINES * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
+        return alone >= LIST_SHARE * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
 
     def share(self, holds: FloatArray, beside: int = 0) -> FloatArray:
         """The share of each sentence's words, weighed by idf, for which something holds, and of some for which not.
@@ -259,7 +259,7 @@ def letters_per_word(read: Reading) -> FloatArray:
 
 
 def has_brackets(read: Reading) -> list[bool]:
-    there = [sign for sign in BRACKETS if sign in "".join(read.texts)]
+    there = [sign for sign in OPENING_BRACKETS if sign in "".join(read.texts)]
     return [any(map(text.__contains__, there)) for text in read.texts]
 
 
@@ -278,15 +278,15 @@ def end_of_a_long_document(read: Reading) -> FloatArray:
     """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
     position, last = read.in_document
     return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
-        np.log(np.maximum(last, 1.0) / LONG), 0.0, 1.0
+        np.log(np.maximum(last, 1.0) / LONG_DOCUMENT), 0.0, 1.0
     )
 
 
 FIRST = 15.0  # sentences, over which what stands at the beginning counts e times less
 BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
-LONG = 50  # sentences from which on a document is long: its end may be a conclusion
-LINES = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
-BRACKETS = ("(", "[", "（", "［")
+LONG_DOCUMENT = 50  # sentences from which on a document is long: its end may be a conclusion
+LIST_SHARE = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
+OPENING_BRACKETS = ("(", "[", "（", "［")
 
 # A new feature is an entry here; its columns stand in F in this order.
 PAPER_FEATURES = (

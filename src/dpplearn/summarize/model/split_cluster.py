@@ -168,13 +168,15 @@ def split_cluster(
     """
     check_cluster(cluster)
     key, kept = (splitter, min_words, keep_all, type(cluster)), cluster.latest_split
-    split: SplitCluster = kept.get(key, lambda: _split(cluster, splitter, limit, min_words, keep_all))
+    split: SplitCluster = kept.get(key, lambda: _fresh_split(cluster, splitter, limit, min_words, keep_all))
     if len(split) + len(split.set_aside) > limit:  # kept from a call with a larger one
-        return _split(cluster, splitter, limit, min_words, keep_all)
+        return _fresh_split(cluster, splitter, limit, min_words, keep_all)
     return split
 
 
-def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool) -> SplitCluster:
+def _fresh_split(
+    cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool
+) -> SplitCluster:
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
     found = SplitCluster(cluster, candidates.sentences, candidates.set_aside, None)
     has_words = np.diff(found.numbered[0].ends) > 0

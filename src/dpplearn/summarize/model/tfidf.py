@@ -13,8 +13,8 @@ from scipy import sparse
 from dpplearn._checks import FloatArray
 from dpplearn.summarize.model.numbered import Numbered
 
-FLOOR = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
-UNSEEN = 10  # sentences that a text is thought to have beside its own, so that those of a short one can be alike
+LEAST_WEIGHT = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
+MORE_SENTENCES = 10  # that a text is thought to have beside its own, so that those of a short one can be alike
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Idf:
 
     @classmethod
     def of_sentences(cls, counts: sparse.csr_array, columns: Collection[str]) -> Idf:
-        """How many of a text's own sentences have each word, and `UNSEEN` more that have none of them.
+        """How many of a text's own sentences have each word, and `MORE_SENTENCES` more that have none of them.
 
         With these, what two sentences of three have in common still weighs something.
         """
         having = np.bincount(counts.indices, minlength=len(columns))
-        return cls(counts.shape[0] + UNSEEN, dict(zip(columns, having.tolist(), strict=True)))
+        return cls(counts.shape[0] + MORE_SENTENCES, dict(zip(columns, having.tolist(), strict=True)))
 
     def weight(self, word: str) -> float:
         """Inverse document frequency of one word."""
@@ -60,7 +60,7 @@ class Idf:
     def weights(self, words: Iterable[str]) -> FloatArray:
         """Inverse document frequency of each word."""
         counts = np.fromiter(map(self.counts.get, words, repeat(0)), np.int64)
-        return np.asarray(np.maximum(np.log((1 + self.documents) / (1 + counts)), FLOOR))
+        return np.asarray(np.maximum(np.log((1 + self.documents) / (1 + counts)), LEAST_WEIGHT))
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
         """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
