@@ -23,8 +23,7 @@ from dpplearn.decoding.limits import fits
 from dpplearn.summarize.explain.because import Because
 from dpplearn.summarize.explain.explanation import NoCandidate, called, standing
 from dpplearn.summarize.explain.topics import Vocabulary, quoted
-from dpplearn.summarize.model.choice import Choice
-from dpplearn.summarize.model.decision import Decision
+from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.standing import LEAST, Lack
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
