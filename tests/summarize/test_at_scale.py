@@ -17,7 +17,7 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import open_workers
 from dpplearn.cli import main
 from dpplearn.cli.bars import Lines
-from dpplearn.learning.storage.shards import load_shard
+from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
 from dpplearn.summarize.model import pipeline
 from dpplearn.summarize.model.split_cluster import split_cluster

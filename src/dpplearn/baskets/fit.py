@@ -107,7 +107,8 @@ def choose_solver(solver: str, shape: KernelShape, n: int, baskets: int) -> str:
 def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> FittedKernel:
     """Fit to all baskets, after alpha was chosen on some of them."""
     shard = baskets.distinct(weights)
-    alpha, alphas = plan.alpha, {}
+    alpha = plan.alpha
+    alphas: dict[float, float] = {}
     try:
         plan = replace(plan, seed=choose_seed(shard, baskets.n, plan))
         if alpha is None:

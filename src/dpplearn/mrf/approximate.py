@@ -159,9 +159,10 @@ def approximate(
         raise ValueError("error must be positive, found 0: the entropy of more than 14 items is known from samples.")
     w, W, q = mrf.w, mrf.W, None
     independent, p = mean_field(w, W)
-    beside = annealed(
-        w, W, *((chains // 6, sweeps, generator, 0.0) if family == "ais" else (CHAINS, SWEEPS, generator))
-    )
+    if family == "ais":
+        beside = annealed(w, W, chains // 6, sweeps, generator, 0.0)
+    else:
+        beside = annealed(w, W, CHAINS, SWEEPS, generator)
     other, pairs, _ = weighted_moments(*beside)
     if family == "ais":
         log_weights, Y = annealed(w, W, chains - chains // 6, sweeps, generator)

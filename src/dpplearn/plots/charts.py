@@ -304,9 +304,10 @@ def check_names(labels: Sequence[str] | None, n: int, name: str, what: str = "it
         return None
     if isinstance(labels, str):
         raise TypeError(f"{name} must be a list of strings, one per {what}, found one string.")
-    if len(labels) != n:
-        raise ValueError(f"{name} must have one string per {what} ({n}), found {len(labels)}.")
-    return [str(label) for label in labels]
+    found = [str(label) for label in labels]
+    if len(found) != n:
+        raise ValueError(f"{name} must have one string per {what} ({n}), found {len(found)}.")
+    return found
 
 
 def check_probabilities(dpp: Any) -> FloatArray:
