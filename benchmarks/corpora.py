@@ -23,11 +23,11 @@ import numpy as np
 from benchmarks.summarization import made_up_cluster
 from benchmarks.timing import RESULTS, compared, write
 from dpplearn._run.workers import open_workers
-from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.backends import PreparedShard, make_evaluator
+from dpplearn.learning.files import load_shard, save_shard
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
-from dpplearn.learning.storage.shards import load_shard, save_shard
 from dpplearn.summarize import Cluster, Document, Summarizer, open_corpus
 from dpplearn.summarize.batch import Request as Summaries
 from dpplearn.summarize.batch import summarize_piece

@@ -17,7 +17,7 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import open_workers
 from dpplearn.cli import main
 from dpplearn.cli.bars import Lines
-from dpplearn.learning.storage.shards import load_shard
+from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
 from dpplearn.summarize.model import pipeline
 from dpplearn.summarize.model.split_cluster import split_cluster
@@ -255,9 +255,7 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     with pytest.raises(ValueError, match="line 69 must be a JSON object"):
         fit(open_corpus(bad))
     with pytest.raises(KeyboardInterrupt):
-        fit(
-            open_corpus(bad, skip_bad=True), work=tmp_path / "work", verbose=Stops(67)
-        )  # while the piece with the repeated id is counted again
+        fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work", verbose=Stops(40))  # while clusters are read
     with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 70 clusters.*line 69.*line 70.*of line 4\b"):
         found = fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work")
     assert found.training_["clusters"] == 70

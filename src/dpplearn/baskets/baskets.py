@@ -138,8 +138,8 @@ class Baskets:
             which = np.flatnonzero((self.sizes == k) & (weights > 0))
             rows = self.subsets.indices[self.subsets.indptr[which, None] + np.arange(k)]
             rows, number = np.unique(rows, axis=0, return_inverse=True) if k else (rows[:1], np.zeros(which.size, int))
-            sets.append(rows.ravel())
-            sizes.append(np.full(len(rows), k))
+            sets.append(rows.ravel().astype(np.int64))
+            sizes.append(np.full(len(rows), k, np.int64))
             counts.append(np.bincount(number.ravel(), weights[which]).astype(np.float64))
         indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
         return BasketShard(indptr, np.concatenate(sets), np.concatenate(counts))

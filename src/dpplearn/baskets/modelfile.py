@@ -15,7 +15,7 @@ from dpplearn._io.jsonfile import number, read_json, write_json
 from dpplearn.baskets.baskets import check_catalogue
 from dpplearn.baskets.factors import LARGEST, KernelFactors
 from dpplearn.baskets.pairs import ItemPair, StrongestPairs
-from dpplearn.learning.storage import whole_number
+from dpplearn.learning.files import whole_number
 
 StrPath = str | os.PathLike[str]
 FORMAT, VERSION = "dpplearn.KernelDPP", 1

@@ -215,4 +215,5 @@ def inverse_or_none(A: FloatArray) -> FloatArray | None:
         inverse = np.linalg.inv(A)
     except np.linalg.LinAlgError:
         return None
-    return inverse if (np.abs(A.diagonal() * inverse.diagonal()) * singular(len(A)) < 1.0).all() else None
+    known = (np.abs(A.diagonal() * inverse.diagonal()) * singular(len(A)) < 1.0).all()
+    return np.asarray(inverse, np.float64) if known else None

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from dpplearn._checks import check_int
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
-from dpplearn.learning.evaluators import Evaluator
+from dpplearn.learning.backends import Evaluator
 from dpplearn.learning.fit import FitSettings, fit_weights
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
@@ -274,7 +274,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """A model from a file that `save` wrote."""
-        from dpplearn.learning.storage.modelfile import load_model
+        from dpplearn.learning.modelfile import load_model
 
         params, fitted = load_model(path)
         return cls(**params)._keep(fitted)

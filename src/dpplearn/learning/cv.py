@@ -20,10 +20,9 @@ from dpplearn._checks import FloatArray, IntArray, check_jobs, warn_user
 from dpplearn._notebook import card, in_notebook, table
 from dpplearn._run.progress import Progress
 from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import Mixture, make_similarity
-from dpplearn.learning.training_set import Shard, check_examples
+from dpplearn.learning.training_set import Shard, check_examples, why_impossible
 
 Scorer = Callable[[ConditionalDPP, Sequence[ItemSet], Sequence[Any]], float]
 PRIOR_VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0)

@@ -234,5 +234,5 @@ def fit_trees(
         importance = np.abs(model.predict(instances.raw, pred_contrib=True)[:, :-1]).mean(axis=0)
     features = linear.names[-linear.quality.n_features :]
     quality = Boosted(base, ("constant", *(instances.names or features)), len(features), text, importance)
-    weights = {"quality": quality, "std": np.array([np.nan]), "covariance": None, "names": features}
+    weights: dict[str, Any] = {"quality": quality, "std": np.array([np.nan]), "covariance": None, "names": features}
     return replace(linear, **weights, n_iter=n_trees, log_likelihood=instances.evaluate(eta, every)[0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpplearn._numba import jit
 from dpplearn._precision import AGAIN
-from dpplearn.sampling._random_loops import below, exponential, uniform
+from dpplearn.sampling._random_loops import exponential, uniform
 
 Array = np.ndarray[Any, Any]
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
@@ -180,7 +180,7 @@ def project(tables, k, state, work, unless):
     while t < k:
         if at == BATCH:
             for a in range(BATCH):
-                j = J[below(state, k)]
+                j = J[np.int64(uniform(state) * k)]
                 x = uniform(state) * n
                 i = np.int64(x)
                 if x - i >= accept[j, i]:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.parts import cosines, shared_columns
+from dpplearn.learning.similarity import cosines, shared_columns
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
 from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.meaning import Meaning

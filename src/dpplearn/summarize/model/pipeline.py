@@ -23,8 +23,8 @@ from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
+from dpplearn.learning.files import load_shard, shard_arrays
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.storage.shards import load_shard, shard_arrays
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.passing import Pass, compiled
 from dpplearn.summarize.corpora.pieces import Piece

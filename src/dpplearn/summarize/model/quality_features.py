@@ -17,8 +17,8 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn.learning._gram_loops import gram
-from dpplearn.learning.parts import shared_columns
+from dpplearn.learning._loops import gram
+from dpplearn.learning.similarity import shared_columns
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
