@@ -95,8 +95,7 @@ bench: venv
 
 # The pictures of docs/figures.md, the gallery and the README.
 figures: venv
-	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 125 --look page
-	$(BIN)/dpplearn figures points --out docs/assets --format png --dpi 125 --look page --dark
+	$(BIN)/python scripts/docs_figures.py
 	mv docs/assets/points.png docs/assets/figure1.png
 	mv docs/assets/points-dark.png docs/assets/figure1-dark.png
 	$(BIN)/python scripts/docs_pictures.py

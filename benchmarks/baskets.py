@@ -172,7 +172,7 @@ def against_adam(folder: Path, limit: float) -> dict:
 
 def growth(quick: bool) -> list[list]:
     """Seconds of one evaluation of the objective, by the size of one thing at a time."""
-    from dpplearn.baskets.solvers import objective
+    from dpplearn.baskets.fit import objective
     from dpplearn.baskets.start import start_factors
 
     rows = []
@@ -186,7 +186,7 @@ def growth(quick: bool) -> list[list]:
             best = np.inf
             for _ in range(3):
                 start = time.perf_counter()
-                objective(shard, factors, 1.0, shard.total)
+                objective([shard], factors, 1.0, float(size))
                 best = min(best, time.perf_counter() - start)
             rows.append([name, value, best])
             print(rows[-1], flush=True)

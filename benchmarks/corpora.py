@@ -23,16 +23,16 @@ import numpy as np
 from benchmarks.summarization import made_up_cluster
 from benchmarks.timing import RESULTS, compared, write
 from dpplearn._run.workers import open_workers
-from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.backends import PreparedShard, make_evaluator
+from dpplearn.learning.files import load_shard, save_shard
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
-from dpplearn.learning.storage.shards import load_shard, save_shard
 from dpplearn.summarize import Cluster, Document, Summarizer, open_corpus
 from dpplearn.summarize.batch import Request as Summaries
 from dpplearn.summarize.batch import summarize_piece
+from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.model.targets import training_targets
 from dpplearn.summarize.model.training import example_of, flat
 from dpplearn.summarize.text.words import words
 
@@ -68,7 +68,7 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
     features, settings = summarizer.features_, summarizer.settings
     splits = [split_cluster(cluster) for cluster in clusters]
     reads = [features.read(cluster) for cluster in clusters]
-    X, y, weights = flat([example_of(features, cluster, settings) for cluster in clusters])
+    X, y, weights = flat([example_of(features, split, settings) for split in splits])
     save_shard(folder / "shard.npz", X, y, weights)
     request = LikelihoodRequest(LogLinear(summarizer.theta_), Fixed(settings.rho))
 

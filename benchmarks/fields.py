@@ -20,7 +20,7 @@ def points(n: int) -> PairwiseMRF:
 
 
 def grid(n: int) -> PairwiseMRF:
-    """Neighbours on a grid repel with weight -1: not DPP-like, and corrected."""
+    """Neighbours on a grid repel with weight -1: not DPP-like."""
     x, y = np.divmod(np.arange(n), int(np.ceil(np.sqrt(n))))
     near = np.abs(x[:, None] - x) + np.abs(y[:, None] - y) == 1
     return PairwiseMRF(0.5 * np.random.default_rng(n).standard_normal(n), -1.0 * near)

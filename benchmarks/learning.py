@@ -18,8 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.problems import text_like_features
 from benchmarks.timing import alternate, write
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.backends import make_backend
-from dpplearn.learning.evaluators import OneByOne
+from dpplearn.learning.backends import OneByOne, make_backend
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed

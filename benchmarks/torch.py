@@ -18,8 +18,7 @@ from benchmarks.learning import section_7_2_features
 from benchmarks.timing import RESULTS, compared, seconds, write
 from dpplearn import diversify
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.backends import make_backend
-from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.backends import PreparedShard, make_backend, make_evaluator
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
@@ -31,6 +30,13 @@ TARGETS = {
     "value, gradient and Hessian, n = 250": 20_000,
     "value and gradient, n = 64": 1_000_000,
 }
+
+
+def batches(device: str):
+    """The torch evaluator for a device."""
+    from dpplearn.torch.evaluator import Batches
+
+    return Batches(device)
 
 
 def made_up(T: int, n: int, device, seed: int = 0) -> tuple[list[ItemSet], list[np.ndarray]]:
@@ -95,7 +101,7 @@ def rates(device, quick: bool) -> list[dict]:
     theta = np.random.default_rng(1).standard_normal(M) / 4
     for n, T in ((250, 64 if small else 8192), (64, 256 if small else 65_536)):
         X, y = made_up(T, n, device)
-        ready = make_evaluator("torch", device).prepare(Shard(X, y, np.ones(T)), Fixed())
+        ready = batches(device).prepare(Shard(X, y, np.ones(T)), Fixed())
         for order in (1, 2):
             request = LikelihoodRequest(LogLinear(theta), Fixed(), order)
             ours = ready.evaluate(request)
@@ -111,11 +117,7 @@ def rates(device, quick: bool) -> list[dict]:
             found.append({"case": case, "value": T / time, "unit": "instances a second", "target": target})
         plain = plain_autograd(X[:1024], y[:1024], device)
         few = Shard(X[:1024], y[:1024], np.ones(len(X[:1024])))
-        ours = (
-            make_evaluator("torch", device)
-            .prepare(few, Fixed())
-            .evaluate(LikelihoodRequest(LogLinear(theta), Fixed(), 1))
-        )
+        ours = batches(device).prepare(few, Fixed()).evaluate(LikelihoodRequest(LogLinear(theta), Fixed(), 1))
         np.testing.assert_allclose(plain(theta)[1], ours.gradient, rtol=1e-8, atol=1e-6)
         time = repeated(lambda p=plain: p(theta), 3 if small else 10)
         case = f"plain autograd, n = {n}: value and gradient"
@@ -131,7 +133,7 @@ def against_numpy(device, quick: bool) -> dict:
     T = 64 if quick else 2048
     X, y = made_up(T, 250, device)
     data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Fixed())
-    ready = make_evaluator("torch", device).prepare(data, Fixed())
+    ready = batches(device).prepare(data, Fixed())
     prepare = partial(PreparedShard.of, evaluator=make_evaluator("numpy"), similarity=Fixed())
     with make_backend(None, -1, data, prepare) as cores:
         theirs = cores.evaluate(request, lambda *_: None)
@@ -206,7 +208,7 @@ def little_memory(device) -> list[dict]:
         return []
     X, y = made_up(2048, 250, device)
     data, request = Shard(X, y, np.ones(2048)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Fixed())
-    ready = make_evaluator("torch", device).prepare(data, Fixed())
+    ready = batches(device).prepare(data, Fixed())
     want = ready.evaluate(request)
     torch.cuda.empty_cache()
     free, _ = torch.cuda.mem_get_info(device)

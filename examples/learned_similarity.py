@@ -14,7 +14,7 @@ from torch import nn
 
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.summarize import SentenceFeatures, Summarizer, read_clusters
-from dpplearn.summarize.model.training import training_targets
+from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.torch import DPPLoss, log_prob_quality, sample, subset_masks
 
 LOSS, COSINE = DPPLoss(nugget=0.1), nn.CosineSimilarity(dim=-1)
@@ -52,7 +52,8 @@ def made_up(T, n=16):
 def english(path):
     """What is seen of sentences, their topics, three extracts of each cluster, and which are no padding."""
     settings = Summarizer(budget=250, unit="words", targets="each", language="english").settings
-    reads = SentenceFeatures().fit_read([one for one in read_clusters(path) if one.language == "english"])
+    clusters = [one for one in read_clusters(path) if one.language == "english"]
+    reads = [*map(SentenceFeatures().fit(clusters).read, clusters)]
     words = TfidfVectorizer(stop_words="english").fit_transform(one.text for read in reads for one in read.sentences)
     topics = np.split(0.01 + TruncatedSVD(50, random_state=0).fit_transform(words), np.cumsum([*map(len, reads)])[:-1])
     rows = [(read.F, V, Y) for read, V in zip(reads, topics, strict=True) for Y in training_targets(read, settings)]

@@ -34,10 +34,6 @@ COMMANDS = {
     "experiment": f"experiment --train {{given}}/train.jsonl --leave-one-out --systems begin,dpp-greedy {SCORED}",
     "batch": "batch {given}/test.jsonl --budget 60 --jobs 2 --out {out}/summaries.jsonl",
     "baskets": "baskets fit {given}/baskets.txt --rank 6 --alpha 1 --jobs 2 --out {out}/kernel.json",
-    "baskets, work file": (
-        "baskets fit {given}/baskets.txt --rank 6 --alpha 1 --solver stochastic --max-iter 40 "
-        "--work {out}/.state.json --out {out}/kernel.json"
-    ),
     "select": "select {given}/items.jsonl -k 300 --out {out}/chosen.jsonl",
     "serve": "serve --port 0 --workers 2",
 }

@@ -9,17 +9,26 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from dpplearn._run.progress import Progress
+from dpplearn import ConditionalDPP, ItemSet
+from dpplearn._run.blas import blas_threads
+from dpplearn._run.progress import Progress, as_progress
+from dpplearn.decoding.limits import fits
+from dpplearn.learning.fitted import known_weights
+from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments.held_out import topic_of
-from dpplearn.summarize.model.together import Corpus, train_together
-from dpplearn.summarize.model.training import rouge_options
+from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.oracle import training_targets
+from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.training import Trained, rouge_options
+from dpplearn.summarize.text.matching import ANY, normal_language
+from dpplearn.summarize.text.units import limit
 
 DATA = Path("../shared/data")
 MODEL = Path(__file__).parent.parent / "src" / "dpplearn" / "summarize" / "data" / "general.json"
@@ -37,6 +46,66 @@ SHAPES = {NEWS: (250, 30.0), PAPERS: (150, 20.0), REVIEWS: (20, 20.0)}
 
 
 Corpora = dict[str, list[Cluster]]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Clusters with references, the words of an extract of them, and how many clusters they count as together."""
+
+    name: str
+    clusters: list[Cluster]
+    words: float
+    weight: float = 1.0
+
+
+def train_together(settings: SummarizerSettings, corpora: list[Corpus], verbose: bool | Progress = False) -> Trained:
+    """One model for any language from several corpora, none drowned by another.
+
+    Every corpus has a constant of its own, because how many sentences an extract has is a matter of its length, and the
+    model has that of the first; all other weights are shared. A cluster counts weight / number of those of its corpus.
+    Sentences that no extract has room for are left out: else long ones would seem bad where summaries are short.
+    """
+    clusters = [cluster for corpus in corpora for cluster in corpus.clusters]
+    features, progress = SentenceFeatures(settings.features).fit(clusters), as_progress(verbose)
+    X, y, weights, sentences = [], [], [], 0
+    with blas_threads(0):
+        for k, corpus in enumerate(corpora):
+            for cluster in corpus.clusters:
+                language = normal_language(cluster.language)
+                own = replace(settings, budget=corpus.words, unit="words", language=language)
+                read = features.read(cluster)
+                targets, cost = training_targets(read, own), read.costs("words")
+                kept = np.flatnonzero(fits(cost, limit(corpus.words, "words")))
+                if kept.size:
+                    read, cost, targets = read.only(kept), cost[kept], [np.searchsorted(kept, Y) for Y in targets]
+                constants = np.tile(np.arange(len(corpora)) == k, (len(read), 1))
+                items = ItemSet(np.hstack([read.F[:, 1:], constants]), read.C, cost=cost)
+                X, y, sentences = [*X, *[items] * len(targets)], [*y, *targets], sentences + len(read)
+                weights += [corpus.weight / len(corpus.clusters) / len(targets)] * len(targets)
+                progress.stage("Reading clusters", len(weights), max(len(clusters), len(weights)))
+    variance = np.concatenate([settings.prior_variance * features.priors[1:], np.full(len(corpora), np.inf)])
+    model = ConditionalDPP(variance, rho=settings.rho, on_impossible="drop", progress=progress, constant=False)
+    model.fit(X, y, weights)
+    # the columns as they are in `features`: the first corpus' constant before them, those of the others left out
+    place = np.array([len(features.names) - 1, *range(len(features.names) - 1)])
+    covariance = None if model.covariance_ is None else model.covariance_[np.ix_(place, place)]
+    std = model.theta_std_[place]
+    fitted = known_weights(model.theta_[place], settings.rho, 0.0, std, features.names, covariance)
+    constants = model.theta_[len(features.names) - 1 :]
+    training = {
+        "clusters": len(clusters),
+        "documents": sum(len(cluster.documents) for cluster in clusters),
+        "sentences": sentences,
+        "corpora": {
+            one.name: {"clusters": len(one.clusters), "weight": one.weight, "constant": float(constant)}
+            | {"budget": one.words, "unit": "words"}
+            for one, constant in zip(corpora, constants, strict=True)
+        },
+        "prior_variance": settings.prior_variance,
+        "log_likelihood": float(model.log_likelihood_),
+        "converged": bool(model.converged_),
+    }
+    return Trained(features, ConditionalPredictor()._keep(fitted), ANY, training)
 
 
 def make() -> Summarizer:
@@ -58,7 +127,7 @@ def human(cluster: Cluster) -> Cluster:
 def learn(clusters: Corpora, verbose: bool | Progress = False) -> Summarizer:
     """A model of all clusters that are not for testing."""
     corpora = [
-        Corpus(name, own, SHAPES[name][0], "words", SHAPES[name][1])
+        Corpus(name, own, *SHAPES[name])
         for name, given in clusters.items()
         if (own := [cluster for cluster in given if cluster.split != "test"])
     ]

@@ -17,8 +17,9 @@ from dpplearn.decoding import consensus, greedy_map
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, SentenceFeatures, Summarizer, read_clusters
+from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.training import Trained, training_targets
+from dpplearn.summarize.model.training import Trained
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 
@@ -119,7 +120,9 @@ def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
     given = {"targets": "all"} | {n: variant[n] for n in names if n in variant}
     model = Summarizer(budget=corpus.words, unit="words", language=corpus.language, **given)
     settings, features = model.settings, SentenceFeatures(model.features)
-    examples = [(read.items, Y) for read in features.fit_read(clusters) for Y in training_targets(read, settings)]
+    examples = [
+        (read.items, Y) for read in map(features.fit(clusters).read, clusters) for Y in training_targets(read, settings)
+    ]
     learned = ConditionalDPP(model.prior_variance, rho=model.rho, on_impossible="drop")
     learned.fit([items for items, _ in examples], [Y for _, Y in examples])
     return model._keep(Trained(features, learned, corpus.language, {}))

@@ -19,7 +19,6 @@ from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.model import about
 from dpplearn.summarize.model.choice import choose
-from dpplearn.summarize.model.context import loose
 from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.text.words import words
 
@@ -67,7 +66,7 @@ def corpus(data: Path, name: str) -> Corpus:
 
 def standing(found: Corpus, features: str) -> None:
     """Each way to choose: ROUGE, the difference from the first with its standard error, and the shares."""
-    ways = ("as it comes", "opening")
+    ways = ("as it comes", "alone")
     rows = {way: [] for way in ways}
     for model, clusters in found.models(features):
         for cluster in clusters:
@@ -77,7 +76,7 @@ def standing(found: Corpus, features: str) -> None:
                 plain = choose(ready, "consensus", found.words, "words", allowed, NONE, rng=model.random_state).subset
                 sets = [np.sort(plain), model.summarize(ready, found.words, "words").order]
                 for way, subset in zip(ways, sets, strict=True):
-                    out = loose(ready.read, subset)
+                    out = subset[~ready.read.alone[subset]]
                     text = "\n".join(ready.read.texts[i] for i in subset)
                     rows[way].append([*found.rouge(cluster, text), subset[0] in out, out.size, subset.size])
     base = np.array(rows[ways[0]])

@@ -30,7 +30,9 @@ from dpplearn._run.blas import blas_threads
 from dpplearn.learning.similarity import Mixture
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Summarizer, read_clusters
-from dpplearn.summarize.model.training import Example, Trained, flat, training_targets
+from dpplearn.summarize.model.oracle import training_targets
+from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.training import Trained, example_of, flat
 from dpplearn.summarize.text.words import words
 
 ROOT = Path(__file__).parent.parent
@@ -111,7 +113,9 @@ def trained(kind, clusters, length, features, given_size, with_encoder):
     summarizer = Summarizer(features, budget=length, unit="words", similarity=kind, encoder=encoder)
     settings = summarizer.settings
     features = settings.sentence_features()
-    examples = [Example(r, r.item_set("words"), training_targets(r, settings)) for r in features.fit_read(clusters)]
+    splits = [split_cluster(cluster) for cluster in clusters]
+    features.fit(clusters)
+    examples = [example_of(features, split, settings) for split in splits]
     options = {"rho": settings.rho} if kind == "fixed" else {"similarity": kind}
     model = ConditionalDPP(1.0, given_size=given_size, on_impossible="drop", **options).fit(*flat(examples))
     return summarizer._keep(Trained(features, model, None, {}))

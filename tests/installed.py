@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from dpplearn.learning.evaluators import EVALUATORS
+from dpplearn.learning.backends import EVALUATORS
 
 
 def has_torch():

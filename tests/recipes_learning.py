@@ -1,7 +1,7 @@
 """What CONTRIBUTING.md shows, whole: an evaluator, as a newcomer would add it."""
 
 from dpplearn import ItemSet
-from dpplearn.learning.algorithm1 import algorithm1
+from dpplearn.learning.likelihood import algorithm1
 
 
 class Counted:

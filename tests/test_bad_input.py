@@ -115,7 +115,7 @@ def test_what_needs_L_says_so():
             call()
     with pytest.raises(ValueError, match="from 1 to 2, found 0"):
         KDPP(dpp, 0)
-    with pytest.raises(ValueError, match="largest is 1"):
+    with pytest.raises(ValueError, match="an eigenvalue of its marginal kernel K is 1"):
         K_to_L(np.diag([1.0, 0.5]))
 
 

@@ -24,8 +24,6 @@ else:
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
             if instance is None:
                 return self
-            if self.attrname is None:
-                raise TypeError("cached_property needs a name: it must be set in the body of a class.")
             kept = instance.__dict__
             if self.attrname not in kept:
                 kept[self.attrname] = self.func(instance)

@@ -235,22 +235,17 @@ def balanced(rows: Features, squares: FloatArray) -> Features:
 
     `squares` are their squared lengths, which may be 0 or infinite only because a float cannot hold them.
     """
-    odd = np.flatnonzero(~((squares >= SHORTEST**2) & (squares <= LONGEST**2)))
-    if odd.size == 0:
+    odd = ~((squares >= SHORTEST**2) & (squares <= LONGEST**2))
+    if not odd.any():
         return rows
-    top = largest_entries(rows[odd])
-    some = (top > 0.0) & np.isfinite(top)
-    odd, exponents = odd[some], -np.frexp(top[some])[1]
-    if odd.size == 0:
+    top = largest_entries(rows)
+    powers = np.where(odd & (top > 0.0) & np.isfinite(top), -np.frexp(top)[1], 0).astype(np.int32)
+    if not powers.any():
         return rows
-    rows = rows.copy()
     if sparse.issparse(rows):
-        powers = np.zeros(rows.shape[0], np.int32)
-        powers[odd] = exponents
-        rows.data = np.ldexp(rows.data, np.repeat(powers, np.diff(rows.indptr)))
-    else:
-        rows[odd] = np.ldexp(rows[odd], exponents[:, None])
-    return rows
+        data = np.ldexp(rows.data, np.repeat(powers, np.diff(rows.indptr)))
+        return sparse.csr_array((data, rows.indices, rows.indptr), rows.shape)
+    return np.ldexp(rows, powers[:, None])
 
 
 def largest_entries(rows: Features) -> FloatArray:

@@ -224,6 +224,4 @@ def read_groups(path: str, columns: list[str], groups: list[int]) -> np.ndarray:
         sizes = [file.metadata.row_group(g).num_rows for g in range(groups[-1] + 1)]
         starts = np.cumsum([0, *sizes]).tolist()
         parts = (arrow_rows(file.read_row_group(g, columns=columns), start=starts[g]) for g in groups)
-        if len(groups) == 1:
-            return np.ascontiguousarray(next(parts))
         return join(parts, starts[groups[-1] + 1] - starts[groups[0]], "embeddings", starts[groups[0]])

@@ -33,8 +33,8 @@ def card(title: str, *parts: str, facts: Mapping[str, Any] | None = None) -> str
     >>> card("A <b>", facts={"n": 3}).endswith("<h4>A &lt;b&gt;</h4><p><small>n: 3</small></p></div>")
     True
     """
-    told = "; ".join(f"{shown(name)}: {shown(value)}" for name, value in (facts or {}).items())
-    line = f"<p><small>{told}</small></p>" if told else ""
+    listed = "; ".join(f"{shown(name)}: {shown(value)}" for name, value in (facts or {}).items())
+    line = f"<p><small>{listed}</small></p>" if listed else ""
     return f'<div class="dpplearn" dir="auto">{STYLE}<h4>{shown(title)}</h4>{line}{"".join(parts)}</div>'
 
 
@@ -49,7 +49,7 @@ def short_repr(self: Any) -> str:
     Fitted(theta=<7 x 2 float64>, names=('a', 'b', 'c', ... 6 in all), error=0.1235)
     """
     if is_dataclass(self):
-        values = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}
     else:
         values = self._asdict()
     return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in values.items())})"

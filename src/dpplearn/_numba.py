@@ -15,7 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property, update_wrapper
+from functools import cache, cached_property, partial, update_wrapper
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
@@ -199,15 +199,15 @@ def stamp() -> str:
     """A digest of all that compiled code depends on: loops with what they import, numba, Python, processor."""
     package = Path(__file__).parent
     cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
-    found = sha256(repr((numba.__version__, llvmlite.__version__, sys.version, cpu)).encode())
-    for path in sorted([*package.rglob("*_loops.py"), *(one for name in CONSTANTS for one in package.glob(name))]):
-        found.update(repr((path.stat().st_mtime_ns, path.read_bytes())).encode())  # numba compares the time
-    return found.hexdigest()[:16]
+    digest = sha256(repr((numba.__version__, llvmlite.__version__, sys.version, cpu)).encode())
+    for path in sorted([*package.rglob("*_loops.py"), *(package / name for name in CONSTANTS)]):
+        digest.update(repr((path.stat().st_mtime_ns, path.read_bytes())).encode())  # numba compares the time
+    return digest.hexdigest()[:16]
 
 
 def find(name: str) -> list[Path]:
     """The files of a version."""
-    return [folder / name for folder in folders() if os.path.isfile(folder / name)]
+    return [folder / name for folder in folders() if (folder / name).is_file()]
 
 
 def unpack(file: Path, folder: str) -> bool:
@@ -222,13 +222,13 @@ def unpack(file: Path, folder: str) -> bool:
     return True
 
 
-def keep(found: str, name: str) -> None:
+def keep(written: str, name: str) -> None:
     """Keep a version in the first folder that can be written; readers see the whole file or none."""
     for folder in folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(dir=folder) as new:
-                os.replace(shutil.make_archive(f"{new}/new", "zip", found), folder / name)
+                os.replace(shutil.make_archive(f"{new}/new", "zip", written), folder / name)
             return
         except OSError as error:
             why = error
@@ -248,11 +248,10 @@ def exact(function: Function | None = None, /, *, steps: Function | None = None,
     lines. A loop without it is for other loops to call; if Python calls it, it is compiled at once.
     """
     if function is None:
-        return lambda function: exact(function, steps=steps, **options)
+        return partial(exact, steps=steps, **options)
     return function if CONFIG.DISABLE_JIT else Loop(function, steps, options)
 
 
-def jit(function: Function | None = None, /, *, steps: Function | None = None) -> Any:
-    """Make a loop of a function, as `exact` does, but let sums be reordered: nearly every loop is one of these."""
-    # reassoc lets short dot products use vector registers; NaN and infinity keep their meaning.
-    return exact(function, steps=steps, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+# Nearly every loop is one of these, whose sums may be reordered: reassoc lets short dot products use vector registers.
+# NaN and infinity keep their meaning.
+jit = partial(exact, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")

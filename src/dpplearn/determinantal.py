@@ -97,7 +97,7 @@ class Spectral(Distribution):
         return Subsets._of(*draws, self.n)
 
     def _sampling_tables(self, size: int) -> Tables:
-        """What the loops of the spectral sampler read, for `size` samples; never depends on what was drawn before."""
+        """What the spectral sampler reads, for `size` samples; never depends on what was drawn before."""
         repaid = size * (1.0 + self.expected_size**2) > 4 * self._vectors[1].shape[1]
         return self._alias_tables if repaid else self._plain_tables
 

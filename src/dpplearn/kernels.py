@@ -8,17 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from dpplearn._checks import FloatArray, check_array, check_directions, check_quality, check_rho
-from dpplearn._linalg import (
-    check_kernel,
-    check_similarity,
-    eigh_psd,
-    factor_kernel,
-    spectrum,
-    to_dense,
-    with_constant,
-)
-from dpplearn._precision import rounding
+from dpplearn._checks import FloatArray, check_array, check_directions, check_rho
+from dpplearn._linalg import to_dense, with_constant
+from dpplearn.dpp import DPP
 
 __all__ = ["K_to_L", "L_to_K", "cosine_similarity", "from_quality", "nearest_psd", "rbf_similarity"]
 
@@ -63,9 +55,7 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
 
 def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
     """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1."""
-    S = check_similarity(S)
-    q = check_quality(q, len(S))
-    return np.asarray(q[:, None] * S * q)
+    return np.array(DPP.from_quality(q, S).L)
 
 
 def nearest_psd(A: ArrayLike) -> FloatArray:
@@ -96,9 +86,7 @@ def L_to_K(L: ArrayLike) -> FloatArray:
     array([[0.5 , 0.  ],
            [0.  , 0.75]])
     """
-    kernel = check_kernel(L)
-    p, V, _ = spectrum(*eigh_psd(kernel, "L"), lambda: factor_kernel(kernel))
-    return np.asarray((V * p) @ V.T)
+    return np.array(DPP(L).K)
 
 
 def K_to_L(K: ArrayLike) -> FloatArray:
@@ -110,10 +98,4 @@ def K_to_L(K: ArrayLike) -> FloatArray:
     array([[1., 0.],
            [0., 3.]])
     """
-    lam, V = eigh_psd(check_kernel(K, "K"), "K")
-    if lam[-1] >= 1.0 - rounding(len(lam)):
-        raise ValueError(
-            f"K must have eigenvalues below 1 for L = K (I - K)^-1 to exist, but its largest is {lam[-1]:.9g}. "
-            "DPP.from_marginal(K) works without L where the largest is exactly 1."
-        )
-    return np.asarray((V * (lam / (1 - lam))) @ V.T)
+    return np.array(DPP.from_marginal(K).L)

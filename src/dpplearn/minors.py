@@ -54,7 +54,7 @@ class Core:
         or I less the kernel: the latter for the columns of large items, where nothing then cancels. It is done in
         parts, however much items differ in size, and takes some times (2 n)^3 steps. C must have a U.
         """
-        from dpplearn._minor_loops import eliminate_parts
+        from dpplearn._determinant_loops import eliminate_parts
 
         assert self.U is not None
         n, m = len(rows), len(rows) + len(A)

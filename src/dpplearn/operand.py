@@ -189,7 +189,7 @@ class TwoSided:
             width = self.left.shape[1]
             sets = [indices[a:b] for a, b in pairwise(indptr)]
             return np.array([log_minor(self.block(Y)) if Y.size <= width else -np.inf for Y in sets])
-        from dpplearn._minor_loops import subset_log_minors
+        from dpplearn._determinant_loops import subset_log_minors
 
         arrays = (view(np.ascontiguousarray(x)) for x in (self.V, self.left, self.right))
         return np.asarray(subset_log_minors(*arrays, indptr, view(indices)))

@@ -24,7 +24,7 @@ def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, fe
     def objective(x):
         at = factors.with_parameters(x)
         kernel = at.kernel()
-        value, *slopes = log_likelihood(shard, kernel)
+        value, *slopes = log_likelihood([shard], kernel)
         penalty, drag = at.penalty(0.7)
         return value - penalty, at.pull_back(kernel, *slopes) - drag
 
@@ -148,7 +148,7 @@ def test_alpha_is_chosen_on_held_out_baskets(draws):
 
 
 def test_threads_give_the_same_kernel(draws, monkeypatch):
-    monkeypatch.setattr("dpplearn.baskets.baskets.SMALL", 4)
+    monkeypatch.setattr("dpplearn.baskets.likelihood.SMALL", 4)
     one = KernelDPP(nonsymmetric=True, alpha=1.0, max_iter=12, tol=1.0).fit(draws)
     two = KernelDPP(nonsymmetric=True, alpha=1.0, max_iter=12, tol=1.0, n_jobs=2).fit(draws)
     assert np.array_equal(one.factors_.W, two.factors_.W)

@@ -57,7 +57,7 @@ def test_a_large_model_is_read_at_once(tmp_path):
 
 
 FITTED = {"alpha": 1.0, "log_likelihood": -1.0, "n_iter": 3, "converged": True, "n_baskets": 9.0}
-FITTED |= {"counts": 20_000 * [1.0], "pairs": [[0, 7, 2.0]]}
+FITTED |= {"counts": 20_000 * [1.0], "pairs": {"attract": [[0, 7, 0.5, 2.0, 1.5]], "repel": []}}
 HOSTILE = {
     "no table": ({"W": None}, "W in"),
     "no base64": ({"W": {"shape": [5, 36], "float64": "%%%"}}, "not base64"),
@@ -76,7 +76,7 @@ HOSTILE = {
     "another format": ({"format": "dpplearn.ConditionalDPP"}, "must be a JSON object with"),
     "alpha as a text": ({"alpha": "a"}, "alpha in"),
     "counts of other items": ({"counts": [1.0]}, "counts in"),
-    "pairs of other items": ({"pairs": [["a", "bib", 2.0]]}, "pairs in"),
+    "pairs of two": ({"pairs": {"attract": [["a", "bib"]], "repel": []}}, "pairs in"),
     "pairs that are none": ({"pairs": 7}, "pairs in"),
     "negative iterations": ({"n_iter": -1}, "n_iter"),
     "half of the features": ({"phi": {"shape": [5, 1], "float64": "AAAAAAAA8D8=" * 0}}, "phi in"),

@@ -184,7 +184,7 @@ def test_what_may_be_a_long_table_is_told(tmp_path):
         read_baskets(tmp_path / "long.jsonl")
 
 
-def test_progress_is_for_terminals_and_a_stop_says_what_is_kept(file, tmp_path, monkeypatch):
+def test_progress_is_for_terminals_and_a_stop_says_where(file, tmp_path, monkeypatch):
     arguments = ["fit", file, "--out", tmp_path / "m.json", "--seed", 0]
     quiet = run(*arguments, "--alpha", 1)
     assert [line.split()[0] for line in quiet.stderr.splitlines()] == [str(len(BASKETS))]  # the result, and no more
@@ -200,12 +200,6 @@ def test_progress_is_for_terminals_and_a_stop_says_what_is_kept(file, tmp_path, 
     stopped = run(*arguments, "--alpha", 1)
     assert stopped.exit_code == 130
     assert stopped.stderr.splitlines()[-1].startswith("Stopped in iteration 3 of at most 1000. Nothing is kept")
-    assert "--work FILE" in stopped.stderr
-    state = tmp_path / "state.json"
-    stopped = run(*arguments, "--alpha", 1, "--work", state)
-    assert f"{state} holds the kernel so far: fit again with it" in stopped.stderr
-    monkeypatch.setattr(Lines, "finish", finish)
-    assert run(*arguments, "--alpha", 1, "--work", state).exit_code == 0
     monkeypatch.setattr("dpplearn.baskets.fit.choose_alpha", mock.Mock(side_effect=KeyboardInterrupt))
     stopped = run(*arguments)
     assert "while the prior was being chosen" in stopped.stderr

@@ -16,6 +16,7 @@ from dpplearn.summarize.experiments.paper_tables import human_scores
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS
 from dpplearn.summarize.experiments.tested import known_of
+from dpplearn.summarize.explain.summary import Summary
 
 FAST = "begin,random,lexrank,lr-mmr,lr-dpp,submod,dpp-greedy,dpp-consensus,oracle"
 
@@ -348,7 +349,7 @@ def test_sampled_summaries_near_the_limit(files):
     folder, _, _ = files
     model = Summarizer.load(folder / "m.json")
     cluster = Cluster.example()
-    over = model.summarize(cluster, 665, "bytes", decoder="sampled", overrun=15.0)
+    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0))
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sampled").length <= 665
 

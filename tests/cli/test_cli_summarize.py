@@ -6,14 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import recipes_learning
 from dpplearn.cli import main
-from dpplearn.learning.evaluators import EVALUATORS
-from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature
 
 EXAMPLE = Path(__file__).parents[2] / "src" / "dpplearn" / "summarize" / "data" / "example"
@@ -179,16 +176,8 @@ def test_a_new_sentence_feature_is_one_entry(tmp_path, monkeypatch):
     assert "shouts 2/3 of cluster" in summary["explanation"]["chosen"][0]["contributions"]
 
 
-def test_a_new_evaluator_is_used(tmp_path, monkeypatch):
-    monkeypatch.setitem(EVALUATORS, "counting", "recipes_learning:Counting")
-    good, model, counted = corpus(tmp_path / "corpus.jsonl"), tmp_path / "m.json", tmp_path / "counted.json"
-    length = ("--budget", 60, "--unit", "words")
-    before = recipes_learning.Counted.evaluations
-    assert run("train", good, "--out", counted, *length, "--evaluator", "counting").exit_code == 0
-    assert recipes_learning.Counted.evaluations > before
-    assert run("train", good, "--out", model, *length).exit_code == 0
-    np.testing.assert_allclose(Summarizer.load(counted).theta_, Summarizer.load(model).theta_, atol=1e-6)
-    wrong = run("train", good, "--out", model, "--evaluator", "nothing")
+def test_an_unknown_evaluator_is_refused_before_any_work(tmp_path):
+    wrong = run("train", corpus(tmp_path / "corpus.jsonl"), "--out", tmp_path / "m.json", "--evaluator", "nothing")
     assert wrong.exit_code == 1
     assert "numpy" in wrong.stderr
 

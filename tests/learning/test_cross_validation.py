@@ -55,7 +55,7 @@ def test_parameters_copies_and_states(data):
     assert without.best_params_["rho"] in (0.0, 0.5)
     with pytest.raises(NotFittedError):
         without.predict(X)
-    with pytest.raises(ValueError, match=r"no argument 'rhos'; it has .*rho"):
+    with pytest.raises(ValueError, match=r"Invalid parameter 'rhos' for estimator ConditionalDPP.*'rho'"):
         search({"rhos": [0.1]}).fit(X, y)
 
 

@@ -1,6 +1,7 @@
 """The coordinates in which quality and similarity are climbed together."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,10 +9,8 @@ import pytest
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._run.progress import Progress
 from dpplearn.learning import fit
-from dpplearn.learning.backends import Backend
-from dpplearn.learning.evaluators import OneByOne
-from dpplearn.learning.fit import FitSettings, Posterior
-from dpplearn.learning.prior import constant_of
+from dpplearn.learning.backends import Backend, OneByOne, PreparedShard
+from dpplearn.learning.fit import FitSettings, Posterior, constant_of
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Mixture
 from dpplearn.learning.solve import covariance, trust_region
@@ -42,7 +41,7 @@ def make_posterior(rng, constant=(1.0, 0.0, 0.5)):
     items = [ItemSet(F + t, phi={name: rng.standard_normal((n, 2)) for name in names}) for t in range(2)]
     S, shard = Mixture(names), Shard(items, [np.array([0, 3]), np.array([1, 2, 5])], np.ones(2))
     return Posterior(
-        Backend([shard], lambda shard: OneByOne().prepare(shard, S)),
+        Backend([shard], partial(PreparedShard.of, evaluator=OneByOne(), similarity=S)),
         Progress(False),
         LogLinear(np.zeros(3)),
         S,

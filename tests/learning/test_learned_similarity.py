@@ -12,9 +12,8 @@ from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
 from dpplearn.learning import fit, load_shard, save_shard
-from dpplearn.learning.backends import Backend
+from dpplearn.learning.backends import Backend, PreparedShard, make_evaluator
 from dpplearn.learning.diagnosis import warn_about_starts, warn_about_weights
-from dpplearn.learning.evaluators import PreparedShard, make_evaluator
 from dpplearn.learning.likelihood import LikelihoodRequest, log_likelihood
 from dpplearn.learning.normalizer import SimilarityGradient
 from dpplearn.learning.quality import LogLinear

@@ -20,13 +20,12 @@ from sklearn.exceptions import ConvergenceWarning
 from brute_learning import random_items, training_set
 from dpplearn._io.jsonfile import read_record
 from dpplearn._run.progress import Progress
-from dpplearn.learning import ConditionalDPP, ItemSet, evaluators, fit, load_shard, save_shard
-from dpplearn.learning.backends import cut, make_backend
-from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning import ConditionalDPP, ItemSet, backends, fit, load_shard, save_shard
+from dpplearn.learning.backends import PreparedShard, cut, make_backend, make_evaluator
+from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
-from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
 from installed import HERE
 
@@ -109,11 +108,12 @@ def damaged(arrays, **changes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 1"),
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 2"),
         ({"format": np.array("other")}, "not a shard of item sets"),
         ({"features": None}, "damaged or truncated"),
         ({"features": np.full((1, 3), "x")}, "damaged"),
-        ({"item_ptr": np.array([0, 5, 2])}, "damaged"),
+        ({"shapes": np.array([[0, 5, 2]])}, "damaged"),
+        ({"shapes": np.array([[0, 4, 3], [1, 3, -1], [2, 12, 6]])}, "damaged"),
         ({"targets": np.array([99] * 3)}, "damaged"),
         ({"columns": np.full(12 * 6, 7)}, "damaged"),
     ],
@@ -230,7 +230,7 @@ def test_how_instances_lie_in_files_changes_nothing(similarity, tmp_path):
 
 def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
     """Though it is read again for every step."""
-    survey_of, load, seen = evaluators.survey_of, load_shard, {"surveyed": 0, "read": 0}
+    survey_of, load, seen = backends.survey_of, load_shard, {"surveyed": 0, "read": 0}
 
     def counted(function, what):
         def call(*args):
@@ -239,7 +239,7 @@ def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
 
         return call
 
-    monkeypatch.setattr("dpplearn.learning.evaluators.survey_of", counted(survey_of, "surveyed"))
+    monkeypatch.setattr("dpplearn.learning.backends.survey_of", counted(survey_of, "surveyed"))
     monkeypatch.setattr("dpplearn.learning.backends.load_shard", counted(load, "read"))
     model = ConditionalDPP(rho=0.3).fit(shards)
     assert seen["surveyed"] == len(shards)
@@ -299,7 +299,7 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
 
     settings = fit.FitSettings(1.0, 1e-6, 100, Fixed(0.3), "error")
     with backend:
-        fitted = fit.maximize_posterior(backend, settings, None, Kill(False), None)
+        fitted = fit.maximize_posterior(backend, settings, Kill(False))
     assert len(killed) == 1
     np.testing.assert_allclose(fitted.quality.theta, serial.theta_, atol=1e-9)
     assert fitted.converged
@@ -353,15 +353,15 @@ import sys, time
 sys.path[:0] = {path!r}
 import numpy as np
 from dpplearn.learning import ConditionalDPP
-from dpplearn.learning.storage import checkpoint
+from dpplearn.learning import files
 from brute_learning import training_set
 
-save = checkpoint.Checkpoint.save
+save = files.Checkpoint.save
 def slow_save(self, *state):
     save(self, *state)
     print("iteration", flush=True)
     time.sleep(20)  # stand still, so that the interrupt comes here
-checkpoint.Checkpoint.save = slow_save
+files.Checkpoint.save = slow_save
 
 if __name__ == "__main__":
     X, y = training_set(8, 6, [-1.0, 0.5], np.random.default_rng(0))
@@ -424,7 +424,7 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
 
     def stop(self, *state):
         save(self, *state)
-        if len(state[-1]) == ended and next(count) == saves:  # so many since as many climbs had ended
+        if len(self.finished) == ended and next(count) == saves:  # so many since as many climbs had ended
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Checkpoint, "save", stop)

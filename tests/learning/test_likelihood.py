@@ -10,7 +10,7 @@ from scipy import sparse
 from brute import subsets
 from brute_learning import exact_terms, log_pmf_table, random_items, with_weights
 from dpplearn.learning import ItemSet, log_likelihood
-from dpplearn.learning.evaluators import make_evaluator
+from dpplearn.learning.backends import make_evaluator
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, prefers_dual
 from dpplearn.learning.normalizer import by_rows, primal, wide
 from dpplearn.learning.quality import LogLinear

@@ -9,7 +9,7 @@ from brute_learning import THETA, random_items, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import fit, solve
 from dpplearn.learning.similarity import Mixture
-from dpplearn.learning.solve import Point, maximize
+from dpplearn.learning.solve import Point, newton
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,6 @@ def without_hessians(monkeypatch):
     """As if there were more features than Hessians are made for; the orders that are asked for."""
     asked = []
     at = fit.Posterior.at
-    monkeypatch.setattr(solve, "MANY", 1)
     monkeypatch.setattr(fit, "MANY", 1)
 
     def counted(self, x, order, **more):
@@ -52,7 +51,7 @@ def test_newton_where_the_objective_does_not_bend():
         value = -(abs(20 * z) + np.log1p(np.exp(-2 * abs(20 * z)))) / 20
         return Point(float(value), -np.tanh(20 * np.array([z])), -20 * np.array([[bend]]))
 
-    found = maximize(Plain(objective), np.array([400.0]), np.ones(1), tol=1e-8, max_iter=100)
+    found = newton(Plain(objective), np.array([400.0]), np.ones(1), tol=1e-8, max_iter=100)
     assert found.converged
     assert found.x[0] == pytest.approx(3.0, abs=1e-7)
 
@@ -63,7 +62,7 @@ def test_stuck_is_not_converged():
     def objective(theta, _order):
         return Point(-1.0 - float(np.abs(theta).max() > 0), np.ones(1), np.zeros((1, 1)))
 
-    found = maximize(Plain(objective), np.zeros(1), np.ones(1), tol=1e-8, max_iter=50)
+    found = newton(Plain(objective), np.zeros(1), np.ones(1), tol=1e-8, max_iter=50)
     assert not found.converged
 
 

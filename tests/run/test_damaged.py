@@ -10,7 +10,6 @@ import pytest
 from damages import DAMAGES
 from dpplearn._io.workfolder import HEAD, LOCK, WorkFolder
 from dpplearn._run.progress import Progress
-from dpplearn.baskets import KernelDPP
 from dpplearn.learning import ConditionalDPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize import Cluster, Summarizer, open_corpus
@@ -81,12 +80,12 @@ def damaged_each_and_all(work, copy):
 @pytest.mark.parametrize(
     ("stopped", "names"),
     [
-        ("Preparing", {"counted.json", "learned.json", "repeated.json", "parent.json"}),
+        ("Preparing", {"learned.json", "000002.json", "000002.jsonl"}),
         ("iteration 2", {"learned.json", "theta.json", "000002-000.npz", "000002.json"}),
     ],
 )
 def test_training_goes_on_from_damaged_files(corpus, tmp_path, monkeypatch, stopped, names):
-    monkeypatch.setattr(pipeline, "AT_ONCE", 0)  # instances stay in files
+    monkeypatch.setattr(pipeline, "IN_MEMORY", 0)  # instances stay in files
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the cluster that comes twice
         truth = numbers(fit(corpus))
@@ -133,10 +132,8 @@ def test_a_folder_whose_settings_are_damaged(tmp_path, kind):
         assert not made(folder.path)
 
 
-BASKETS = [["a", "b"], ["a", "c"], ["b", "c"], ["c"], ["a"], ["b", "d"], ["d"]] * 3
 ITEMS = ItemSet(np.arange(8.0).reshape(4, 2) % 3, S=0.5 * np.eye(4) + 0.5)
 FITS = {
-    "baskets": lambda path: KernelDPP(rank=2, alpha=1.0, work=path).fit(BASKETS).log_likelihood_,
     "conditional": lambda path: ConditionalDPP().fit([ITEMS] * 2, [[0, 1], [2]], checkpoint=path).theta_.tobytes(),
 }
 

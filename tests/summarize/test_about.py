@@ -10,13 +10,13 @@ from click.testing import CliRunner
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Document, Summarizer, summarize
 from dpplearn.summarize.model import first_choice as first
-from dpplearn.summarize.model import preparing
+from dpplearn.summarize.model import prepared
 from dpplearn.summarize.model.about import (
     FAR,
     ONWARD,
     REASON,
-    STEPS,
     STRENGTH,
+    WALK_STEPS,
     Question,
     asked_words,
     matching,
@@ -81,7 +81,7 @@ def test_relevance_is_that_of_its_equation():
     direct = rows @ (np.log(13 / (0.5 + df)) * matching(list(columns), ["word3", "word17"]))
     C = rows @ rows.T
     r = np.linalg.solve(np.eye(12) - ONWARD * C / C.sum(axis=0), (1 - ONWARD) * direct)
-    assert np.allclose(relevance(said, ["word3", "word17"]), 12 * r / direct.sum(), atol=12 * ONWARD**STEPS)
+    assert np.allclose(relevance(said, ["word3", "word17"]), 12 * r / direct.sum(), atol=12 * ONWARD**WALK_STEPS)
 
 
 def test_what_is_said_in_other_words_is_relevant_too():
@@ -162,7 +162,7 @@ def test_one_sentence_and_equal_ones_have_nothing_to_gain():
 
 
 def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
-    monkeypatch.setattr(preparing, "finalists", partial(first.finalists, keep=20, part=50))
+    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=20, part=50))
     lines = [f"The council of Brenn met on day {k} and spoke of the harbour and the boats." for k in range(90)]
     lines.insert(70, "Nobody feeds the heron under the mill.")
     cluster = Cluster([Document("book", "\n\n".join(lines))])

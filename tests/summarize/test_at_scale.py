@@ -17,9 +17,10 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import open_workers
 from dpplearn.cli import main
 from dpplearn.cli.bars import Lines
-from dpplearn.learning.storage.shards import load_shard
+from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
 from dpplearn.summarize.model import pipeline
+from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.model.training import example_of, flat, named_settings
 from waiting import die
 
@@ -40,7 +41,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def in_files(monkeypatch):
     """Instances stay in files, however few they are."""
-    monkeypatch.setattr(pipeline, "AT_ONCE", 0)
+    monkeypatch.setattr(pipeline, "IN_MEMORY", 0)
 
 
 def fit(clusters, **options):
@@ -59,11 +60,11 @@ def numbers(summarizer):
 
 @pytest.fixture(scope="module")
 def truth(corpus):
-    before, pipeline.AT_ONCE = pipeline.AT_ONCE, 0
+    before, pipeline.IN_MEMORY = pipeline.IN_MEMORY, 0
     try:
         return numbers(fit(open_corpus(corpus)))
     finally:
-        pipeline.AT_ONCE = before
+        pipeline.IN_MEMORY = before
 
 
 def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
@@ -77,7 +78,9 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
     for features in ("paper", "general"):
         kept.clear()
         summarizer = fit(open_corpus(corpus), settings={"features": features})
-        X, y, w = flat([example_of(summarizer.features_, one, summarizer.settings) for one in read_clusters(corpus)])
+        X, y, w = flat(
+            [example_of(summarizer.features_, split_cluster(one), summarizer.settings) for one in read_clusters(corpus)]
+        )
         shards = kept["shards"]
         assert [w for shard in shards for w in shard.weights.tolist()] == w
         for items, Y, (found, Z) in zip(
@@ -252,9 +255,7 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     with pytest.raises(ValueError, match="line 69 must be a JSON object"):
         fit(open_corpus(bad))
     with pytest.raises(KeyboardInterrupt):
-        fit(
-            open_corpus(bad, skip_bad=True), work=tmp_path / "work", verbose=Stops(67)
-        )  # while the piece with the repeated id is counted again
+        fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work", verbose=Stops(40))  # while clusters are read
     with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 70 clusters.*line 69.*line 70.*of line 4\b"):
         found = fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work")
     assert found.training_["clusters"] == 70

@@ -13,9 +13,8 @@ from dpplearn.summarize.experiments.baselines import lexrank_items
 from dpplearn.summarize.explain import summary as summary_module
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.model import first_choice as first
-from dpplearn.summarize.model import preparing, quality_features
-from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
-from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model import prepared
+from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.budget import suited
 
@@ -39,21 +38,13 @@ def model():
 
 def test_centrality_of_rows_is_that_of_their_cosines(model):
     read = model.features_.read(book(300))
-    np.testing.assert_allclose(mean_similarity_of_rows(read.phi), mean_similarity(read.C), rtol=1e-12)
-    np.testing.assert_allclose(lexrank_of_rows(read.phi), lexrank(read.C), rtol=1e-12)
+    C, n = read.C, len(read)
+    np.testing.assert_allclose(mean_similarity(read.phi), (C.sum(axis=1) - 1.0) / (n - 1), rtol=1e-12)
+    walk = np.eye(n) - 0.85 * C / C.sum(axis=1)
+    np.testing.assert_allclose(lexrank(read.phi), np.linalg.solve(walk, np.full(n, 0.15)), rtol=1e-12)
     one = read.phi[[0]]
-    np.testing.assert_allclose(mean_similarity_of_rows(one), [0.0], atol=1e-15)
-    np.testing.assert_allclose(lexrank_of_rows(one), [1.0], rtol=1e-12)
-
-
-@pytest.mark.parametrize("features", ["paper", "general"])
-def test_features_of_many_sentences_are_those_of_few(features, monkeypatch):
-    cluster = book(200, documents=4)
-    made = SentenceFeatures(features).fit([cluster])
-    few = made.read(cluster)
-    monkeypatch.setattr(quality_features, "EXACT", 10)
-    many = made.read(cluster)
-    np.testing.assert_allclose(many.F, few.F, atol=2e-10)
+    np.testing.assert_allclose(mean_similarity(one), [0.0], atol=1e-15)
+    np.testing.assert_allclose(lexrank(one), [1.0], rtol=1e-12)
 
 
 def gain(L, Y, i):
@@ -103,7 +94,7 @@ def test_what_is_kept_has_its_kernel_of_the_whole(model):
 
 
 def test_all_views_tell_of_the_first_choice(model, monkeypatch):
-    monkeypatch.setattr(preparing, "finalists", partial(first.finalists, keep=60, part=50))
+    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=60, part=50))
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, 40, "words")
     reasons = summary.explain()
@@ -145,7 +136,7 @@ def test_copies_are_one_candidate(model, line, kept):
 
 
 def test_a_budget_for_more_than_was_kept_is_told(model, monkeypatch):
-    monkeypatch.setattr(preparing, "finalists", partial(first.finalists, keep=20, part=50))
+    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=20, part=50))
     monkeypatch.setattr(summary_module, "EXACT", 20)
     summary = model.summarize(book(100, longest=9), 10_000, "words", decoder="greedy")
     assert len(summary.sentences) == 20
@@ -163,7 +154,7 @@ def test_what_compares_every_two_says_how_many_it_takes(model):
 
 def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
     """Not of the sentences that a first choice kept of it; nor is what suits the text."""
-    monkeypatch.setattr(preparing, "finalists", partial(first.finalists, keep=60, part=50))
+    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=60, part=50))
     cluster = book(400, seed=4)
     words = sum(len(sentence.text.split()) for sentence in cluster.sentences())
     assert model.summarize(cluster, "5%", decoder="greedy").budget == np.floor(0.05 * words)
@@ -174,7 +165,7 @@ def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
 @pytest.mark.parametrize(("budget", "unit"), [("90%", "words"), (60, "sentences"), ("50%", len)])
 def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, budget, unit):
     """A consensus over sets of thousands of sentences takes hours, to say that all of them are in it."""
-    monkeypatch.setattr(preparing, "finalists", partial(first.finalists, keep=60, part=50))
+    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=60, part=50))
     monkeypatch.setattr(Prepared, "decode", None)
     cluster = book(400, seed=4)
     assert len(model.summarize(cluster, budget, unit).sentences) == 60

@@ -32,9 +32,6 @@ def test_only_running_text_is_a_candidate():
     running = [text for kind, text in ALL if kind in ("paragraph", "item", "quotation")]
     assert texts(cluster) == running
     assert {piece.kind: piece.code for piece in cluster.candidates().set_aside} == dict.fromkeys(KINDS[3:], "kind")
-    assert texts(cluster, headings=True) == [
-        text for kind, text in ALL if kind in ("heading", "byline") or text in running
-    ]
     assert texts(cluster, keep_all=True) == [text for _, text in ALL]
 
 

@@ -110,6 +110,25 @@ def test_a_paper_is_read_column_by_column(columns, size):
     assert "Draft" not in document.text
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("gutter", [8, 12, 24])
+def test_columns_are_found_whatever_the_gutter(columns, gutter):
+    made = Setter(columns=columns, gutter=gutter)
+    made.across("On Rain in Small Harbours of the North", 18, bold=True)
+    paragraphs = prose(40, seed=gutter)
+    for number, text in enumerate(paragraphs):
+        if number % 9 == 4:
+            made.block("caption", "Figure 1: A picture of the rain in May.")
+            made.y -= 60
+        if number % 9 == 7:
+            made.block("footnote", "1 A note in small type.")
+        made.block("paragraph", text)
+    [document] = read(made.save(), "a.pdf")
+    found = " ".join(text for kind, text in shown(document) if kind == "paragraph")
+    sentences = [f"{one}." for text in paragraphs for one in text.rstrip(".").split(". ")]
+    assert sum(one in found for one in sentences) >= 0.97 * len(sentences)
+
+
 def test_hyphens_at_line_ends():
     words = Hyphens(["it is a well-known two-part fact and a note on parts", "in formation, some information here"])
     assert words.join(["a well-", "known fact"]) == "a well-known fact"  # it stands so elsewhere

@@ -96,7 +96,7 @@ def test_bad_encoders_are_told_before_anything_is_learned(encoder, said, monkeyp
     def never(*_, **__):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr("dpplearn.summarize.model.stages.training_targets", never)
+    monkeypatch.setattr("dpplearn.summarize.model.pipeline.training_targets", never)
     with pytest.raises(ValueError, match=said) as error:
         fitted(encoder=encoder)
     assert str(error.value).startswith("The encoder ")

@@ -75,7 +75,7 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
                 "same-words": said or (bool(twins) and min(twins) < i),
                 "too-long": not within[i] and not said,
                 "redundant": within[i] and not said and all(j in chosen and vocabulary.says(j, i) for j in x.by),
-                "leans": read.leaning[i] and summary.worth.leaning is not None and i in summary.worth.leaning,
+                "not-alone": summary.worth.leaning is not None and i in summary.worth.leaning,
                 "weaker": q[i] < usual,
                 "does-not-fit": not beside and (q[i] >= usual or not summary.worth.quality),
                 "adds-nothing": beside and unit != "sentences" and summary.worth.likely[i] < summary.worth.least,

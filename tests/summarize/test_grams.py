@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.decoding.limits import fits
-from dpplearn.summarize.model.grams import PAIRS, WORDS, Texts
-from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
+from dpplearn.summarize.model.oracle import Overlap, pairs_oracle, paper_oracle
+
+WORDS, PAIRS = 0, 1
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=7), min_size=1, max_size=7)
 REFERENCES = st.lists(st.lists(st.sampled_from("abcxy"), max_size=9), min_size=1, max_size=3)
@@ -21,7 +22,7 @@ def grams(text, kind):
 
 @given(TEXTS, REFERENCES, st.sampled_from([WORDS, PAIRS]))
 def test_hits_are_clipped_matches(sentences, references, kind):
-    shared = Texts.of(sentences).shared(references, kind)
+    shared = Overlap.of(sentences, references)[kind]
     each = [grams(text, kind) for text in sentences]
     wanted = [grams(text, kind) for text in references]
     assert shared.lengths.tolist() == [one.total() for one in wanted]
@@ -55,7 +56,6 @@ def test_an_oracle_adds_what_raises_f_most(sentences, references, budget):
         free.remove(best)
         left -= cost[best]
     assert pairs_oracle(sentences, references, cost, budget).tolist() == sorted(chosen)
-    assert pairs_oracle(Texts.of(sentences), references, cost, budget).tolist() == sorted(chosen)
 
 
 @given(TEXTS, REFERENCES)

@@ -6,7 +6,7 @@ from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.summarize.text.blocks import RUNNING
 from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.sentences import split_sentences
-from dpplearn.summarize.text.standing import is_standing
+from dpplearn.summarize.text.standing import is_sentence
 
 STORY = "<p>The mill at Orrin burned down on Sunday, and two firemen were hurt. Nobody knows yet how it began.</p>"
 
@@ -86,7 +86,7 @@ def test_sentences_end_before_the_marks_of_notes():
         "The roof fell in.",
         "Then it burned.",
     ]
-    assert all(map(is_standing, found))
+    assert all(map(is_sentence, found))
 
 
 def test_signatures_of_html_mail_are_no_text():

@@ -33,7 +33,7 @@ def test_sentences_can_be_highlighted_in_their_sources():
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=4))
 def test_any_text_can_be_highlighted(texts):
     cluster = Cluster.from_texts(texts)
-    for sentence in cluster.sentences(headings=True):
+    for sentence in cluster.sentences(keep_all=True):
         assert one_line(covered(cluster, sentence)) == sentence.text
         assert sentence.text.encode()
         assert "\n" not in sentence.text
@@ -42,7 +42,7 @@ def test_any_text_can_be_highlighted(texts):
 def test_headings_and_dates_are_candidates_only_when_asked_for_or_alone():
     text = "Saturday, May 8, 2004\n\nKey facts\n\nIt rained."
     assert [s.text for s in Cluster.from_texts([text]).sentences()] == ["It rained."]
-    assert [s.position for s in Cluster.from_texts([text]).sentences(headings=True)] == [1, 2, 3]
+    assert [s.position for s in Cluster.from_texts([text]).sentences(keep_all=True)] == [1, 2, 3]
     assert [s.text for s in Cluster.from_texts(["Key facts\n\nMore facts"]).sentences()] == ["Key facts", "More facts"]
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from brute_learning import random_items, training_set
 from dpplearn import DPP
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.evaluators import PreparedShard, make_evaluator
+from dpplearn.learning.backends import PreparedShard, make_evaluator
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed, Mixture

@@ -5,8 +5,6 @@ import numpy as np
 from dpplearn._numba import jit
 from dpplearn._precision import SINGULAR
 
-LARGE = 32  # items from which LAPACK, which works in blocks, is faster than the loop
-
 
 @jit
 def invert(A, k):
@@ -15,18 +13,6 @@ def invert(A, k):
     It is -inf where the determinant is not positive, or is 0 but for rounding: where a pivot, relative to the
     diagonal of its row and of its column, is no larger than what rounding leaves. Two more columns hold these.
     """
-    if k >= LARGE:
-        block = A[:k, :k].copy()
-        sign, log_det = np.linalg.slogdet(block)
-        if sign <= 0.0 or not np.isfinite(log_det):
-            return -np.inf
-        inverse = np.linalg.inv(block)
-        for i in range(k):
-            # of a symmetric matrix one over the product is the last pivot, were the item the last one
-            if not abs(block[i, i] * inverse[i, i]) * k * SINGULAR < 1.0:
-                return -np.inf
-        A[:k, k : 2 * k] = inverse
-        return log_det
     log_det, positive, row, column = 0.0, True, 2 * k, 2 * k + 1
     for c in range(k):
         for j in range(k):
@@ -66,12 +52,7 @@ def workspace(indptr):
     return np.empty((largest, 2 * largest + 2))
 
 
-def steps_of_baskets(indptr, d=0):
-    k = np.diff(indptr)
-    return (2 * k**3 + 3 * k**2 * d).sum()
-
-
-@jit(steps=lambda indptr: steps_of_baskets(indptr))
+@jit(steps=lambda indptr: 2 * (np.diff(indptr) ** 3).sum())
 def sum_of_entries(L, indptr, indices, weights, G):
     """Sum of w log det L_Y; adds w L_Y^-T to G, the derivative in L."""
     total, A = 0.0, workspace(indptr)
@@ -89,7 +70,7 @@ def sum_of_entries(L, indptr, indices, weights, G):
     return total
 
 
-@jit(steps=lambda left, indptr: steps_of_baskets(indptr, left.shape[1]))
+@jit(steps=lambda left, indptr: ((2 * np.diff(indptr) + 3 * left.shape[1]) * np.diff(indptr) ** 2).sum())
 def sum_of_rows(left, right, indptr, indices, weights, G_left, G_right):
     """As `sum_of_entries` for L = left right^T, which is never formed: adds G right and G^T left."""
     total, A, d = 0.0, workspace(indptr), left.shape[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,14 +14,12 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, count_of
-from dpplearn.baskets.likelihood import BasketShard
+from dpplearn.baskets.likelihood import BasketShard, pick
 from dpplearn.learning.columns import is_missing
 from dpplearn.learning.tables import column, group_rows
 from dpplearn.subsets import Subsets
 
 Label = int | str
-N_SHARDS = 8  # as many, whatever the backend: the same sums in the same order
-SMALL = 20_000  # baskets up to which one shard is enough
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,29 +61,26 @@ class Baskets:
             What to do with items that are not in it.
         """
         check_choice(unseen, "unseen", ("error", "drop"))
-        indptr, flat = _flatten(baskets)
         if items is None and isinstance(baskets, Baskets):
             return baskets
-        if items is None and (columns := _columns(baskets)) is not None:
-            return cls(indptr, flat, np.arange(columns))
-        if items is None:
-            if flat.size == 0:
-                raise ValueError("No basket holds an item: at least one is needed, to have a catalogue.")
+        indptr, flat, columns = flatten(baskets)
+        names = None if items is None else check_catalogue(items)
+        if columns is not None and (names is None or names.dtype.kind == "U"):
+            names, codes = np.arange(columns) if names is None else names, flat
+            if columns != names.size:
+                raise ValueError(f"There must be a column for each of {names.size} items, found {columns}.")
+        elif names is not None:
+            codes = find_codes(flat, names, unseen)
+        elif flat.size:
             names, codes = np.unique(flat, return_inverse=True)
         else:
-            names, columns = check_catalogue(items), _columns(baskets)
-            if columns is not None and names.dtype.kind == "U":
-                if columns != names.size:
-                    raise ValueError(f"There must be a column for each of {names.size} items, found {columns}.")
-                codes = flat
-            else:
-                codes = _codes(flat, names, unseen)
+            raise ValueError("No basket holds an item: at least one is needed, to have a catalogue.")
         codes, owner = np.asarray(codes, np.int64).ravel(), np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
         known = codes >= 0
         codes, owner, n_unseen = codes[known], owner[known], int((~known).sum())
         first = np.sort(np.unique(owner * names.size + codes, return_index=True)[1])
-        repeated = np.unique(owner[np.setdiff1d(np.arange(codes.size), first, assume_unique=True)]).size
         sizes = np.bincount(owner[first], minlength=indptr.size - 1)
+        repeated = np.unique(np.delete(owner, first)).size
         return cls(np.append(0, np.cumsum(sizes)), codes[first], names, repeated, n_unseen)
 
     @classmethod
@@ -102,16 +96,16 @@ class Baskets:
         """
         labels = column(table, basket)
         names = column(table, item, labels.size)
-        for name, values in ((basket, labels), (item, names)):
-            check_present(values, name)
-        rows_of = group_rows(labels, basket)[1]
-        return cls.read([names[rows].tolist() for rows in rows_of])
+        check_present(labels, basket)
+        check_present(names, item)
+        return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
 
     def __len__(self) -> int:
         return self.indptr.size - 1
 
     def __repr__(self) -> str:
-        empty = f", {self.n_empty} empty" if self.n_empty else ""
+        n_empty = int((self.sizes == 0).sum())
+        empty = f", {n_empty} empty" if n_empty else ""
         return f"<{count_of(len(self), 'basket', 'baskets')} of {count_of(self.n, 'item', 'items')}{empty}>"
 
     @property
@@ -121,10 +115,6 @@ class Baskets:
     @property
     def sizes(self) -> IntArray:
         return np.diff(self.indptr)
-
-    @property
-    def n_empty(self) -> int:
-        return int((self.sizes == 0).sum())
 
     @property
     def counts(self) -> IntArray:
@@ -143,40 +133,16 @@ class Baskets:
 
     def distinct(self, weights: FloatArray) -> BasketShard:
         """Different baskets once each, smallest first, with the sum of their weights, where that is not 0."""
-        sizes, sets = self.sizes, self.subsets
-        found, sums = [np.empty(0, np.int64)], [np.empty(0)]
-        lengths = [np.empty(0, np.int64)]
-        for k in np.unique(sizes[weights > 0]).tolist():
-            which = np.flatnonzero((sizes == k) & (weights > 0))
-            rows = sets.indices[sets.indptr[which, None] + np.arange(k)]
-            if k == 0:
-                rows, group = rows[:1], np.zeros(which.size, np.int64)
-            else:
-                order = np.lexsort(rows.T[::-1])
-                new = np.append(True, (np.diff(rows[order], axis=0) != 0).any(axis=1))
-                group = np.empty(which.size, np.int64)
-                group[order] = np.cumsum(new) - 1
-                rows = rows[order][new]
-            found.append(rows.ravel())
-            sums.append(np.bincount(group, weights[which]).astype(np.float64))
-            lengths.append(np.full(sums[-1].size, k))
-        indptr = np.append(0, np.cumsum(np.concatenate(lengths)))
-        return BasketShard(indptr, np.concatenate(found), np.concatenate(sums))
-
-
-def pick(starts: IntArray, indices: IntArray, which: IntArray) -> tuple[IntArray, IntArray]:
-    """Some of the baskets that lie end to end, in this order: where each begins, and their items."""
-    sizes = np.diff(starts)[which]
-    indptr = np.append(0, np.cumsum(sizes))
-    return indptr, indices[np.arange(indptr[-1]) - np.repeat(indptr[:-1] - starts[which], sizes)]
-
-
-def cut(shard: BasketShard) -> list[BasketShard]:
-    """Pieces of about the same work, every N_SHARDS-th basket in each."""
-    n = shard.weights.size
-    pieces = 1 if n <= SMALL else N_SHARDS
-    parts = [np.arange(k, n, pieces) for k in range(pieces)]
-    return [BasketShard(*pick(shard.indptr, shard.indices, which), shard.weights[which]) for which in parts]
+        sets, sizes, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+        for k in np.unique(self.sizes[weights > 0]).tolist():
+            which = np.flatnonzero((self.sizes == k) & (weights > 0))
+            rows = self.subsets.indices[self.subsets.indptr[which, None] + np.arange(k)]
+            rows, number = np.unique(rows, axis=0, return_inverse=True) if k else (rows[:1], np.zeros(which.size, int))
+            sets.append(rows.ravel().astype(np.int64))
+            sizes.append(np.full(len(rows), k, np.int64))
+            counts.append(np.bincount(number.ravel(), weights[which]).astype(np.float64))
+        indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
+        return BasketShard(indptr, np.concatenate(sets), np.concatenate(counts))
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
@@ -204,15 +170,6 @@ def check_present(values: np.ndarray, name: str) -> None:
         )
 
 
-def warn_repeated(baskets: Baskets) -> None:
-    if baskets.n_repeated:
-        warnings.warn(
-            f"{count_of(baskets.n_repeated, 'basket holds', 'baskets hold')} an item more than once; it counts once.",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
 def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
     """What items are called: texts, or whole numbers, none twice."""
     names = items if isinstance(items, np.ndarray) else as_names(list(items))
@@ -224,19 +181,12 @@ def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
     return names
 
 
-def _columns(baskets: Any) -> int | None:
-    """How many columns baskets in the form of a table have; None for other forms."""
-    if isinstance(baskets, Subsets):
-        return int(baskets.n)
-    return int(baskets.shape[1]) if sparse.issparse(baskets) else None
-
-
-def _flatten(baskets: Any) -> tuple[IntArray, np.ndarray]:
-    """Where each basket begins, and the items of all baskets one after the other, by name."""
+def flatten(baskets: Any) -> tuple[IntArray, np.ndarray, int | None]:
+    """Where each basket begins, the items of all of them one after the other, and of tables the number of columns."""
     if isinstance(baskets, Baskets):
-        return baskets.indptr, baskets.items[baskets.indices]
+        return baskets.indptr, baskets.items[baskets.indices], None
     if isinstance(baskets, Subsets):
-        return baskets.indptr, baskets.indices
+        return baskets.indptr, baskets.indices, int(baskets.n)
     if sparse.issparse(baskets):
         table = sparse.csr_array(baskets, copy=True)
         table.sum_duplicates()
@@ -246,7 +196,7 @@ def _flatten(baskets: Any) -> tuple[IntArray, np.ndarray]:
                 f"A sparse array of baskets must hold 0 and 1, found {table.data[table.data != 1][0]!r}. "
                 "For counts, pass (counts > 0); for weights of baskets, sample_weight."
             )
-        return table.indptr.astype(np.int64), table.indices.astype(np.int64)
+        return table.indptr.astype(np.int64), table.indices.astype(np.int64), int(table.shape[1])
     if isinstance(baskets, str | bytes) or not isinstance(baskets, Iterable) or hasattr(baskets, "columns"):
         raise TypeError(
             "baskets must be a list with a list of items for each basket, Subsets or a scipy sparse array, found "
@@ -254,12 +204,11 @@ def _flatten(baskets: Any) -> tuple[IntArray, np.ndarray]:
         )
     if isinstance(baskets, np.ndarray) and baskets.ndim == 2 < baskets.shape[1] and np.isin(baskets, (0, 1)).all():
         raise TypeError("baskets must be lists of items, found an array of 0 and 1: pass scipy.sparse.csr_array of it.")
-    rows = []
-    for t, one in enumerate(baskets):
+    for t, one in enumerate(rows := list(baskets)):
         if isinstance(one, str | bytes) or not isinstance(one, Iterable):
             raise TypeError(f"Basket {t} must be a list of items, found {one!r:.60}. Pass [{one!r:.30}] for one item.")
-        rows.append(one.tolist() if isinstance(one, np.ndarray) else list(one))
-    return np.append(0, np.cumsum([len(one) for one in rows], dtype=np.int64)), as_names([*chain.from_iterable(rows)])
+        rows[t] = one.tolist() if isinstance(one, np.ndarray) else list(one)
+    return np.append(0, np.cumsum([*map(len, rows)], dtype=np.int64)), as_names([*chain.from_iterable(rows)]), None
 
 
 def as_names(names: list[Any]) -> np.ndarray:
@@ -270,13 +219,13 @@ def as_names(names: list[Any]) -> np.ndarray:
     if others or 0 < len(texts) < len(kinds):
         bad = next((f"{x!r:.40} ({type(x).__name__})" for x in names if type(x) in others), "both")
         raise TypeError(f"Items must be named by texts, or all of them by whole numbers; found {bad}.")
-    found = np.array(names) if names else np.empty(0, np.int64)
-    if found.dtype.kind not in "Ui":
+    array = np.array(names) if names else np.empty(0, np.int64)
+    if array.dtype.kind not in "Ui":
         raise ValueError(f"Items that are whole numbers must have at most 64 bits, found {max(names, key=abs)}.")
-    return found
+    return array
 
 
-def _codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:
+def find_codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:
     """The number of each item in the catalogue; -1 for those that are not there, if they may be dropped."""
     at, same = np.zeros(flat.size, np.int64), np.zeros(flat.size, np.bool_)
     if names.dtype.kind == "U" or flat.dtype.kind != "U":  # no text is a number; numbers may be texts

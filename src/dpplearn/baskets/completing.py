@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_choice, check_int, check_rng
+from dpplearn._checks import Seed, check_choice, check_int, check_rng
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.subsets import Subsets
-
-
-class Completes(Protocol):
-    """What `completion` needs of a model; one with `dpp_` also gets an AUC and a log-likelihood."""
-
-    items_: np.ndarray
-
-    def next_scores(self, basket: IntArray) -> FloatArray:
-        """For each item a number that is larger the sooner it comes next."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class Completion:
 
 
 def completion(
-    model: Completes, baskets: Any, hold: str = "random", *, k: Sequence[int] = (1, 5, 10), rng: Seed = 0
+    model: Any, baskets: Any, hold: str = "random", *, k: Sequence[int] = (1, 5, 10), rng: Seed = 0
 ) -> Completion:
     """Hold one item of each basket out, and see where the model ranks it given the others.
 

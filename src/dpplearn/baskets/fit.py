@@ -1,22 +1,25 @@
-"""A fit from beginning to end: the kernel's shape, the prior chosen on held-out baskets, one solver, one record."""
+"""A fit from beginning to end: the kernel's shape, the prior chosen on held-out baskets, and the ascent.
+
+L-BFGS uses all baskets in each iteration, and stops when ten iterations together raise the objective per basket by less
+than ten times `tol`. Adam takes batches, for large catalogues and many baskets.
+"""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from scipy import optimize
 
 from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.baskets.baskets import Baskets, cut
+from dpplearn._run.stop import check_stop
+from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.likelihood import DENSE, BasketShard, ManyBaskets, log_likelihood
-from dpplearn.baskets.modelfile import load_state, save_state
-from dpplearn.baskets.solvers import SolverOptions, lbfgs, stochastic
+from dpplearn.baskets.likelihood import DENSE, BasketShard, Spread, log_likelihood, total_weight
 from dpplearn.baskets.start import start_factors
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -24,9 +27,10 @@ HELD_OUT = 0.2  # share of the baskets on which alpha is chosen
 STARTS, FEW = 4, 30  # starts that are tried, and for how many iterations
 SEVERAL = 200_000  # parameters up to which several starts are tried
 IMPOSSIBLE = -1e3  # log-probability that counts for a held-out basket of probability 0
-LARGE = 3_000_000  # parameters from which batches take over from L-BFGS, whose memory is 40 times as many
-MANY = 300_000  # baskets from which they take over
+LARGE, MANY = 3_000_000, 300_000  # parameters, and baskets, from which batches take over from L-BFGS
 WHOLE_COLUMNS = (30, 100)  # of U and B beside the identity; more did not help on held-out baskets
+LOOK_BACK = 10  # iterations whose gains are looked at together: single steps of L-BFGS may gain nothing
+RATE = 0.05  # of Adam, falling to 0
 
 
 class Step(NamedTuple):
@@ -51,7 +55,7 @@ class KernelShape(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FitPlan:
-    """What a fit is told."""
+    """The settings of a fit."""
 
     shape: KernelShape
     solver: str
@@ -63,7 +67,6 @@ class FitPlan:
     batch: int
     n_jobs: int = 1
     progress: Progress = field(default_factory=lambda: as_progress(False))
-    work: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,24 +84,20 @@ class FittedKernel:
 
 def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> KernelShape:
     """Columns for the rank given, or for none; no basket may be larger than the rank."""
-    if rank is not None:
-        rank = check_int(rank, "rank", low=1)
-        if rank < largest and rank < n:
-            raise ValueError(
-                f"rank must be at least {largest}, the size of the largest basket: a kernel of rank {rank} gives "
-                f"baskets of more than {rank} items probability 0. Pass rank={largest}, or leave larger baskets out."
-            )
+    if rank is not None and check_int(rank, "rank", low=1) < min(largest, n):
+        raise ValueError(
+            f"rank must be at least {largest}, the size of the largest basket: a kernel of rank {rank} gives "
+            f"baskets of more than {rank} items probability 0. Pass rank={largest}, or leave larger baskets out."
+        )
     if nonsymmetric and n <= DENSE and (rank is None or rank >= n):
         U, B = WHOLE_COLUMNS
         return KernelShape(min(n, U), min(n // 2, B // 2) * 2, True)
-    if rank is None:
-        rank = n if n <= DENSE else max(50, largest)
-    rank = min(rank, n)
+    rank = min(n if n <= DENSE else max(50, largest), n) if rank is None else min(rank, n)
     return KernelShape(rank, 2 * max(rank // 2, 1) if nonsymmetric and n > 1 else 0, False)
 
 
 def choose_solver(solver: str, shape: KernelShape, n: int, baskets: int) -> str:
-    """The solver asked for, or the one that suits the size."""
+    """The solver given, or the one that suits the size."""
     check_choice(solver, "solver", ("auto", "lbfgs", "stochastic"))
     if solver == "auto":
         return "stochastic" if n * shape.columns > LARGE or baskets > MANY else "lbfgs"
@@ -107,50 +106,35 @@ def choose_solver(solver: str, shape: KernelShape, n: int, baskets: int) -> str:
 
 def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> FittedKernel:
     """Fit to all baskets, after alpha was chosen on some of them."""
-    if plan.work is not None and not plan.work.parent.is_dir():
-        folder = plan.work.parent
-        raise FileNotFoundError(f"work={str(plan.work)!r} cannot be written: there is no folder {folder}.")
-    counted = baskets.distinct(weights)
+    shard = baskets.distinct(weights)
     alpha = plan.alpha
     alphas: dict[float, float] = {}
     try:
-        plan = replace(plan, seed=choose_seed(counted, baskets.n, plan))
+        plan = replace(plan, seed=choose_seed(shard, baskets.n, plan))
         if alpha is None:
             alpha, alphas = choose_alpha(baskets, weights, plan)
-        factors = start_factors(counted, baskets.n, *plan.shape, plan.phi, plan.seed)
-        return replace(fit_once(counted, factors, replace(plan, alpha=alpha)), alphas=alphas)
+        factors = start_factors(shard, baskets.n, *plan.shape, plan.phi, plan.seed)
+        return replace(fit_once(shard, factors, replace(plan, alpha=alpha)), alphas=alphas)
     except KeyboardInterrupt:
-        message = stop_message(plan, alpha)
+        where = f"in iteration {plan.progress.iteration + 1} of at most {plan.max_iter}"
+        if alpha is None:
+            where = "while the prior was being chosen; with alpha=1, or another number, there is nothing to choose"
         plan.progress.clear()
-        raise KeyboardInterrupt(message) from None
+        raise KeyboardInterrupt(f"Stopped {where}. Nothing is kept.") from None
 
 
-def stop_message(plan: FitPlan, alpha: float | None) -> str:
-    """Where a fit was stopped, what is kept of it, and how to go on."""
-    where = f"in iteration {plan.progress.iteration + 1} of at most {plan.max_iter}"
-    kept = "Nothing is kept: with work=FILE, a fit that was stopped goes on where it was."
-    if alpha is None:
-        where = "while the prior was being chosen"
-        kept = "Nothing is kept of that: with alpha=1, or another number, there is nothing to choose."
-    if plan.work is not None and plan.work.exists():  # there is none yet while alpha is chosen
-        kept = f"{plan.work} holds the kernel so far: fit again with it to go on."
-    elif plan.work is not None and alpha is not None:
-        kept = f"{plan.work} was not written yet: fit again."
-    return f"Stopped {where}. {kept}"
-
-
-def choose_seed(counted: BasketShard, n: int, plan: FitPlan) -> int:
+def choose_seed(shard: BasketShard, n: int, plan: FitPlan) -> int:
     """Try a few starts with different signs, and keep the one that leads highest in a few iterations.
 
     Large kernels have one start.
     """
     if plan.solver != "lbfgs" or plan.shape.skew_rank == 0 or n * plan.shape.columns > SEVERAL:
         return plan.seed
-    quick = replace(plan, alpha=1.0, work=None, max_iter=FEW, progress=as_progress(False))
+    quick = replace(plan, alpha=1.0, max_iter=FEW, progress=as_progress(False))
     seeds = [plan.seed + k for k in range(STARTS)]
-    starts = (start_factors(counted, n, *plan.shape, plan.phi, seed) for seed in seeds)
-    reached = [fit_once(counted, start, quick).history for start in starts]
-    return seeds[int(np.argmax([history[-1].objective if history else -np.inf for history in reached]))]
+    starts = (start_factors(shard, n, *plan.shape, plan.phi, seed) for seed in seeds)
+    histories = [fit_once(shard, start, quick).history for start in starts]
+    return seeds[int(np.argmax([history[-1].objective if history else -np.inf for history in histories]))]
 
 
 def choose_alpha(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[float, dict[float, float]]:
@@ -163,87 +147,131 @@ def choose_alpha(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[
     held, rest = np.split(order, [int(len(baskets) * HELD_OUT)])
     if held.size < 2 or weights[held].sum() == 0 or weights[rest].sum() == 0:
         return 1.0, {}
-    here, there = baskets.take(rest).distinct(weights[rest]), baskets.take(held).subsets
-    start = start_factors(here, baskets.n, *plan.shape, plan.phi, plan.seed)
+    train, test = baskets.take(rest).distinct(weights[rest]), baskets.take(held).subsets
+    start = start_factors(train, baskets.n, *plan.shape, plan.phi, plan.seed)
     share = weights[held] / weights[held].sum()
-    found: dict[float, FloatArray] = {}
-    quick = replace(plan, work=None, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
+    values: dict[float, FloatArray] = {}
+    quick = replace(plan, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     for k, alpha in enumerate(ALPHAS):
         plan.progress.stage("Choosing alpha", k, len(ALPHAS))
-        factors = fit_once(here, start, replace(quick, alpha=alpha)).factors
-        found[alpha] = np.maximum(factors.distribution().log_prob(there), IMPOSSIBLE)
-        best = max(found, key=lambda a: float(share @ found[a]))
+        dpp = fit_once(train, start, replace(quick, alpha=alpha)).factors.distribution()
+        values[alpha] = np.maximum(dpp.log_prob(test), IMPOSSIBLE)
+        best = max(values, key=lambda a: float(share @ values[a]))
         if k - ALPHAS.index(best) >= 2:
             break
 
     def as_good(alpha: float) -> bool:
-        worse = found[best] - found[alpha]
+        worse = values[best] - values[alpha]
         mean = float(share @ worse)
         return mean <= np.sqrt(float(share**2 @ (worse - mean) ** 2))
 
-    return max(filter(as_good, found)), {alpha: float(share @ values) for alpha, values in found.items()}
+    return max(filter(as_good, values)), {alpha: float(share @ found) for alpha, found in values.items()}
 
 
-def fit_once(counted: BasketShard, factors: KernelFactors, plan: FitPlan) -> FittedKernel:
-    """One fit with alpha given, from where `work` left off if there is such a file."""
+def fit_once(shard: BasketShard, factors: KernelFactors, plan: FitPlan) -> FittedKernel:
+    """One fit with alpha given."""
     assert plan.alpha is not None
-    weight, n, batches = counted.total, factors.n, plan.solver == "stochastic"
-    begin = factors.parameters
-    if batches:  # and Adam's two moments, and how many steps it took
-        begin = np.append(begin, np.zeros(2 * begin.size + 1))
-    problem = {
-        "items": n,
-        "baskets": weight,
-        "counts": counted.item_counts(n)[:1000],
-        "shape": list(plan.shape),
-        "solver": plan.solver,
-        "alpha": plan.alpha,
-        "seed": plan.seed,
-    }
-    done, x = load_state(plan.work, problem, begin.size)
-    begin = begin if x is None else x
-    history: list[Step] = []
-    saver = Saver(plan.work, problem)
-    plan.progress.iteration = done
-
-    def report(x: FloatArray, value: float, gradient: float) -> None:
-        history.append(Step(done + len(history) + 1, value, gradient))
-        saver.keep(x, history[-1].iteration)
-        plan.progress.finish(history[-1].iteration, value * weight, gradient)
-
-    options = SolverOptions(plan.alpha, plan.tol, plan.max_iter if batches else max(plan.max_iter - done, 0), report)
-    try:
-        if batches:
-            factors, converged = stochastic(counted, factors, options, plan.batch, plan.seed, begin, done), True
-        else:
-            with ThreadPoolExecutor(plan.n_jobs) as pool:
-                shards = ManyBaskets(cut(counted), pool.map if plan.n_jobs > 1 else map)
-                factors, converged = lbfgs(shards, factors.with_parameters(begin), options)
-        value = log_likelihood(counted, factors.kernel())[0]
-    finally:
-        saver.write()
+    ascent = Ascent(factors.parameters, total_weight([shard]), plan)
+    if plan.solver == "stochastic":
+        factors, converged = adam(shard, factors, plan, ascent), True
+    else:
+        with ThreadPoolExecutor(plan.n_jobs) as pool:
+            spread = pool.map if plan.n_jobs > 1 else map
+            factors, converged = lbfgs(shard.pieces(), factors, plan, ascent, spread)
+    value = log_likelihood([shard], factors.kernel())[0]
     plan.progress.clear()
-    return FittedKernel(factors, plan.alpha, {}, value, done + len(history), converged, tuple(history))
+    return FittedKernel(factors, plan.alpha, {}, value, len(ascent.history), converged, tuple(ascent.history))
 
 
-class Saver:
-    """Writes the state of a fit to a file, so seldom that it takes at most a twentieth of the time."""
+class Ascent:
+    """The iterations so far, and where they are."""
 
-    def __init__(self, path: Path | None, problem: dict[str, Any]) -> None:
-        self.path, self.problem, self.next = path, problem, time.monotonic() + 1.0
-        self.state: tuple[FloatArray, int] | None = None
+    def __init__(self, x: FloatArray, weight: float, plan: FitPlan) -> None:
+        self.x, self.weight, self.plan = x, weight, plan
+        self.history: list[Step] = []
+        plan.progress.iteration = 0
 
-    def keep(self, x: FloatArray, n_iter: int) -> None:
-        """Take a copy, which the solver does not go on writing to, and write it if it is time."""
-        if self.path is None:
-            return
-        self.state = x.copy(), n_iter
-        if (start := time.monotonic()) > self.next:
-            self.write()
-            self.next = time.monotonic() + max(1.0, 20 * (time.monotonic() - start))
+    def add(self, x: FloatArray, value: float, gradient: float) -> None:
+        """An iteration is done."""
+        check_stop()
+        self.x = x
+        self.history.append(Step(len(self.history) + 1, value, gradient))
+        self.plan.progress.finish(len(self.history), value * self.weight, gradient)
 
-    def write(self) -> None:
-        """Write what was kept last."""
-        if self.path is not None and self.state is not None:
-            save_state(self.path, self.problem, *self.state)
-            self.state = None
+    @property
+    def value(self) -> float:
+        return self.history[-1].objective if self.history else -np.inf
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the last iterations together gained too little."""
+        before = self.history[-1 - LOOK_BACK].objective if len(self.history) > LOOK_BACK else -np.inf
+        return self.value - before <= LOOK_BACK * self.plan.tol
+
+
+def objective(
+    shards: Sequence[BasketShard], factors: KernelFactors, alpha: float, total: float, spread: Spread = map
+) -> tuple[float, FloatArray]:
+    """The objective per basket and its gradient; the prior is that of `total` baskets, of which these may be some."""
+    kernel, weight = factors.kernel(), total_weight(shards)
+    value, left, right, diagonal = log_likelihood(shards, kernel, spread)
+    penalty, drag = factors.penalty(alpha)
+    return value / weight - penalty / total, factors.pull_back(kernel, left, right, diagonal) / weight - drag / total
+
+
+def lbfgs(
+    shards: Sequence[BasketShard], factors: KernelFactors, plan: FitPlan, ascent: Ascent, spread: Spread
+) -> tuple[KernelFactors, bool]:
+    """scipy's L-BFGS-B; the factors reached, and whether the objective stopped rising."""
+    worst, slope = 0.0, np.nan
+
+    def loss(x: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal worst, slope
+        value, gradient = objective(shards, factors.with_parameters(x), plan.alpha or 0.0, ascent.weight, spread)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):  # a step too far: a slope that leads back
+            slope = np.nan
+            return worst + 1e3 + float(x @ x), 2 * x
+        worst, slope = max(worst, -value), float(np.abs(gradient).max())
+        return -value, -gradient
+
+    def callback(intermediate_result: optimize.OptimizeResult) -> None:
+        if np.isfinite(slope):
+            ascent.add(intermediate_result.x.copy(), -float(intermediate_result.fun), slope)
+            if ascent.stalled:
+                raise StopIteration
+
+    while (left := plan.max_iter - len(ascent.history)) > 0:
+        before = ascent.value
+        limits = {"maxiter": left, "maxfun": 20 * left, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
+        optimize.minimize(loss, ascent.x, jac=True, method="L-BFGS-B", callback=callback, options=limits)
+        if ascent.stalled or ascent.value <= before + LOOK_BACK * plan.tol:
+            break  # else a line search failed: start again from there
+    return factors.with_parameters(ascent.x), left > 0
+
+
+def adam(shard: BasketShard, factors: KernelFactors, plan: FitPlan, ascent: Ascent) -> KernelFactors:
+    """Adam on batches drawn by weight; an iteration is as many draws as there are different baskets.
+
+    The memory needed is a few times that of the parameters.
+    """
+    x, ends, n, t = factors.parameters.copy(), np.cumsum(shard.weights), shard.weights.size, 0
+    first, second = np.zeros(x.size), np.zeros(x.size)
+    total, steps = float(ends[-1]), plan.max_iter * -(-n // plan.batch)
+    for epoch in range(plan.max_iter):
+        rng = np.random.default_rng([plan.seed, epoch])
+        values: list[float] = []
+        for _ in range(0, n, plan.batch):
+            check_stop()
+            drawn, times = np.unique(np.searchsorted(ends, total * rng.random(plan.batch), "right"), return_counts=True)
+            some = shard.take(np.minimum(drawn, n - 1), times.astype(np.float64))
+            value, gradient = objective([some], factors.with_parameters(x), plan.alpha or 0.0, total)
+            if not (np.isfinite(value) and np.isfinite(gradient).all()):
+                continue  # a basket that rounding makes impossible here
+            t += 1
+            first += 0.1 * (gradient - first)
+            second += 0.01 * (gradient**2 - second)
+            rate = RATE * (1 - t / (steps + 1)) * np.sqrt(1 - 0.99**t) / (1 - 0.9**t)
+            x += rate * first / (np.sqrt(second) + 1e-10)
+            values.append(value)
+        ascent.add(x, float(np.mean(values)) if values else -np.inf, float(np.abs(first).max()))
+    return factors.with_parameters(x)

@@ -6,7 +6,6 @@ import copy
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,23 +13,20 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import check_array, check_int, check_jobs
+from dpplearn._checks import check_array, check_int, check_jobs, count_of
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights, warn_repeated
+from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights
 from dpplearn.baskets.factors import read_features, standardize
 from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
-from dpplearn.baskets.likelihood import DENSE
 from dpplearn.baskets.modelfile import load_factors, save_factors
-from dpplearn.baskets.pairs import most_frequent
+from dpplearn.baskets.pairs import strongest_pairs
 from dpplearn.baskets.questions import BasketQuestions
-from dpplearn.baskets.start import count_pairs
 from dpplearn.learning.summary import Summary, Table
 from dpplearn.process import SHOWN
 
 EPOCHS, ITERATIONS = 10, 1000
 FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets")
-SAVED_PAIRS = 200  # of each kind, whose counts a model file keeps
 
 
 class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -65,8 +61,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         Threads for many different baskets; -1 for all cores. The kernel is the same, whatever their number.
     progress : bool
         Show on standard error how far the fit is.
-    work : path, optional
-        File that keeps the state of the fit, so that one that was interrupted goes on from it.
 
     Attributes
     ----------
@@ -75,6 +69,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         The name of each item of `dpp_`.
     counts_ : array
         In how many baskets each item was (the sum of their weights).
+    pairs_ : StrongestPairs
+        The pairs that attract and repel each other most, up to 200 of each kind.
     factors_ : KernelFactors
         q, U and B, and how they come from features of items.
     log_likelihood_ : float
@@ -114,7 +110,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         random_state: int = 0,
         n_jobs: int | None = 1,
         progress: bool | Progress = False,
-        work: str | os.PathLike[str] | None = None,
     ) -> None:
         self.rank = rank
         self.nonsymmetric = nonsymmetric
@@ -126,7 +121,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
-        self.work = work
 
     from_long = staticmethod(Baskets.from_long)
 
@@ -153,48 +147,49 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             Features of items: factors are then a linear function of them plus a free part, and `with_items` finds a
             place for items that were in no basket.
         """
-        found = Baskets.read(baskets, items)
-        warn_repeated(found)
-        weights = check_weights(sample_weight, len(found))
-        if len(found) == 0:
+        read = Baskets.read(baskets, items)
+        if read.n_repeated:
+            many = count_of(read.n_repeated, "basket holds", "baskets hold")
+            warnings.warn(f"{many} an item more than once; it counts once.", UserWarning, stacklevel=2)
+        weights = check_weights(sample_weight, len(read))
+        if len(read) == 0:
             raise ValueError("There are no baskets: at least one is needed to learn from.")
         cv = isinstance(self.alpha, str) and self.alpha == "cv"
         alpha = None if cv else check_strength(self.alpha, 'alpha must be "cv" or')
         if not isinstance(self.nonsymmetric, bool | np.bool_):
             raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
-        counted = found.sizes[weights > 0]
-        shape = choose_shape(found.n, int(counted.max()), self.rank, bool(self.nonsymmetric))
-        solver = choose_solver(self.solver, shape, found.n, len(found))
-        phi, scale = read_features(features, found.items)
+        sizes = read.sizes[weights > 0]
+        shape = choose_shape(read.n, int(sizes.max()), self.rank, bool(self.nonsymmetric))
+        solver = choose_solver(self.solver, shape, read.n, len(read))
+        phi, scale = read_features(features, read.items)
         batch = self.batch_size
         if batch is None:  # k^2 columns a basket, against n columns^2 for det(L + I)
-            batch = int(np.clip(found.n * shape.columns / max(float((counted**2.0).mean()), 1.0), 256, 16384))
+            batch = int(np.clip(read.n * shape.columns / max(float((sizes**2.0).mean()), 1.0), 256, 16384))
         default = EPOCHS if solver == "stochastic" else ITERATIONS
         plan = FitPlan(
-            shape,
-            solver,
-            alpha,
-            check_strength(self.tol, "tol must be"),
-            default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
-            check_int(self.random_state, "random_state"),
-            phi,
-            check_int(batch, "batch_size", low=1),
-            check_jobs(self.n_jobs),
-            as_progress(self.progress),
-            None if self.work is None else Path(self.work),
+            shape=shape,
+            solver=solver,
+            alpha=alpha,
+            tol=check_strength(self.tol, "tol must be"),
+            max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
+            seed=check_int(self.random_state, "random_state"),
+            phi=phi,
+            batch=check_int(batch, "batch_size", low=1),
+            n_jobs=check_jobs(self.n_jobs),
+            progress=as_progress(self.progress),
         )
-        record = fit_kernel(found, weights, plan)
+        fitted = fit_kernel(read, weights, plan)
         self._forget()
-        self.factors_, self.items_, self.n_empty_ = record.factors, found.items, found.n_empty
-        self.alpha_, self.alphas_, self.log_likelihood_ = record.alpha, record.alphas, record.log_likelihood
-        self.n_iter_, self.converged_, self.history_ = record.n_iter, record.converged, record.history
+        self.factors_, self.items_, self.n_empty_ = fitted.factors, read.items, int((read.sizes == 0).sum())
+        self.alpha_, self.alphas_, self.log_likelihood_ = fitted.alpha, fitted.alphas, fitted.log_likelihood
+        self.n_iter_, self.converged_, self.history_ = fitted.n_iter, fitted.converged, fitted.history
         self.feature_scale_ = scale
-        shard = found.distinct(weights)
-        self.counts_, self.n_baskets_ = shard.item_counts(found.n), float(weights.sum())
-        self.pair_counts_ = count_pairs(shard, found.n, most_frequent(self.counts_, DENSE))
-        if not record.converged:
+        shard = read.distinct(weights)
+        self.counts_, self.n_baskets_ = shard.item_counts(read.n), float(weights.sum())
+        self.pairs_ = strongest_pairs(self.dpp_, read.items, self.counts_, self.n_baskets_, shard)
+        if not fitted.converged:
             warnings.warn(
-                f"fit stopped after {record.n_iter} iterations, while they still raised the objective by more than "
+                f"fit stopped after {fitted.n_iter} iterations, while they still raised the objective by more than "
                 f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -219,12 +214,12 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     def score(self, baskets: Any, sample_weight: ArrayLike | None = None) -> float:
         """Mean log-likelihood per basket."""
         self._fitted  # noqa: B018  # says that there is nothing to ask
-        found = Baskets.read(baskets, self.items_)
-        weights = check_weights(sample_weight, len(found))
-        if len(found) == 0:
+        read = Baskets.read(baskets, self.items_)
+        weights = check_weights(sample_weight, len(read))
+        if len(read) == 0:
             raise ValueError("There are no baskets to score.")
-        counted = np.flatnonzero(weights)  # a basket of probability 0 that does not count is no matter
-        return float(weights[counted] @ self.dpp_.log_prob(found.take(counted).subsets) / weights.sum())
+        some = np.flatnonzero(weights)  # a basket of weight 0 may be impossible
+        return float(weights[some] @ self.dpp_.log_prob(read.take(some).subsets) / weights.sum())
 
     def with_items(self, features: Mapping[Label, ArrayLike]) -> KernelDPP:
         """The same model with more items, whose place in the kernel their features give; needs a fit with features.
@@ -255,8 +250,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         new.items_ = np.append(self.items_, names)
         new.factors_ = factors.with_items(standardize(rows, scale))
         new.counts_ = np.append(self.counts_, np.zeros(len(names)))
-        new.pair_counts_ = self.pair_counts_.copy()
-        new.pair_counts_.resize(new.items_.size, new.items_.size)
         return new
 
     def summary(self, most: int = 20) -> Summary:
@@ -308,13 +301,11 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         return Summary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, with tables in base64; of the counts of pairs, those of the strongest pairs."""
+        """Write the model as JSON, with tables in base64."""
         factors, scale = self._fitted, self.feature_scale_
         fitted = {name: getattr(self, f"{name}_") for name in FITTED}
-        pairs = self.together(k=SAVED_PAIRS)
-        rows = [[one.first, one.second, one.baskets] for one in (*pairs.attract, *pairs.repel)]
-        fitted |= {"counts": self.counts_.tolist(), "pairs": rows}
-        save_factors(path, factors, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
+        fitted |= {"counts": self.counts_, "pairs": vars(self.pairs_)} | ({"scale": scale} if scale is not None else {})
+        save_factors(path, factors, self.items_, fitted)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
@@ -325,7 +316,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         model.factors_, model.items_ = factors, items
         model.alpha_, model.log_likelihood_, model.n_iter_ = data["alpha"], data["log_likelihood"], data["n_iter"]
         model.converged_, model.n_empty_ = data.get("converged") is True, int(data.get("n_empty") or 0)
-        model.counts_, model.pair_counts_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
+        model.counts_, model.pairs_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
         model.alphas_, model.history_, model.feature_scale_ = {}, (), None
         if factors.phi is not None:
             model.feature_scale_ = check_array(data.get("scale"), f"scale in {path}", 2)

@@ -21,7 +21,9 @@ from scipy import linalg
 from dpplearn._checks import FloatArray, IntArray, view
 
 DENSE = 1500  # items up to which L is formed
+PIECES, SMALL = 8, 20_000  # parts of more than SMALL different baskets
 Arrays = tuple[FloatArray, ...]
+Spread = Callable[..., Iterable[tuple[float, Arrays]]]
 
 
 class KernelRows(NamedTuple):
@@ -54,10 +56,15 @@ class BasketShard:
     indices: IntArray
     weights: FloatArray
 
-    @property
-    def total(self) -> float:
-        """T, the sum of the weights."""
-        return float(self.weights.sum())
+    def take(self, which: IntArray, weights: FloatArray) -> BasketShard:
+        """Some of the baskets, in this order, with other weights."""
+        return BasketShard(*pick(self.indptr, self.indices, which), weights)
+
+    def pieces(self) -> list[BasketShard]:
+        """Parts of about the same work, the same ones however many threads there are."""
+        n = self.weights.size
+        parts = [np.arange(k, n, PIECES) for k in range(PIECES)] if n > SMALL else [np.arange(n)]
+        return [self.take(which, self.weights[which]) for which in parts]
 
     def item_counts(self, n: int) -> FloatArray:
         """In how many baskets each of n items is, by their weights."""
@@ -74,39 +81,44 @@ class BasketShard:
         return float(loop(*map(view, arrays), *baskets, *slopes)), slopes
 
 
-class ManyBaskets(NamedTuple):
-    """Shards that `spread`, which is `map` or that of a thread pool, evaluates; sums are always in shard order."""
+def pick(starts: IntArray, indices: IntArray, which: IntArray) -> tuple[IntArray, IntArray]:
+    """Some of the baskets that lie end to end, in this order: where each begins, and their items."""
+    sizes = np.diff(starts)[which]
+    indptr = np.append(0, np.cumsum(sizes))
+    return indptr, indices[np.arange(indptr[-1]) - np.repeat(indptr[:-1] - starts[which], sizes)]
 
-    shards: Sequence[BasketShard]
-    spread: Callable[..., Iterable[tuple[float, Arrays]]] = map
 
-    @property
-    def total(self) -> float:
-        return sum(shard.total for shard in self.shards)
+def total_weight(shards: Sequence[BasketShard]) -> float:
+    """T, the number of baskets."""
+    return float(sum(shard.weights.sum() for shard in shards))
 
-    def evaluate(self, arrays: Arrays) -> tuple[float, Arrays]:
-        """As of one shard, added up."""
-        value, slopes = 0.0, tuple(np.zeros_like(array) for array in arrays)
-        for part, more in self.spread(lambda shard: shard.evaluate(arrays), self.shards):
-            value += part
-            for mine, theirs in zip(slopes, more, strict=True):
-                mine += theirs
-        return value, slopes
+
+def add_up(shards: Sequence[BasketShard], arrays: Arrays, spread: Spread) -> tuple[float, Arrays]:
+    """The evaluations of all shards."""
+    value, slopes = 0.0, tuple(np.zeros_like(array) for array in arrays)
+    for part, more in spread(lambda shard: shard.evaluate(arrays), shards):
+        value += part
+        for whole, piece in zip(slopes, more, strict=True):
+            whole += piece
+    return value, slopes
 
 
 def log_likelihood(
-    baskets: BasketShard | ManyBaskets, kernel: KernelRows
+    shards: Sequence[BasketShard], kernel: KernelRows, spread: Spread = map
 ) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
-    """Value, and derivatives in left, right and diagonal. The value may be -inf."""
-    weight = baskets.total
+    """Value, and derivatives in left, right and diagonal. The value may be -inf.
+
+    `spread` is `map`, or that of a thread pool; sums are in the order of the shards.
+    """
+    weight = total_weight(shards)
     left, right, diagonal = kernel
     if kernel.dense:
         L = kernel.L
-        value, (G,) = baskets.evaluate((L,))
+        value, (G,) = add_up(shards, (L,), spread)
         log_z, inverse = normalizer(L)
         G -= weight * inverse.T
         return value - weight * log_z, G @ right, G.T @ left, None if diagonal is None else G.diagonal().copy()
-    value, (G_left, G_right) = baskets.evaluate((left, right))
+    value, (G_left, G_right) = add_up(shards, (left, right), spread)
     log_z, P = normalizer(right.T @ left)
     # (I + L)^-T right = right P^T and (I + L)^-1 left = left P, with P = (I + right^T left)^-1
     G_left -= weight * (right @ P.T)

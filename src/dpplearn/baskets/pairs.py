@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.baskets.baskets import Label
-from dpplearn.baskets.likelihood import DENSE
+from dpplearn.baskets.likelihood import DENSE, BasketShard
+from dpplearn.baskets.start import count_pairs
 from dpplearn.learning.summary import Summary, Table
+
+KEPT = 200  # pairs of each kind
 
 
 class ItemPair(NamedTuple):
@@ -45,9 +47,17 @@ class StrongestPairs:
     attract: tuple[ItemPair, ...]
     repel: tuple[ItemPair, ...]
 
+    def first(self, k: int) -> StrongestPairs:
+        """The k strongest of each kind."""
+        return StrongestPairs(self.attract[:k], self.repel[:k])
+
     def tables(self) -> tuple[Table, ...]:
         """One table for each kind of which there are pairs."""
-        return tuple(pair_table(kind, pairs) for kind, pairs in vars(self).items() if pairs)
+        shown = {
+            kind: tuple((f"{a} + {b}", f"{c:+.3f}", f"{baskets:g}", f"{lift:.2f}") for a, b, c, baskets, lift in pairs)
+            for kind, pairs in vars(self).items()
+        }
+        return tuple(Table(kind, ("correlation", "baskets", "lift"), rows) for kind, rows in shown.items() if rows)
 
     def __str__(self) -> str:
         return str(Summary("Pairs of items", {}, self.tables()))
@@ -58,14 +68,6 @@ class StrongestPairs:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         return Summary("Pairs of items", {}, self.tables())._repr_html_()
-
-
-def pair_table(title: str, pairs: tuple[ItemPair, ...]) -> Table:
-    rows = tuple(
-        (f"{one.first} + {one.second}", f"{one.correlation:+.3f}", f"{one.baskets:g}", f"{one.lift:.2f}")
-        for one in pairs
-    )
-    return Table(title, ("correlation", "baskets", "lift"), rows)
 
 
 def correlation_block(dpp: Any, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -87,18 +89,18 @@ def most_frequent(counts: FloatArray, most: int) -> IntArray:
 
 
 def strongest_pairs(
-    dpp: Any, items: np.ndarray, counts: FloatArray, pair_counts: sparse.csr_array, n_baskets: float, k: int
+    dpp: Any, items: np.ndarray, counts: FloatArray, n_baskets: float, shard: BasketShard
 ) -> StrongestPairs:
-    """The k strongest pairs of each kind among the 1,500 most frequent items.
+    """The strongest pairs of each kind among the 1,500 most frequent items.
 
     Correlations below 1 / sqrt(baskets), which chance gives to independent items too, are left out.
     """
     some, least = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
     i, j = np.triu_indices(some.size, 1)
-    correlation = correlation_block(dpp, some, some)[i, j]
+    correlation, pair_counts = correlation_block(dpp, some, some)[i, j], count_pairs(shard, items.size, some)
     kinds = []
     for sign in (1.0, -1.0):
-        best = np.argsort(-sign * correlation, kind="stable")[:k]
+        best = np.argsort(-sign * correlation, kind="stable")[:KEPT]
         best = best[sign * correlation[best] > least]
         a, b = some[i[best]], some[j[best]]
         both = np.asarray(pair_counts[a, b]).ravel() if best.size else np.empty(0)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from scipy import linalg, sparse
 from sklearn.exceptions import NotFittedError
 
 from dpplearn._cached import cached_property
@@ -15,7 +14,7 @@ from dpplearn._precision import singular
 from dpplearn.baskets.baskets import Baskets, Label
 from dpplearn.baskets.factors import KernelFactors
 from dpplearn.baskets.likelihood import KernelRows
-from dpplearn.baskets.pairs import StrongestPairs, correlation_block, strongest_pairs
+from dpplearn.baskets.pairs import StrongestPairs, correlation_block
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
@@ -56,7 +55,7 @@ class BasketQuestions:
     factors_: KernelFactors
     items_: np.ndarray
     counts_: FloatArray
-    pair_counts_: sparse.csr_array
+    pairs_: StrongestPairs
     n_baskets_: float
 
     @cached_property
@@ -93,11 +92,11 @@ class BasketQuestions:
             block = down[basket]
             if diagonal is not None:
                 block.flat[:: len(block) + 1] += diagonal[basket]
-            solved = solve_or_none(block, across.T)
-            if solved is None:  # the basket has probability 0, and so has every larger one
+            inverse = inverse_or_none(block)
+            if inverse is None:  # the basket has probability 0, and so has every larger one
                 scores[:] = 0.0
             else:
-                scores -= np.einsum("ij,ji->i", down, solved)
+                scores -= np.einsum("ij,ij->i", down @ inverse, across)
                 scores = np.where(scores > 1e-13 * self._diagonal, scores, 0.0)
             scores[basket] = -np.inf
         return scores
@@ -181,7 +180,7 @@ class BasketQuestions:
 
         By the model's correlation of being in a basket. Pairs have the counts and lifts of the baskets beside it;
         those whose correlation is below what chance gives, 1 / sqrt(baskets), are left out. Under a symmetric kernel
-        nothing attracts. Of more than 1,500 items, the pairs are of the 1,500 most frequent ones.
+        nothing attracts. There are at most 200 of each kind, of the 1,500 most frequent items.
 
         Examples
         --------
@@ -197,8 +196,7 @@ class BasketQuestions:
         if item is not None:
             return self._related(item, k, 1.0)
         self._fitted  # noqa: B018  # raises where nothing was learned
-        k = check_int(k, "k", low=1)
-        return strongest_pairs(self.dpp_, self.items_, self.counts_, self.pair_counts_, self.n_baskets_, k)
+        return self.pairs_.first(check_int(k, "k", low=1))
 
     def _related(self, item: Label, k: int, sign: float) -> list[Related]:
         found = sign * self.correlations_with(item)
@@ -211,13 +209,11 @@ class BasketQuestions:
         return name
 
 
-def solve_or_none(A: FloatArray, right: FloatArray) -> FloatArray | None:
-    """A^-1 right, or None where A is singular but for rounding: where a pivot is nothing beside its row and column."""
-    lu, swaps, _ = linalg.lapack.dgetrf(A)
-    columns = np.sqrt(np.maximum(A.diagonal(), 0.0))
-    rows = columns.copy()
-    for c, p in enumerate(swaps.tolist()):
-        rows[c], rows[p] = rows[p], rows[c]
-    if not (np.abs(lu.diagonal()) > singular(len(A)) * rows * columns).all():
+def inverse_or_none(A: FloatArray) -> FloatArray | None:
+    """A^-1, or None where A is singular but for rounding: where a last pivot would be nothing beside its diagonal."""
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
         return None
-    return np.asarray(linalg.lapack.dgetrs(lu, swaps, right)[0])
+    known = (np.abs(A.diagonal() * inverse.diagonal()) * singular(len(A)) < 1.0).all()
+    return np.asarray(inverse, np.float64) if known else None

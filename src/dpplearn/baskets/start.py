@@ -8,7 +8,7 @@ from scipy.sparse.linalg import eigsh
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.likelihood import DENSE, BasketShard
+from dpplearn.baskets.likelihood import DENSE, BasketShard, total_weight
 
 PSEUDO = 5.0  # baskets of chance added to the number of each pair
 START_LENGTH = 0.7  # length of U's rows beside the identity; at 0 their gradient would be 0
@@ -24,7 +24,7 @@ def start_factors(
     symmetric part gets sqrt(1 - l). KernelFactors are those of their largest eigenvalues.
     """
     rng = np.random.default_rng(seed)
-    T = float(baskets.weights.sum())
+    T = total_weight([baskets])
     counts = baskets.item_counts(n)
     p = np.clip(counts / T, 0.5 / (T + 1), 1 - 0.5 / (T + 1))
     log_q = np.log(p / (1 - p)) / 2

@@ -43,7 +43,6 @@ def command() -> None:
 @click.option("--max-iter", type=WholeNumber(1), help="Iterations, or passes over the baskets.")
 @click.option("--seed", type=WholeNumber(0), default=0, show_default=True)
 @click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores.")
-@click.option("--work", type=FILE, help="Go on from this file if it is there, and keep it up to date.")
 @files
 def fit(
     file: Path,
@@ -55,7 +54,6 @@ def fit(
     max_iter: int | None,
     seed: int,
     jobs: int,
-    work: Path | None,
     columns: tuple[str, str] | None,
     encoding: str | None,
 ) -> None:
@@ -63,7 +61,7 @@ def fit(
     from dpplearn.baskets.kernel import KernelDPP
 
     check_out(out)
-    options: dict[str, Any] = {"max_iter": max_iter, "random_state": seed, "n_jobs": jobs, "work": work}
+    options: dict[str, Any] = {"max_iter": max_iter, "random_state": seed, "n_jobs": jobs}
     baskets = read(file, columns, encoding)
     with bars() as show:
         model = KernelDPP(rank, not symmetric, "cv" if alpha is None else alpha, solver, progress=show, **options)

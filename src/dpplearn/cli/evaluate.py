@@ -51,7 +51,7 @@ def command(
     the scorer trims every summary to the limit. With --out, a run that was stopped goes on where it was.
     """
     from dpplearn.summarize.experiments.baselines import train_logistic
-    from dpplearn.summarize.experiments.evaluation import Scoring, evaluate, evaluation_record
+    from dpplearn.summarize.experiments.evaluation import Scoring, evaluate_systems, evaluation_record
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import LEARNED, Models, check_systems
     from dpplearn.summarize.summarizer import Summarizer
@@ -77,7 +77,7 @@ def command(
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
         folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
         with bars() as show:
-            found = evaluate(models, clusters, names, scoring, folder, workers, progress=show)
+            found = evaluate_systems(models, clusters, names, scoring, folder, workers, progress=show)
     if not run.as_json:
         print_table_2(found, f"{corpus.name}: {len(clusters.clusters)} clusters, {budget:g} {unit}")
     finish(run, found)

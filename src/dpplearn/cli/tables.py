@@ -24,10 +24,10 @@ def console() -> Console:
 
 
 def print_table_2(found: Comparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
-    from dpplearn.summarize.experiments.systems import TITLES
+    from dpplearn.summarize.experiments.systems import SYSTEM_TITLES
 
     best = found.details["best"]
-    best_name = visible(TITLES.get(best, best))
+    best_name = visible(SYSTEM_TITLES.get(best, best))
     table = Table(title=visible(title), caption=f"p: paired bootstrap of ROUGE-1F against {best_name}, the best.")
     table.add_column("System")
     for metric, measure in COLUMNS:
@@ -39,7 +39,7 @@ def print_table_2(found: Comparison, title: str, paper: Mapping[str, Sequence[fl
     for name, figures in found.results["systems"].items():
         details = found.details["systems"][name]
         (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
-        cells = [visible(TITLES.get(name, f"Peer {name}"))]
+        cells = [visible(SYSTEM_TITLES.get(name, f"Peer {name}"))]
         cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
         cells += [f"{low:.2f} to {high:.2f}", f"{tests['rouge-1']['p']:.3f}" if tests else ""]
         if paper is not None:

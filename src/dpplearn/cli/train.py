@@ -59,7 +59,7 @@ def command(
     run that was stopped goes on when the same command is run again.
     """
     from dpplearn._run.workers import scheduler_client
-    from dpplearn.learning.evaluators import make_evaluator
+    from dpplearn.learning.backends import make_evaluator
     from dpplearn.summarize.corpora.reading import open_corpus
     from dpplearn.summarize.summarizer import Summarizer
 

@@ -1,7 +1,8 @@
-"""Where the shards of a training set are evaluated: here, in processes, or on a Dask cluster.
+"""Where the shards of a training set are evaluated, and how: here, in processes, or on a Dask cluster.
 
 A backend answers `evaluate(request)` with the sum over all instances, added in shard order whoever was first, so that
-every backend gives the same digits. How a shard is evaluated is none of its business.
+every backend gives the same digits. An evaluator makes a shard ready where it lives: `prepare(shard, similarity)`
+returns an object whose `evaluate(request)` is the sum over the instances of the shard.
 """
 
 from __future__ import annotations
@@ -9,39 +10,130 @@ from __future__ import annotations
 import os
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import import_module
 from itertools import groupby, pairwise
-from typing import Any, Protocol, Self, TypeAlias, TypeVar
+from sys import getsizeof
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from dpplearn._checks import check_jobs
+from dpplearn._checks import check_choice, check_jobs
 from dpplearn._numba import compiled_always
-from dpplearn._run.blas import one_thread
+from dpplearn._run.blas import blas_threads, one_thread
 from dpplearn._run.workers import LOSSES, Executor, check_backend, cluster_client, is_lost, lost_worker
-from dpplearn.learning.evaluators import Survey, merge_surveys
-from dpplearn.learning.storage.shards import load_shard
-from dpplearn.learning.training_set import Shard
+from dpplearn.learning.files import load_shard
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
+from dpplearn.learning.similarity import Mixture, Similarity
+from dpplearn.learning.sized import LostDigitsError
+from dpplearn.learning.training_set import Shard, Survey, is_sampled, merge_surveys, survey_of
 
+EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
 TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
 CALLS = 4  # that a process is asked in one evaluation, so that progress is seen
 KEPT = 2**27  # bytes of files for each Dask worker, up to which their shards stay in memory
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
-Source: TypeAlias = Any  # a shard in memory (it says its cost), or the path of a file that holds one
-Prepare: TypeAlias = Callable[..., Any]  # prepare(shard, survey=...) makes a shard ready for requests; it pickles
-Answer = TypeVar("Answer")
+Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
+Prepare: TypeAlias = Callable[..., "PreparedShard"]  # `PreparedShard.of` with its evaluator and similarity; it pickles
 
 
-class Request(Protocol[Answer]):
-    """What shards are asked: it pickles, and can add their answers."""
+class Evaluator(Protocol):
+    """Makes shards ready. It travels to where they live: it must pickle."""
 
-    def total(self, weighted: Iterable[tuple[float, Answer]]) -> Answer:
-        """The sum of w times the answers, in the order given."""
+    def prepare(self, shard: Shard, similarity: Similarity) -> Any:
+        """An object with `evaluate(request) -> Terms`, the sum over the instances, each times its weight.
+
+        All instances of the shard count: none has weight 0, and none is impossible under this similarity.
+        """
+
+
+class OneByOne:
+    """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
+
+    def prepare(self, shard: Shard, similarity: Similarity) -> PreparedInstances:
+        return PreparedInstances(shard, similarity)
+
+
+class PreparedInstances:
+    """Instances that keep what does not change between evaluations; targets of the same items are one instance."""
+
+    def __init__(self, shard: Shard, similarity: Similarity) -> None:
+        self.instances: list[Instance] = []
+        self.largest = max(items.n for items in shard.item_sets)
+        start = 0
+        for _, same in groupby(shard.item_sets, key=id):
+            end = start + len(list(same))
+            weights = shard.weights[start:end].tolist()
+            self.instances.append(Instance(shard.item_sets[start], shard.subsets[start:end], weights, similarity))
+            start = end
+
+    def evaluate(self, request: LikelihoodRequest) -> Terms:
+        with blas_threads(self.largest):
+            return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
+
+    def __sizeof__(self) -> int:
+        return sum(instance.nbytes for instance in self.instances)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedShard:
+    """A shard where it lives: what is known of it, and its instances that count, made ready by an evaluator."""
+
+    survey: Survey
+    ready: Any
+    sample: Any = None  # where the similarity is learned: the instances by which starts are compared
+
+    @classmethod
+    def of(
+        cls, source: Source, survey: Survey | None = None, *, evaluator: Evaluator, similarity: Similarity
+    ) -> PreparedShard:
+        """Read a shard if it is in a file, survey it unless its survey is known, and leave out what does not count."""
+        with compiled_always():  # so that the digits are the same in whatever process, and whatever is on disk
+            shard = load_shard(source) if isinstance(source, str) else source
+            survey = survey_of(shard, similarity) if survey is None else survey
+            learned = isinstance(similarity, Mixture)
+            S = similarity.bind(survey.parts) if isinstance(similarity, Mixture) else similarity
+            some = [t for t in survey.kept if is_sampled(shard, t)] if learned else []
+            ready, sample = (evaluator.prepare(shard.pick(t), S) if t else None for t in (survey.kept, some))
+            return cls(survey, ready, sample)
+
+    def answer(self, request: LikelihoodRequest | None) -> Any:
+        """The survey where there is no request; else the sum over the instances that count, or over the sample."""
+        if request is None:
+            return self.survey
+        ready = self.sample if request.sample else self.ready
+        try:
+            with compiled_always():
+                return request.total(()) if ready is None else ready.evaluate(request)
+        except LostDigitsError:
+            if not isinstance(request.similarity, Mixture):
+                raise
+            return request.impossible()  # its nugget is too small to tell: a step that came here is turned back
+
+    def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
+        return getsizeof(self.ready)
+
+
+def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
+    """The evaluator of a name, or the one given."""
+    if isinstance(evaluator, str):
+        check_choice(evaluator, "evaluator", EVALUATORS)
+        if evaluator == "numpy":
+            return OneByOne()
+        batches: Evaluator = import_module("dpplearn.torch.evaluator").Batches()
+        return batches
+    if not callable(getattr(evaluator, "prepare", None)):
+        raise TypeError(
+            'evaluator must be "numpy", "torch", or an object with prepare(shard, similarity); found '
+            f"{type(evaluator).__name__}."
+        )
+    return evaluator
 
 
 class Backend:
@@ -50,7 +142,7 @@ class Backend:
     def __init__(self, sources: Sequence[Source], prepare: Prepare) -> None:
         self.n_shards, self.shards = len(sources), Shards(dict(enumerate(sources)), prepare)
 
-    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
+    def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         """The answers of all shards, in their order; their surveys where there is no request."""
         answers = []
         for k in range(self.n_shards):
@@ -62,9 +154,9 @@ class Backend:
         """One survey of all shards, with instances numbered through."""
         return merge_surveys(self.run(None, lambda *_: None))
 
-    def evaluate(self, request: Request[Answer], tick: Tick) -> Answer:
+    def evaluate(self, request: LikelihoodRequest, tick: Tick) -> Terms:
         """The sum over all instances."""
-        return request.total((1.0, terms) for terms in self.run(request, tick))
+        return request.total([(1.0, terms) for terms in self.run(request, tick)])
 
     def close(self) -> None:
         """End what was started."""
@@ -81,31 +173,19 @@ class Shards:
 
     def __init__(self, sources: Mapping[int, Source], prepare: Prepare) -> None:
         self.sources, self.prepare = sources, prepare
-        self.ready: dict[int, Any] = {}
+        self.ready: dict[int, PreparedShard] = {}
         self.surveys: dict[int, Survey] = {}  # of those in files
 
-    def answer(self, k: int, request: Request[Any] | None) -> Any:
+    def answer(self, k: int, request: LikelihoodRequest | None) -> Any:
         """What a shard says to a request, or its survey."""
-        part, source = self.ready.get(k), self.sources[k]
-        if part is None:
-            part = make_ready(source, self.prepare, self.surveys.get(k))
-            if isinstance(source, str):
-                self.surveys.setdefault(k, part.survey)
+        shard = self.ready.get(k)
+        if shard is None:
+            shard = self.prepare(self.sources[k], self.surveys.get(k))
+            if isinstance(self.sources[k], str):
+                self.surveys[k] = shard.survey
             else:
-                self.ready[k] = part
-        return ask(part, request)
-
-
-def make_ready(source: Source, prepare: Prepare, survey: Survey | None = None) -> Any:
-    """A shard that can be asked, read if it is in a file; not surveyed again where its survey is known."""
-    with compiled_always():  # so that the digits are the same in whatever process, and whatever is on disk
-        return prepare(load_shard(source), survey=survey) if isinstance(source, str) else prepare(source)
-
-
-def ask(part: Any, request: Request[Any] | None) -> Any:
-    """What a shard that is ready says to a request, or its survey."""
-    with compiled_always():
-        return part.survey if request is None else part.evaluate(request)
+                self.ready[k] = shard
+        return shard.answer(request)
 
 
 class Processes(Backend):
@@ -120,7 +200,7 @@ class Processes(Backend):
     def _start(self, share: Mapping[int, Source]) -> Executor:
         return Executor(1, hold, (share, self.prepare))
 
-    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
+    def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         answers: dict[int, Any] = {}
         for _ in range(LOSSES + 1):
             futures = []
@@ -139,7 +219,7 @@ class Processes(Backend):
                 return [answers[k] for k in range(self.n_shards)]
         raise lost_worker("With n_jobs=1, learning needs no other process.")
 
-    def _ask(self, w: int, some: Sequence[int], request: Request[Any] | None) -> Any:
+    def _ask(self, w: int, some: Sequence[int], request: LikelihoodRequest | None) -> Any:
         try:
             return self.executors[w].submit(answer_held, some, request)
         except BrokenProcessPool:
@@ -151,16 +231,16 @@ class Processes(Backend):
             executor.close()
 
 
+_held: Shards | None = None  # in a process of `Processes`: its shards
+
+
 def hold(sources: Mapping[int, Source], prepare: Prepare) -> None:
     """In a process: keep its shards."""
     global _held
     _held = Shards(sources, prepare)
 
 
-_held: Shards | None = None
-
-
-def answer_held(numbers: Sequence[int], request: Request[Any] | None) -> dict[int, Any]:
+def answer_held(numbers: Sequence[int], request: LikelihoodRequest | None) -> dict[int, Any]:
     """In a process: the answers of some of its shards."""
     assert _held is not None
     with one_thread():
@@ -176,27 +256,28 @@ class Dask(Backend):
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, client: Any, n_jobs: int | None) -> None:
         self.n_shards, self.prepare = len(sources), prepare
-        self.surveys: list[Any] = [None] * self.n_shards
+        self.surveys: list[Survey | None] = [None] * self.n_shards
         self._open = ExitStack()
         self.client = self._open.enter_context(cluster_client(client, None if n_jobs == 1 else n_jobs))
         files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
         self.parts = list(sources)
         if files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
             keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
-            with quiet():
-                self.parts = self.client.map(load, self.parts, prepare=prepare, key=keys, pure=False)
+            self.parts = self._map(in_worker, self.parts, key=keys, prepare=prepare)
 
-    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
+    def _map(self, *call: Any, **options: Any) -> list[Any]:
+        """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+            return list(self.client.map(*call, pure=False, **options))
+
+    def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         answers: list[Any] = []
-        with quiet():
-            futures = self.client.map(
-                answer, self.parts, self.surveys, request=request, prepare=self.prepare, pure=False
-            )
-        for future in futures:
+        for future in self._map(ask_in_worker, self.parts, self.surveys, request=request, prepare=self.prepare):
             answers.append(future.result())
             tick(len(answers), self.n_shards)
         if request is None and isinstance(self.parts[0], str):
-            self.surveys = [survey.short() for survey in answers]
+            self.surveys = [survey._replace(products=np.empty(0)) for survey in answers]
         return answers
 
     def close(self) -> None:
@@ -204,31 +285,23 @@ class Dask(Backend):
         self._open.close()
 
 
-def load(source: Source, prepare: Prepare) -> Any:
+def in_worker(source: Source, prepare: Prepare) -> PreparedShard:
     """In a Dask worker: a shard made ready."""
     with one_thread():
-        return make_ready(source, prepare)
+        return prepare(source)
 
 
-def answer(part: Any, survey: Survey | None, request: Request[Any] | None, prepare: Prepare) -> Any:
+def ask_in_worker(part: Any, survey: Survey | None, request: LikelihoodRequest | None, prepare: Prepare) -> Any:
     """In a Dask worker: what a shard says; a path is read, used and forgotten."""
     with one_thread():
-        return ask(make_ready(part, prepare, survey) if isinstance(part, str) else part, request)
-
-
-@contextmanager
-def quiet() -> Any:
-    """A list of item sets travels inside the graph by design; for data that is too large for that, there are files."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-        yield
+        return (prepare(part, survey) if isinstance(part, str) else part).answer(request)
 
 
 def make_backend(backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Prepare) -> Backend:
     """The backend that `n_jobs`, or "dask" or a distributed.Client, ask for, with the data in it; one shard is cut."""
     jobs, sources = check_jobs(n_jobs), cut(data, N_SHARDS) if isinstance(data, Shard) else list(data)
-    if check_backend(backend) is not None:
-        return Dask(sources, prepare, None if isinstance(backend, str) else backend, n_jobs)
+    if backend is not None:
+        return Dask(sources, prepare, None if isinstance(check_backend(backend), str) else backend, n_jobs)
     return Backend(sources, prepare) if jobs == 1 else Processes(sources, prepare, jobs)
 
 

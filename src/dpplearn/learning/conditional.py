@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from dpplearn._checks import check_int, warn_user
+from dpplearn._checks import check_int
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
-from dpplearn.learning.evaluators import Evaluator
+from dpplearn.learning.backends import Evaluator
 from dpplearn.learning.fit import FitSettings, fit_weights
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
@@ -211,9 +211,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
             fitted = replace(fitted, n_sets=int(counts.sum()), n_items=int(sizes[counts].sum()))
         if boosted and isinstance(data, Shard):
             trees = {} if isinstance(self.quality, str) else self.quality
-            fitted, warning = fit_trees(data, fitted, trees, self.prior_variance, settings.given_size, seed)
-            if warning:
-                warn_user(warning)
+            fitted = fit_trees(data, fitted, trees, self.prior_variance, settings.given_size, seed)
         return self._keep(fitted)
 
     @classmethod
@@ -276,7 +274,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """A model from a file that `save` wrote."""
-        from dpplearn.learning.storage.modelfile import load_model
+        from dpplearn.learning.modelfile import load_model
 
         params, fitted = load_model(path)
         return cls(**params)._keep(fitted)

@@ -20,10 +20,9 @@ from dpplearn._checks import FloatArray, IntArray, check_jobs, warn_user
 from dpplearn._notebook import card, in_notebook, table
 from dpplearn._run.progress import Progress
 from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import Mixture, make_similarity
-from dpplearn.learning.training_set import Shard, check_examples
+from dpplearn.learning.training_set import Shard, check_examples, why_impossible
 
 Scorer = Callable[[ConditionalDPP, Sequence[ItemSet], Sequence[Any]], float]
 PRIOR_VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -147,8 +146,7 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
         jobs = 1 if self.n_jobs is None else check_jobs(self.n_jobs)
-        settings = self._settings()
-        models = [self._model(params) for params in settings]
+        settings, models = map(list, zip(*self._settings().values(), strict=True))
         data, counts = Shard(X, subsets, weights), possible_weights(models, X, subsets, weights)
         splitter = check_cv(self.cv)
         if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
@@ -194,29 +192,19 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     _repr_mimebundle_ = in_notebook
 
-    def _settings(self) -> list[dict[str, Any]]:
-        """The settings to compare, without those that make the same model."""
-        grid = {"prior_variance": PRIOR_VARIANCES} if self.param_grid is None else self.param_grid
-        known = ConditionalDPP().get_params()
-        settings: dict[str, dict[str, Any]] = {}
-        for params in ParameterGrid(grid):
-            for name in params:
-                if name not in known:
-                    raise ValueError(f"ConditionalDPP has no argument {name!r}; it has {', '.join(known)}.")
-            if is_mixture(params.get("similarity", getattr(self.estimator, "similarity", "fixed"))):
+    def _settings(self) -> dict[str, tuple[dict[str, Any], ConditionalDPP]]:
+        """The settings to compare and the models that have them, by their words, so that none is there twice."""
+        settings: dict[str, tuple[dict[str, Any], ConditionalDPP]] = {}
+        for params in ParameterGrid(
+            {"prior_variance": PRIOR_VARIANCES} if self.param_grid is None else self.param_grid
+        ):
+            model = ConditionalDPP() if self.estimator is None else clone(self.estimator)
+            model.set_params(**params)
+            if isinstance(make_similarity(model.similarity, 0.0, 0.0), Mixture):
+                model.set_params(rho=0.0, nugget=0.0)
                 params = {name: value for name, value in params.items() if name not in ("rho", "nugget")}
-            settings.setdefault(in_words(params), params)
-        return list(settings.values())
-
-    def _model(self, params: dict[str, Any]) -> ConditionalDPP:
-        """The estimator with a setting."""
-        model: ConditionalDPP = ConditionalDPP() if self.estimator is None else clone(self.estimator)
-        model.set_params(**params)
-        return model.set_params(rho=0.0, nugget=0.0) if is_mixture(model.similarity) else model
-
-
-def is_mixture(similarity: Any) -> bool:
-    return isinstance(make_similarity(similarity, 0.0, 0.0), Mixture)
+            settings.setdefault(in_words(params), (params, model))
+        return settings
 
 
 def possible_weights(

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, warn_user
-from dpplearn.learning.evaluators import Survey
 from dpplearn.learning.solve import SAME, Optimum, largest
+from dpplearn.learning.training_set import Survey
 
 if TYPE_CHECKING:
     from dpplearn.learning.fit import FitSettings

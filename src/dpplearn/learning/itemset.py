@@ -19,9 +19,10 @@ from dpplearn._checks import (
     check_vector,
     read_only,
 )
-from dpplearn.learning.parts import (
+from dpplearn.learning.similarity import (
     INDEPENDENT,
     Columns,
+    Fixed,
     Part,
     column_names,
     cosines,
@@ -29,7 +30,6 @@ from dpplearn.learning.parts import (
     read_parts,
     shared_columns,
 )
-from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.tables import Encoding, Names, read_long
 from dpplearn.process import Frozen
 

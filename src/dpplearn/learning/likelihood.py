@@ -8,15 +8,14 @@ With eta_i = 2 log q_i, L = diag(q) S diag(q) and K = I - (I + L)^-1:
     Hessian      minus the covariance of the sums of d eta / d parameters over Y
     in S         scatter(S_Y^-1, Y) - G, which a mixture pulls back to its parameters
 
-`dpplearn.learning.normalizer` has log det(I + L) and its derivatives; `dpplearn.learning.algorithm1` Algorithm 1 of the
-paper, by eigendecomposition, which the tests compare with.
+`dpplearn.learning.normalizer` has log det(I + L) and its derivatives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,14 +34,6 @@ from dpplearn.learning.sized import normalize_sized
 SLOPES = 0.01  # error of a derivative in the similarity's parameters, relative, beyond which it is not known
 
 
-class Slopes(NamedTuple):
-    """The value of each target, and of each item the derivative in eta_i and minus the second one."""
-
-    values: FloatArray
-    slope: FloatArray
-    curvature: FloatArray
-
-
 class Terms(NamedTuple):
     """Value, gradient and Hessian of a log-likelihood in the quality's parameters, and in those of a mixture."""
 
@@ -52,47 +43,38 @@ class Terms(NamedTuple):
     similarity_gradient: FloatArray | None = None
     similarity_hessian: FloatArray | None = None
     cross: FloatArray | None = None  # second derivatives in the quality's parameters (rows) and the mixture's
-    items: Slopes | None = None
 
     def __repr__(self) -> str:
         return short_repr(self)
 
 
 class LikelihoodRequest(NamedTuple):
-    """What is asked of instances: the model, and which derivatives."""
+    """The model at which instances are evaluated, and which derivatives they give."""
 
     quality: Quality
     similarity: Similarity
     order: int = 2  # 1 leaves out the Hessian
     with_similarity: bool = False  # the derivatives in a mixture's parameters too
     given_size: bool = False  # the likelihood of Y given |Y|
-    per_item: bool = False  # what trees are grown on
-    sample: bool = False  # of about a quarter of the instances, by which starts are compared
+    sample: bool = False  # of about a third of the instances, by which starts are compared
 
     def impossible(self) -> Terms:
-        """The answer where there is none: a step that came here is turned back."""
+        """The answer where no float holds the likelihood: the solver turns a step back that came here."""
         m = self.quality.parameters.size
         p = self.similarity.w.size if isinstance(self.similarity, Mixture) else 0
         return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(p, np.nan))
 
     def total(self, weighted: Iterable[tuple[float, Terms]]) -> Terms:
-        """The sum of w times the terms, in the order given: the same sums whoever made them."""
+        """The sum of w times the terms, in the order given, so that every backend adds the same numbers."""
         m = self.quality.parameters.size
-        found: dict[str, FloatArray] = {"gradient": np.zeros(m)}
-        if self.order == 2:
-            found["hessian"] = np.zeros((m, m))
-        if self.with_similarity and isinstance(self.similarity, Mixture):
-            found["similarity_gradient"] = np.zeros(self.similarity.w.size)
-        value, each = 0.0, list[Slopes]()
+        sums: list[FloatArray | None] = [np.zeros(()), np.zeros(m), np.zeros((m, m)) if self.order == 2 else None]
+        learned = self.with_similarity and isinstance(self.similarity, Mixture)
+        sums += [np.zeros(self.similarity.w.size) if learned else None, None, None]  # type: ignore[union-attr]  # learned
         for w, terms in weighted:
-            value += w * terms.value
-            for name, x in zip(Terms._fields[1:6], terms[1:6], strict=True):
+            for j, x in enumerate(terms):
                 if x is not None:
-                    found[name] = found[name] + w * x if name in found else w * x
-            if terms.items is not None:
-                each.append(Slopes(*(w * x for x in terms.items)))
-        items = Slopes(*map(np.concatenate, zip(*each, strict=True))) if each else None
-        return Terms(value, **found, items=items)
+                    sums[j] = np.asarray(w * x if (s := sums[j]) is None else s + w * x)
+        return Terms(float(sums[0]), *sums[1:])  # type: ignore[arg-type]  # the first two are never None
 
 
 class Target(NamedTuple):
@@ -143,8 +125,8 @@ class Instance:
         for w, Y in zip(self.weights, self.subsets, strict=True):
             S_Y = similarity.block(self.items, Y)
             log_det = logdet(S_Y, partial(self.rows_of, Y) if by_rows else None)
-            known = block_derivatives(self.items, similarity, Y, S_Y) if isinstance(similarity, Mixture) else ()
-            self.targets.append(Target(w, Y, log_det, *known))
+            derivatives = block_derivatives(self.items, similarity, Y, S_Y) if isinstance(similarity, Mixture) else ()
+            self.targets.append(Target(w, Y, log_det, *derivatives))
 
     def rows_of(self, Y: IntArray) -> FloatArray:
         """Rows with S_Y = rows rows^T, where there is no nugget."""
@@ -152,7 +134,7 @@ class Instance:
 
     def evaluate(self, request: LikelihoodRequest) -> Terms:
         """The sum over the targets, each times its weight."""
-        quality, similarity, order, with_similarity, given_size, per_item, _ = request
+        quality, similarity, order, with_similarity, given_size, _ = request
         if similarity is not self.S.similarity and similarity != self.S.similarity:
             self.prepare(similarity)
         eta = quality.eta(self.items)
@@ -160,32 +142,25 @@ class Instance:
             return request.impossible()  # no float holds this quality
         J = quality.jacobian(self.items) if order == 2 else None
         normalizers: dict[int | None, Normalizer] = {}  # one for all targets, or for those of each size
-        value, d_eta, counts, each = 0.0, np.zeros(eta.size), dict[int | None, float](), list[Slopes]()
+        value, d_eta, counts = 0.0, np.zeros(eta.size), dict[int | None, float]()
         for target in self.targets:
             w, Y, k = target.weight, target.Y, target.Y.size if given_size else None
             if k not in normalizers:
-                found = self.normalizer(eta, J, with_similarity, k)
-                if found is None or (with_similarity and target.slopes is None):
+                z = self.normalizer(eta, J, with_similarity, k)
+                if z is None or (with_similarity and target.slopes is None):
                     return request.impossible()
-                normalizers[k], counts[k] = found, 0.0
-            z = normalizers[k]
-            counts[k] += w
-            here = float(eta[Y].sum() + target.log_det - z.log_z)
-            slope = -z.marginals
-            slope[Y] += 1.0
-            value, d_eta = value + w * here, d_eta + w * slope
-            if per_item:
-                each.append(Slopes(np.array([w * here]), w * slope, w * z.marginals * (1 - z.marginals)))
+                normalizers[k] = z
+            z, counts[k] = normalizers[k], counts.get(k, 0.0) + w
+            value += w * float(eta[Y].sum() + target.log_det - z.log_z)
+            d_eta -= w * z.marginals
+            d_eta[Y] += w
         terms = Terms(value, quality.pull_back(self.items, d_eta))
         if J is not None:
-            m = J.shape[1]
-            covariance = np.zeros((m, m))
+            hessian = np.zeros((J.shape[1],) * 2)
             for k, c in counts.items():
-                covariance += c * normalizers[k].covariance  # type: ignore[operator]  # with J it is there
-            terms = terms._replace(hessian=-covariance)
-        if with_similarity:
-            terms = self.with_weights(terms, normalizers, counts, J)
-        return terms._replace(items=Slopes(*map(np.concatenate, zip(*each, strict=True)))) if each else terms
+                hessian -= c * normalizers[k].covariance  # type: ignore[operator]  # with J it is there
+            terms = terms._replace(hessian=hessian)
+        return self.with_weights(terms, normalizers, counts, J) if with_similarity else terms
 
     def with_weights(
         self,
@@ -198,28 +173,22 @@ class Instance:
         similarity = self.S.similarity
         assert isinstance(similarity, Mixture)
         p = similarity.w.size
-        slopes, second, error = np.zeros(p), np.zeros((p, p)), np.zeros(p)
-        for target in self.targets:
-            assert target.slopes is not None
-            slopes += target.weight * target.slopes
-            second += target.weight * target.curvature  # type: ignore[operator]  # beside the slopes
-            error += target.weight * target.error * np.abs(target.slopes)
-        moved = np.zeros((self.items.n, p))
-        for k, c in counts.items():
-            z = normalizers[k]
-            slopes -= c * z.slopes  # type: ignore[operator]  # they were asked for
-            error += c * z.error * np.abs(z.slopes)  # type: ignore[arg-type]
+        slopes, second, error, moved = np.zeros(p), np.zeros((p, p)), np.zeros(p), np.zeros((self.items.n, p))
+        known: list[tuple[float, Any]] = [(target.weight, target) for target in self.targets]
+        for c, part in known + [(-c, normalizers[k]) for k, c in counts.items()]:
+            slopes += c * part.slopes
+            error += abs(c) * part.error * np.abs(part.slopes)
             if J is not None:
-                second -= c * z.curvature  # type: ignore[operator]
-                moved += c * z.moved  # type: ignore[operator]
+                second += c * part.curvature
+                moved += c * getattr(part, "moved", 0.0)
         jacobian = similarity.jacobians[0]
         gradient = jacobian.T @ slopes
         if (np.abs(jacobian.T) @ error > SLOPES * (1 + np.abs(gradient))).any():
             gradient = np.full(p, np.nan)  # two large numbers, the same but for rounding
         if J is None:
             return terms._replace(similarity_gradient=gradient)
-        hessian, cross = similarity.chain(slopes, second)[1], -(J.T @ moved) @ jacobian
-        return terms._replace(similarity_gradient=gradient, similarity_hessian=hessian, cross=cross)
+        hessian = similarity.chain(slopes, second)[1]
+        return terms._replace(similarity_gradient=gradient, similarity_hessian=hessian, cross=(J.T @ moved) @ jacobian)
 
     def normalizer(
         self, eta: FloatArray, J: FloatArray | None = None, weights: bool = False, k: int | None = None
@@ -307,8 +276,6 @@ def log_likelihood(
     >>> round(terms.value, 4), terms.gradient.round(4)
     (-1.292, array([0.0989]))
     """
-    from dpplearn.learning.algorithm1 import algorithm1
-
     check_choice(method, "method", ("auto", "primal", "dual", "algorithm1"))
     if order not in (1, 2):
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
@@ -332,3 +299,23 @@ def log_likelihood(
             "of two large numbers, which is lost in rounding. Take a larger nugget, such as 1e-4."
         )
     return found
+
+
+def algorithm1(
+    theta: FloatArray, item_set: ItemSet, Y: IntArray, *, rho: float = 0.0, nugget: float = 0.0, order: int = 1
+) -> Terms:
+    """Algorithm 1 of the paper, by eigendecomposition: what the faster likelihood is compared with."""
+    F = item_set.features
+    q = np.exp(F @ theta / 2)
+    S = item_set.similarity_matrix(rho, nugget)
+    lam, V = np.linalg.eigh(q[:, None] * S * q)
+    lam = np.maximum(lam, 0.0)
+    p = lam / (1 + lam)
+    k = (V**2) @ p  # step 4: K_ii = sum over eigenpairs of lam / (1 + lam) v_i^2
+    value = F[Y].sum(axis=0) @ theta + logdet(S[np.ix_(Y, Y)]) - np.log1p(lam).sum()
+    gradient = F[Y].sum(axis=0) - k @ F
+    hessian = None
+    if order == 2:
+        K = (V * p) @ V.T
+        hessian = -F.T @ (np.diag(k) - K**2) @ F
+    return Terms(float(value), gradient, hessian)

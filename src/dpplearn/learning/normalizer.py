@@ -36,7 +36,7 @@ from dpplearn._linalg import (
     to_dense,
 )
 from dpplearn._precision import MIN_PIVOT, WIDE
-from dpplearn.learning._packed_loops import mirrored, pack
+from dpplearn.learning._loops import mirrored, pack
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import Mixture, Similarity
 

@@ -18,12 +18,12 @@ from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.registry import run_decoder
 from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
+from dpplearn.learning.files import load_shard
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest
 from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity import Fixed, Similarity
-from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
 
@@ -247,7 +247,7 @@ class ConditionalPredictor:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the weights to a JSON file, exact to the bit; `ConditionalDPP.load` reads it."""
-        from dpplearn.learning.storage.modelfile import save_model
+        from dpplearn.learning.modelfile import save_model
 
         self._check_fitted()
         save_model(self, path)

@@ -22,7 +22,7 @@ MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
 
 
 class Quality(Protocol):
-    """A kind of quality with its parameters. Frozen: another vector of parameters makes another record."""
+    """A kind of quality with its parameters, as LogLinear below. Frozen: other parameters make another record."""
 
     kind: ClassVar[str]
 
@@ -33,21 +33,12 @@ class Quality(Protocol):
     @property
     def n_features(self) -> int: ...  # columns that item sets must have
     def with_parameters(self, vector: FloatArray) -> Self: ...
-    def eta(self, items: ItemSet) -> FloatArray:
-        """2 log q_i of every item."""
-
+    def eta(self, items: ItemSet) -> FloatArray: ...  # 2 log q_i of every item
     def log_q(self, items: ItemSet) -> FloatArray: ...
-    def contributions(self, items: ItemSet) -> FloatArray:
-        """What each feature adds to 2 log q_i, of shape (n, features)."""
-
-    def jacobian(self, items: ItemSet) -> FloatArray:
-        """d eta_i / d parameter, of shape (n, parameters): the Hessian is minus the covariance of its sums over Y."""
-
-    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:
-        """The derivative in the parameters, from that in eta."""
-
-    def state(self) -> dict[str, Any]:
-        """What a model file says of it: the kind, and the fields to make it from."""
+    def contributions(self, items: ItemSet) -> FloatArray: ...  # of each feature to 2 log q_i, (n, features)
+    def jacobian(self, items: ItemSet) -> FloatArray: ...  # d eta_i / d parameter, (n, parameters)
+    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray: ...  # to parameters, from eta
+    def state(self) -> dict[str, Any]: ...  # for a model file: the kind, and the fields to make it from
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
-"""Maximizing a log-posterior: Newton with exact Hessians, a region of trust where it is not concave, and L-BFGS.
+"""Maximizing a log-posterior: Newton's steps within a region of trust, and L-BFGS where there are too many features.
 
-A fixed similarity makes a concave problem, which Newton solves in about ten evaluations. Where a mixture is learned,
-second derivatives take about ten times as long as first ones: steps within a region of trust then work with a Hessian
-that gradients keep up to date, and that is exact near the maximum. Beyond 2,000 parameters there are no Hessians.
+A fixed similarity makes a concave problem, for which every Hessian is exact, and ten evaluations are enough. Where a
+mixture is learned, second derivatives take about ten times as long as first ones: there a Hessian is kept up to date by
+gradients (SR1), and is exact near the maximum. Beyond 2,000 parameters there are no Hessians.
 """
 
 from __future__ import annotations
@@ -54,80 +54,50 @@ class Optimum:
     step: FloatArray = field(default_factory=lambda: np.zeros(0))  # Newton's next; large where the maximum is far
 
 
-def maximize(
-    objective: Objective, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
-) -> Optimum:
-    """The maximum of a concave objective, from x: by Newton's method, or without Hessians where x is large.
-
-    `scale` has what one unit of each x_j changes, such as the largest |f_ij| of each feature.
-    """
-    scale = np.where(scale > 1e-150, scale, 1.0)  # whose squares are floats
-    solver = newton if x.size <= MANY else lbfgs
-    return solver(objective, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
-
-
 def newton(
     objective: Objective, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
 ) -> Optimum:
-    """Damped Newton steps until the largest entry of the gradient is at most `tol`.
+    """The maximum of a concave objective, by Newton's steps, until no entry of the gradient is above `tol`.
 
-    The objective is concave, so the step H^-1 g points uphill; it is shortened until the value rises by
-    its share. One evaluation gives value, gradient and Hessian, and a full step is nearly always taken.
-    Where the objective rises along a line on which it does not bend (qualities so far apart that every
-    probability is 0 or 1), H says nothing and the step follows the gradient in units of the features.
+    Nearly every step is taken whole; one that does not raise the value by its share is shortened. `scale` has what one
+    unit of each x_j changes, such as the largest |f_ij| of each feature. Where the objective rises along a line on
+    which it does not bend (qualities so far apart that every probability is 0 or 1), the Hessian says nothing, and the
+    step follows the gradient in these units.
     """
-    point = objective.at(x, 2)
+    point, t = objective.at(x, 2), 1.0
     while True:
-        step = newton_step(point)
-        size = largest(point.gradient)
+        step, size, noise = newton_step(point), largest(point.gradient), rounding_of(point)
         if size <= tol or n_iter >= max_iter:
             return Optimum(x, point, n_iter, size <= tol, step)
-        noise = 64 * EPS * (1 + abs(point.value))
-        if float(point.gradient @ step) <= noise and not is_settled(point, step, scale):
-            step = point.gradient / scale**2
-            step *= max(1.0, largest(x * scale)) / largest(step * scale)
+        taken, left = step, np.abs(point.gradient + point.hessian @ step)  # type: ignore[operator]  # of order 2
+        if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
+            taken = point.gradient / scale**2
+            taken = taken * max(1.0, largest(x * scale)) / largest(taken * scale)
         reach = FARTHEST * (1.0 + largest(x * scale))  # a Hessian of nearly 0 would send it anywhere
-        step *= min(1.0, reach / max(largest(step * scale), reach))
-        slope = float(point.gradient @ step)
-        t, found = 1.0, None
-        while t > 1e-10:
-            trial = objective.at(x + t * step, 2)
-            if trial.value >= point.value + 1e-4 * t * slope - noise:
-                # Where the rise is lost in rounding, the gradient tells whether the step is an improvement.
-                if slope > noise or largest(trial.gradient) < size:
-                    found = trial
-                break
-            # where the parabola through the value, its slope and the trial is highest, within [0.1, 0.5] t
-            bent = (point.value + t * slope - trial.value) / t**2
-            best = slope / (2 * bent) if bent > 0 else t
-            t *= float(np.clip(best / t, 0.1, 0.5))
-        if found is None:  # no float on the way is better
-            return Optimum(x, point, n_iter, slope <= noise, newton_step(point))
-        x, point, n_iter = x + t * step, found, n_iter + 1
-        objective.report(n_iter, x, point)
+        taken = taken * min(1.0, reach / max(largest(taken * scale), reach))
+        slope = float(point.gradient @ taken)
+        trial = objective.at(x + t * taken, 2)
+        # where the rise is lost in rounding, the gradient tells whether the step is an improvement
+        better = slope > noise or largest(trial.gradient) < size
+        if trial.value >= point.value + 1e-4 * t * slope - noise and better:
+            x, point, n_iter, t = x + t * taken, trial, n_iter + 1, 1.0
+            objective.report(n_iter, x, point)
+        elif slope <= noise or t < 1e-10:  # no float on the way is better
+            return Optimum(x, point, n_iter, slope <= noise, step)
+        else:
+            t *= 0.25
 
 
 def newton_step(point: Point) -> FloatArray:
     """H^-1 g for H = minus the Hessian; nothing along directions in which H is flat (collinear, unpenalized)."""
     assert point.hessian is not None
-    scale, H = unit_diagonal(-point.hessian)
-    g = point.gradient * scale
-    try:
-        factor = linalg.cho_factor(H, lower=True, check_finite=False)
-        if factor[0].diagonal().min() ** 2 > FLAT:
-            return np.asarray(linalg.cho_solve(factor, g, check_finite=False) * scale)
-    except linalg.LinAlgError:
-        pass
-    lam, U = linalg.eigh(H, check_finite=False)
-    keep = lam > FLAT * lam.size
-    return np.asarray(U[:, keep] @ ((U[:, keep].T @ g) / lam[keep]) * scale)
+    unit, H = unit_diagonal(-point.hessian)
+    return unit * step_within(H, unit * point.gradient)
 
 
-def is_settled(point: Point, step: FloatArray, scale: FloatArray) -> bool:
-    """Whether the Newton step takes away the gradient but for what rounding leaves of a sum of this size."""
-    assert point.hessian is not None
-    left = np.abs(point.gradient + point.hessian @ step)
-    return bool((left <= 1e-8 * (1 + abs(point.value)) * scale).all())
+def rounding_of(point: Point) -> float:
+    """What rounding may change in the value."""
+    return 64 * EPS * (1 + abs(point.value))
 
 
 def trust_region(
@@ -153,14 +123,13 @@ def trust_region(
     H, fresh, reach = point.hessian if hessian is None else hessian, hessian is None, REACH
     if H is None:  # the start is beyond every float
         return Optimum(x, point, n_iter, False)
-    exact, steps = point.hessian, 0
-    near = False  # `exact` is the Hessian near the maximum
-    unit = np.ones(x.size)
-    unit[:m] = np.sqrt(np.maximum(-H.diagonal()[:m], np.finfo(np.float64).tiny))
+    exact, near, steps = point.hessian, False, 0  # near: `exact` is the Hessian near the maximum
+    unit = region_units(H, m)
     while True:
-        size, step = largest(point.gradient), step_within(H, point.gradient, unit, reach)
+        size, noise = largest(point.gradient), rounding_of(point)
+        s = step_within(-unit[:, None] * H * unit, unit * point.gradient, reach)
+        step, length = unit * s, float(np.linalg.norm(s))
         gain = float(point.gradient @ step + step @ H @ step / 2)
-        length = float(np.linalg.norm(step * unit))
         short = reach < REACH and length > 0.99 * reach  # cut after others failed: it gains little anywhere
         near = near or (fresh and gain <= CLOSE and not short)
         # along a weight that goes to 0 the gradient is slow to, and says nothing: what a step would gain decides
@@ -174,14 +143,13 @@ def trust_region(
             point, fresh = objective.at(x, 2), True
             assert point.hessian is not None
             H = exact = point.hessian
-            unit[:m] = np.sqrt(np.maximum(-H.diagonal()[:m], np.finfo(np.float64).tiny))
+            unit = region_units(H, m)
             continue
-        trial, noise = objective.at(x + step, 1), 64 * EPS * (1 + abs(point.value))
-        rise = trial.value - point.value
+        trial = objective.at(x + step, 1)
+        rise, change = trial.value - point.value, trial.gradient - point.gradient
         better = rise >= 1e-3 * gain or (abs(rise) <= noise and largest(trial.gradient) < size)
         if not better and (gain <= noise or length < 1e-10):  # no float on the way is better
             return Optimum(x, point._replace(hessian=exact), n_iter, gain <= noise)
-        change = trial.gradient - point.gradient
         if better:
             x, point, n_iter, steps = x + step, trial, n_iter + 1, steps + 1
             objective.report(n_iter, x, point)
@@ -189,36 +157,44 @@ def trust_region(
         else:
             reach = 0.25 * length
         if np.isfinite(trial.value) and (better or not fresh):
-            H, fresh = secant(H, step, change, unit), False
+            left = change - H @ step
+            along = float(left @ step)
+            if abs(along) > 1e-8 * float(np.linalg.norm(left * unit)) * length:  # SR1
+                H = H + np.outer(left, left) / along
+            fresh = False
 
 
-def secant(H: FloatArray, step: FloatArray, change: FloatArray, unit: FloatArray) -> FloatArray:
-    """H after the symmetric change of rank one with which it says how the gradient changed along a step."""
-    left = change - H @ step
-    along = float(left @ step)
-    if abs(along) <= 1e-8 * float(np.linalg.norm(left / unit) * np.linalg.norm(step * unit)):
-        return H
-    return np.asarray(H + np.outer(left, left) / along)
+def region_units(H: FloatArray, m: int) -> FloatArray:
+    """What the length of a step counts in: standard errors of the first m entries, and others as they are."""
+    return np.append(unit_diagonal(-H[:m, :m])[0], np.ones(len(H) - m))
 
 
-def step_within(H: FloatArray, g: FloatArray, unit: FloatArray, reach: float) -> FloatArray:
-    """The step s with |unit s| <= reach that maximizes g . s + s . H s / 2, whatever the signs of H's eigenvalues."""
-    lam, U = linalg.eigh(-H / unit[:, None] / unit, check_finite=False)
-    c = U.T @ (g / unit)
-    c[np.abs(lam) <= FLAT * lam.size] = 0.0  # directions of which H and g say nothing but rounding
+def step_within(H: FloatArray, g: FloatArray, reach: float = np.inf) -> FloatArray:
+    """The step s with |s| <= reach that maximizes g . s - s . H s / 2, whatever the signs of H's eigenvalues.
 
-    def length(mu: float) -> float:
-        return float(np.linalg.norm(np.divide(c, lam + mu, out=np.zeros_like(c), where=c != 0)))
-
-    mu = 0.0
-    if lam[c != 0].size and (lam[c != 0].min() <= 0 or length(0.0) > reach):
+    It is 0 along directions in which H is flat: of these H and g say nothing but rounding.
+    """
+    factor, info = linalg.lapack.dpotrf(H, lower=1)
+    if info == 0 and factor.diagonal().min() ** 2 > FLAT:
+        s = linalg.lapack.dpotrs(factor, g, lower=1)[0]
+        if np.linalg.norm(s) <= reach:
+            return np.asarray(s)
+    lam, U = linalg.eigh(H, check_finite=False)
+    c = U.T @ g
+    c[np.abs(lam) <= FLAT * lam.size] = 0.0
+    some, mu = c != 0, 0.0
+    if some.any() and (lam[some].min() <= 0 or step_length(c, lam, 0.0) > reach):
         mu = low = max(0.0, -float(lam[0])) + 1e-12 * max(1.0, float(np.abs(lam).max()))
-        if length(low) > reach:
+        if step_length(c, lam, low) > reach:
             high = low + 1.0
-            while length(high) > reach:
+            while step_length(c, lam, high) > reach:
                 high = low + 4 * (high - low)
-            mu = float(optimize.brentq(lambda mu: length(mu) - reach, low, high))
-    return np.asarray(U @ np.divide(c, lam + mu, out=np.zeros_like(c), where=c != 0) / unit)
+            mu = float(optimize.brentq(lambda mu: step_length(c, lam, mu) - reach, low, high))
+    return np.asarray(U @ np.divide(c, lam + mu, out=np.zeros_like(c), where=some))
+
+
+def step_length(c: FloatArray, lam: FloatArray, mu: float) -> float:
+    return float(np.linalg.norm(np.divide(c, lam + mu, out=np.zeros_like(c), where=c != 0)))
 
 
 def lbfgs(
@@ -252,19 +228,17 @@ class LineSearches:
 
     def __init__(self, objective: Objective, scale: FloatArray, n_iter: int) -> None:
         self.objective, self.scale, self.n_iter, self.worst = objective, scale, n_iter, 0.0
-        self.latest: tuple[bytes, Point] | None = None
 
     def loss(self, u: FloatArray) -> tuple[float, FloatArray]:
-        point = self.objective.at(u / self.scale, 1)
-        if not np.isfinite(point.value):  # beyond every float: a finite slope back towards 0 turns the search
+        self.point = self.objective.at(u / self.scale, 1)
+        if not np.isfinite(self.point.value):  # beyond every float: a finite slope back towards 0 turns the search
             return self.worst + 1e3 * (1 + float(u @ u)), 2e3 * u
-        self.worst, self.latest = max(self.worst, -point.value), (u.tobytes(), point)
-        return -point.value, -point.gradient / self.scale
+        self.worst = max(self.worst, -self.point.value)
+        return -self.point.value, -self.point.gradient / self.scale
 
-    def callback(self, u: FloatArray) -> None:
-        x, self.n_iter = u / self.scale, self.n_iter + 1
-        known = self.latest is not None and self.latest[0] == u.tobytes()
-        self.objective.report(self.n_iter, x, self.latest[1] if known and self.latest else self.objective.at(x, 1))
+    def callback(self, u: FloatArray) -> None:  # the step that was taken is the one evaluated last
+        self.n_iter += 1
+        self.objective.report(self.n_iter, u / self.scale, self.point)
 
 
 def covariance(hessian: FloatArray, T: FloatArray | None = None) -> tuple[FloatArray, np.ndarray]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._notebook import card, table
-from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.similarity import Fixed, Mixture
 
 
 class Table(NamedTuple):
@@ -95,29 +95,33 @@ def digits_of(error: float) -> int:
 
 def conditional_summary(model: Any) -> Summary:
     """Of a ConditionalDPP: its quality, and its similarity."""
-    trees, encoding, similarity = model.quality_.kind == "boosted", model.encoding_, model.similarity_
+    quality, similarity, encoding = model.quality_, model.similarity_, model.encoding_
+    trees, learned = quality.kind == "boosted", isinstance(similarity, Mixture)
     independent = encoding is not None and encoding.independent
-    known = np.isfinite(model.log_likelihood_)
-    learned = len(similarity.weights) - 1 if isinstance(similarity, Mixture) else 0
-    facts = {
-        **({"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}),
-        "quality": f"{model.n_iter_} trees" if trees else model.quality_.kind,
-        "similarity": "none, items are independent of each other" if independent else similarity.kind,
-        "log-likelihood": f"{model.log_likelihood_:.6g}" if known else "not known",
-    }
-    if known and not trees:
-        facts["AIC"] = f"{2 * (model.theta_.size + learned) - 2 * model.log_likelihood_:.6g}"
+    facts = {"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}
+    facts["quality"] = f"{model.n_iter_} trees" if trees else quality.kind
+    facts["similarity"] = "none, items are independent of each other" if independent else similarity.kind
+    if np.isfinite(model.log_likelihood_):
+        facts["log-likelihood"] = f"{model.log_likelihood_:.6g}"
+        if not trees:
+            weights = model.theta_.size + (len(similarity.weights) - 1 if learned else 0)
+            facts["AIC"] = f"{2 * weights - 2 * model.log_likelihood_:.6g}"
+    else:
+        facts["log-likelihood"] = "not known"
     if not trees:
         facts["iterations"] = f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}"
         facts["unit"] = "log q^2; a weight of +0.69 doubles the odds of an item by itself"
-    if hasattr(model, "prior_variance"):  # weights that were read from a file do not say
+    if hasattr(model, "prior_variance"):  # the summarizer's own models do not have it
         facts["prior"] = prior_in_words(model)
     if encoding is not None and encoding.references and not trees:
         facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
-    if not independent and not isinstance(similarity, Mixture):
+    if not independent and not learned:
         facts["similarity weights"] = "given, not learned"
+    missing = [name for name, error in similarity.std.items() if math.isnan(error)] if learned else []
+    if missing and len(missing) < len(similarity.std):
+        facts["no standard error"] = f"{', '.join(missing)}, so near 0 that the data do not tell the weight from 0"
     tables = (quality_table(model),) if independent else (quality_table(model), similarity_table(similarity))
-    return Summary(type(model).__name__, facts | missing_errors(similarity), tables)
+    return Summary(type(model).__name__, facts, tables)
 
 
 def prior_in_words(model: Any) -> str:
@@ -128,63 +132,45 @@ def prior_in_words(model: Any) -> str:
     words = f"variance {prior:g}" if np.ndim(prior) == 0 else "a variance for each weight"
     if model.quality_.kind == "boosted":
         return f"{words}, of the leaves"
-    settled = [name for name, said in zip(model.feature_names_in_, undetermined(model), strict=True) if said]
+    settled = model.feature_names_in_[undetermined(model)].tolist()
     if not settled:
         return words
     few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
     return f"{words}; the error of {few} is the prior's: the data do not say"
 
 
-def undetermined(model: Any) -> list[str]:
-    """For each weight, "undetermined" where its error is that of the prior, or infinite."""
+def undetermined(model: Any) -> np.ndarray:
+    """Which weights have the error of their prior, or an infinite one."""
     m = model.quality_.n_features
     prior = np.inf if model.prior_variance is None else np.asarray(model.prior_variance, float)
     width = np.full(model.theta_.size, np.inf)  # a constant that the model added has a prior of its own
     width[-m:] = np.sqrt(np.broadcast_to(prior, (m,)))
-    alone = (model.theta_std_ >= 0.99 * width) | np.isinf(model.theta_std_)
-    return ["undetermined" if one else "" for one in alone.tolist()]
+    return np.asarray((model.theta_std_ >= 0.99 * width) | np.isinf(model.theta_std_))
 
 
 def quality_table(model: Any) -> Table:
     """Weights with standard errors, or how much each column moves log q^2 of an item."""
     quality = model.quality_
     if quality.kind != "boosted":
-        notes = undetermined(model) if hasattr(model, "prior_variance") else ()
+        alone = undetermined(model).tolist() if hasattr(model, "prior_variance") else []
+        notes = ["undetermined" if one else "" for one in alone]
         return weight_table("feature", model.feature_names_in_, model.theta_, model.theta_std_, notes)
     order = np.argsort(-quality.importance, kind="stable").tolist()
     rows = tuple((quality.names[j + 1], f"{quality.importance[j]:.3f}") for j in order)
     return Table("column", ("mean |added to log q^2|",), rows)
 
 
-def similarity_table(similarity: Any) -> Table:
+def similarity_table(similarity: Fixed | Mixture) -> Table:
     """The weights of the similarity by name; with standard errors and 95 % intervals where they were learned."""
+    names = {"own": "own (nugget)", "all": "all (constant)"}
+    if isinstance(similarity, Fixed):
+        given = tuple((names.get(name, name), f"{weight:.3f}") for name, weight in similarity.weights.items())
+        return Table("similarity", ("weight",), given)
     rows: list[tuple[str, ...]] = []
-    learned = isinstance(similarity, Mixture)
-    intervals = similarity.intervals() if learned else {}
-    for name, weight in similarity.weights.items():
-        shown = {"own": "own (nugget)", "all": "all (constant)"}.get(name, name)
-        error = similarity.std[name] if learned else math.nan
+    for (name, weight), error, ends in zip(
+        similarity.weights.items(), similarity.std.values(), similarity.intervals().values(), strict=True
+    ):
         digits = digits_of(error) if math.isfinite(error) and error > 0 else 3
-        figures: tuple[str, ...] = ()
-        if learned:
-            ends = (error, *intervals[name])
-            figures = tuple("" if math.isnan(x) else f"{x:.{digits}f}" for x in ends)
-        rows.append((shown, f"{weight:.{digits}f}", *figures))
-    columns = ("weight", "standard error", "2.5 %", "97.5 %") if learned else ("weight",)
-    return Table("similarity", columns, tuple(rows))
-
-
-def missing_errors(similarity: Any) -> dict[str, str]:
-    """Why some weights of a similarity have no standard error where others have one.
-
-    Examples
-    --------
-    >>> missing_errors(Mixture(("a",), [0.5, 0.49, 0.01], [0.1, 0.1, math.nan]))
-    {'no standard error': 'a, so near 0 that the data do not tell it from 0'}
-    """
-    std = getattr(similarity, "std", None) or {}
-    names = [name for name, error in std.items() if math.isnan(error)]
-    if not names or len(names) == len(std):
-        return {}
-    them = "it" if len(names) == 1 else "them"
-    return {"no standard error": f"{', '.join(names)}, so near 0 that the data do not tell {them} from 0"}
+        figures = ("" if math.isnan(x) else f"{x:.{digits}f}" for x in (weight, error, *ends))
+        rows.append((names.get(name, name), *figures))
+    return Table("similarity", ("weight", "standard error", "2.5 %", "97.5 %"), tuple(rows))

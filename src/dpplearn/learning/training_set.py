@@ -1,18 +1,27 @@
-"""What a training set must be: lists of the same length, with the same features in every instance."""
+"""What a training set must be, and what must be known of it before the first step."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_array, check_subset
+from dpplearn._linalg import logdet
 from dpplearn._notebook import short_repr
+from dpplearn._precision import rounding
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.similarity import INDEPENDENT, RESERVED, Mixture, Similarity, shared_names
+from dpplearn.learning.tables import Encoding
+
+MOST_FEATURE = 1e100  # products of two of them, summed, are floats
+SAMPLED = 3  # one instance in so many is in the sample by which starts are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +39,7 @@ class Shard:
 
     def pick(self, which: Sequence[int]) -> Shard:
         """Some of the instances."""
-        chosen = [self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which]
-        return Shard(*chosen)
+        return Shard([self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which])
 
 
 def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | list[str]:
@@ -51,16 +59,17 @@ def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | li
     return Shard(X, *check_examples(X, y, sample_weight))
 
 
-def check_item_sets(X: Any, n_features: int | None = None, names: Sequence[str] | None = None) -> Sequence[ItemSet]:
-    """A list of item sets, with `n_features` features each; by default as many as the first has."""
+def check_item_sets(X: Any) -> Sequence[ItemSet]:
+    """A list of item sets with the same features."""
     if isinstance(X, ItemSet):
         raise TypeError("X must be a list of ItemSets, found a single one. Pass [item_set].")
     if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str | bytes):
         raise TypeError(f"X must be a list of ItemSets, found {type(X).__name__}.")
+    n_features: int | None = None
+    names: Sequence[str] | None = None
     for t, items in enumerate(X):
         check_item_set(items, n_features, names, f"X[{t}]")
-        n_features = items.n_features
-        names = names if names is not None else items.names
+        n_features, names = items.n_features, names if names is not None else items.names
     return X  # type: ignore[return-value]  # each entry was checked above
 
 
@@ -72,17 +81,12 @@ def check_item_set(
         raise TypeError(
             f"{name} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
         )
+    rule = "all instances must have the same features, in the same order."
     if n_features is not None and items.n_features != n_features:
-        raise ValueError(
-            f"{name} has {items.n_features} features, and {n_features} were seen before: "
-            "all instances must have the same features, in the same order."
-        )
+        raise ValueError(f"{name} has {items.n_features} features, and {n_features} were seen before: {rule}")
     if names is not None and items.names is not None and tuple(items.names) != tuple(names):
         k, here, before = next((k, a, b) for k, (a, b) in enumerate(zip(items.names, names, strict=True)) if a != b)
-        raise ValueError(
-            f"{name} names its feature {k} {here!r}, where {before!r} was seen before: "
-            "all instances must have the same features, in the same order."
-        )
+        raise ValueError(f"{name} names its feature {k} {here!r}, where {before!r} was seen before: {rule}")
     return items
 
 
@@ -106,3 +110,143 @@ def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tu
             f"sample_weight must not be negative, but sample_weight[{weights.argmin()}] is {weights.min():.3g}."
         )
     return subsets, weights
+
+
+class Survey(NamedTuple):
+    """What must be known of a shard, or of all shards, before the first step."""
+
+    n_instances: int
+    names: tuple[str, ...] | None
+    impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
+    kept: list[int]  # those that count: they are possible, and their weight is not 0
+    low: FloatArray  # smallest f_ij of each feature,
+    high: FloatArray  # and the largest
+    products: FloatArray  # sum of [F 1]^T [F 1]
+    weight: float  # sum of the weights of the instances that count,
+    n_chosen: float  # of the items chosen in them,
+    n_items: float  # of all their items,
+    sampled: float  # and of those in the sample by which starts are compared
+    parts: tuple[str, ...]  # names of what a learned similarity is made of
+    encoding: Encoding | None  # how the features were made of a table
+    same_parts: frozenset[tuple[str, str]]  # parts that are the same matrix in every instance
+
+    @property
+    def n_features(self) -> int:
+        return self.low.size
+
+
+def survey_of(shard: Shard, similarity: Similarity) -> Survey:
+    """The survey of a shard, the same for all evaluators."""
+    learned = isinstance(similarity, Mixture)  # its nugget is never 0: all is possible
+    m, impossible, kept = shard.item_sets[0].n_features, [], []
+    low, high, products = np.full(m, np.inf), np.full(m, -np.inf), np.zeros((m + 1, m + 1))
+    names, encoding = None, None
+    for t, (items, Y, w) in enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
+        if w > 0 and not learned and (why := why_impossible(items, Y, similarity)):
+            impossible.append((t, why))
+        elif w > 0:
+            kept.append(t)
+        F = np.column_stack([items.features, np.ones(items.n)])
+        low, high = np.minimum(low, F.min(axis=0)[:-1]), np.maximum(high, F.max(axis=0)[:-1])
+        with np.errstate(over="ignore", invalid="ignore"):  # features that are too large are refused below
+            products += F.T @ F
+        names, encoding = names or items.names, encoding or items.encoding
+    largest = np.maximum(np.abs(low), np.abs(high))
+    if largest.max() > MOST_FEATURE:
+        j = int(largest.argmax())
+        raise ValueError(
+            f"Feature {repr(names[j]) if names else j} has values up to {largest[j]:.3g}, and learning needs values of "
+            f"at most {MOST_FEATURE:g}, because it multiplies them with each other. Divide the column by its largest "
+            "value."
+        )
+    parts = shared_names([items.part_names for items in shard.item_sets]) if learned else ()
+    if parts == (INDEPENDENT,):
+        raise ValueError(
+            'similarity="mixture" learns what makes items alike, and these item sets have neither phi nor '
+            'S. Give them one, or fit with similarity="fixed".'
+        )
+    weights = shard.weights[kept]
+    return Survey(
+        n_instances=len(shard),
+        names=names,
+        impossible=impossible,
+        kept=kept,
+        low=low,
+        high=high,
+        products=products,
+        weight=float(weights.sum()),
+        n_chosen=float(weights @ [shard.subsets[t].size for t in kept]),
+        n_items=float(weights @ [shard.item_sets[t].n for t in kept]),
+        sampled=float(shard.weights[[t for t in kept if is_sampled(shard, t)]].sum()) if learned else 0.0,
+        parts=parts,
+        encoding=encoding,
+        same_parts=same_parts(shard.item_sets, learned),
+    )
+
+
+def merge_surveys(surveys: Sequence[Survey]) -> Survey:
+    """One survey of all shards, with instances numbered through."""
+    start, impossible, kept, names = 0, [], [], None
+    m = surveys[0].n_features
+    for k, s in enumerate(surveys):
+        if s.n_features != m or (names and s.names and s.names != names):
+            raise ValueError(
+                f"Shard {k} has {s.n_features} features ({', '.join(s.names or ['no names'])}), "
+                f"and shard 0 has {m}: all must have the same features, in the same order."
+            )
+        names = names or s.names
+        impossible += [(start + t, why) for t, why in s.impossible]
+        kept += [start + t for t in s.kept]
+        start += s.n_instances
+    return Survey(
+        n_instances=start,
+        names=names,
+        impossible=impossible,
+        kept=kept,
+        low=np.min([s.low for s in surveys], axis=0),
+        high=np.max([s.high for s in surveys], axis=0),
+        products=np.sum([s.products for s in surveys], axis=0),
+        weight=sum(s.weight for s in surveys),
+        n_chosen=sum(s.n_chosen for s in surveys),
+        n_items=sum(s.n_items for s in surveys),
+        sampled=sum(s.sampled for s in surveys),
+        parts=shared_names([s.parts for s in surveys], "Shard {}"),
+        encoding=next((s.encoding for s in surveys if s.encoding is not None), None),
+        same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
+    )
+
+
+def is_sampled(shard: Shard, t: int) -> bool:
+    """Whether an instance is in the sample; its content decides, so that no layout of files changes the answer."""
+    return crc32(shard.subsets[t].tobytes(), crc32(shard.item_sets[t].features.tobytes())) % SAMPLED == 0
+
+
+def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[str, str]]:
+    """Parts of the similarity that are the same matrix in all of these; one that is learned also has I and 11^T."""
+    names = (*RESERVED, *item_sets[0].part_names) if learned else item_sets[0].part_names
+    pairs = set(combinations(names, 2)) - {RESERVED}
+    for items in item_sets:
+        if not pairs:
+            break
+        fixed = {"own": np.eye(items.n), "all": np.ones((items.n, items.n))}
+        cosines = {
+            name: fixed[name] if name in fixed else items.part_cosines(items.part_names.index(name))
+            for name in set().union(*pairs)
+        }
+        pairs = {(a, b) for a, b in pairs if np.allclose(cosines[a], cosines[b], rtol=0.0, atol=1e-9)}
+    return frozenset(pairs)
+
+
+def why_impossible(items: ItemSet, Y: IntArray, similarity: Similarity) -> str | None:
+    """Why the target has probability 0 whatever the qualities are, or None."""
+    S_Y = similarity.block(items, Y)
+    if logdet(S_Y) > -np.inf:
+        return None
+    close = np.argwhere(np.triu(np.abs(S_Y) ** 2 > 1 - rounding(Y.size), 1))
+    if close.size:
+        i, j = Y[close[0]]
+        return f"its target holds items {i} and {j}, which are duplicates of each other (similarity 1)"
+    d = similarity.rank(items)
+    if d is not None and Y.size > d:
+        return f"its target holds {Y.size} items, and {d} similarity features allow at most {d}"
+    return "the similarity features of the items in its target are linearly dependent"

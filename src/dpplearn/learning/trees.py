@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import root_scalar
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, warn_user
 from dpplearn._io.jsonfile import number, numbers
 from dpplearn._notebook import short_repr
 from dpplearn.learning.fitted import Fitted
@@ -127,15 +127,14 @@ class Instances:
     def __init__(self, shard: Shard, similarity: Similarity, given_size: bool) -> None:
         every = zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)
         ready = [Instance(x, [Y], [w], similarity) for x, Y, w in every if w > 0]
-        # the others were refused, or are left out
+        # Impossible targets were refused, or are left out.
         self.examples = [one for one in ready if one.targets[0].log_det > -np.inf]
-        self.weights = np.array([one.weights[0] for one in self.examples])
         self.given_size = given_size
         self.raw = np.concatenate([one.items.columns for one in self.examples])
-        self.owner = np.repeat(np.arange(len(self.examples)), [one.items.n for one in self.examples])
-        self.chosen = np.concatenate([np.isin(np.arange(one.items.n), one.subsets[0]) for one in self.examples]).astype(
-            float
-        )
+        sizes = [one.items.n for one in self.examples]
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.weight = np.repeat([float(one.weights[0]) for one in self.examples], sizes)
+        self.chosen = np.concatenate([np.isin(np.arange(one.items.n), one.subsets[0]) for one in self.examples]) * 1.0
         encoding = self.examples[0].items.encoding
         columns = () if encoding is None else encoding.features
         self.names = tuple(one.name for one in columns)
@@ -147,8 +146,7 @@ class Instances:
         for t in np.flatnonzero(which).tolist():
             one = self.examples[t]
             last = first + one.items.n
-            here = check_eta(eta[first:last])
-            target = one.targets[0]
+            here, target = check_eta(eta[first:last]), one.targets[0]
             z = one.normalizer(here, k=target.Y.size if self.given_size else None)
             assert z is not None  # a set of this size was chosen
             value += target.weight * float(here[target.Y].sum() + target.log_det - z.log_z)
@@ -157,13 +155,13 @@ class Instances:
 
     def base(self) -> float:
         """The constant under which as many items are expected as were chosen; given the size, it changes nothing."""
-        weight, every = self.weights[self.owner], np.ones(self.weights.size, np.bool_)
-        share = float(np.average(self.chosen, weights=weight))
+        every = np.ones(len(self.examples), np.bool_)
+        share = float(np.average(self.chosen, weights=self.weight))
         if self.given_size or not 0 < share < 1:
             return 0.0
 
         def surplus(eta: float) -> float:
-            return float(weight @ (self.chosen - self.evaluate(np.full(self.owner.size, eta), every)[1]))
+            return float(self.weight @ (self.chosen - self.evaluate(np.full(self.owner.size, eta), every)[1]))
 
         start = float(np.log(share / (1 - share)))  # right for independent items
         found = root_scalar(surplus, x0=start, x1=start + 0.5, xtol=1e-3, maxiter=20)
@@ -182,7 +180,7 @@ class Instances:
         The model is None where no column has two values.
         """
         lightgbm, train, curve = import_lightgbm(), ~held[self.owner], []
-        weight, chosen = self.weights[self.owner[train]], self.chosen[train]
+        weight, chosen = self.weight[train], self.chosen[train]
 
         def objective(eta: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
             K = self.evaluate(eta, ~held)[1]
@@ -193,9 +191,8 @@ class Instances:
             return "log-likelihood", curve[-1], True
 
         def dataset(rows: np.ndarray, reference: Any = None) -> Any:
-            start = np.full(int(rows.sum()), base)
-            known = {"init_score": start, "reference": reference, "categorical_feature": self.categories}
-            return lightgbm.Dataset(self.raw[rows], self.chosen[rows], **known)
+            known = {"init_score": np.full(int(rows.sum()), base), "categorical_feature": self.categories}
+            return lightgbm.Dataset(self.raw[rows], self.chosen[rows], reference=reference, **known)
 
         measure(np.full(int((~train).sum()), base), None)
         if (self.raw[train] == self.raw[train][0]).all():
@@ -209,32 +206,33 @@ class Instances:
 
 def fit_trees(
     data: Shard, linear: Fitted, given: Mapping[str, Any], prior_variance: Any, given_size: bool, random_state: int
-) -> tuple[Fitted, str]:
-    """Trees in place of the weights of a log-linear fit, whose similarity they keep; and a warning, if any.
+) -> Fitted:
+    """Trees in place of the weights of a log-linear fit, whose similarity they keep.
 
     `given` has parameters of LightGBM, by its names; `n_estimators` is the most trees that there may be.
     """
     if prior_variance is not None and np.ndim(prior_variance) > 0:
         raise ValueError("With trees, prior_variance must be one number, that of the leaves; found several.")
     ridge = 0.0 if prior_variance is None else 1 / float(prior_variance)
-    instances, warning = Instances(data, linear.similarity, given_size), ""
-    base, nothing = instances.base(), np.zeros(instances.weights.size, np.bool_)
-    features = linear.names[-linear.quality.n_features :]
+    instances = Instances(data, linear.similarity, given_size)
+    every = np.ones(len(instances.examples), np.bool_)
+    base = instances.base()
     params = {**DEFAULTS, "lambda_l2": ridge, "cat_l2": ridge, "seed": random_state, **given}
     n_trees = most = int(params.pop("n_estimators"))
     if folds := instances.folds(random_state):
         curves = [instances.grow(params, most, base, held)[1] for held in folds]
         n_trees = int(np.sum([np.pad(one, (0, most + 1 - len(one)), "edge") for one in curves], axis=0).argmax())
-    if n_trees == most and folds:
-        warning = f"Held-out instances still gain from more trees than n_estimators={most}. Allow more of them."
-    model = instances.grow(params, n_trees, base, nothing)[0] if n_trees else None
-    importance, eta, text = np.zeros(instances.raw.shape[1]), np.full(instances.owner.size, base), ""
+        if n_trees == most:
+            warn_user(f"Held-out instances still gain from more trees than n_estimators={most}. Allow more of them.")
+    model = instances.grow(params, n_trees, base, ~every)[0] if n_trees else None
+    eta, text, importance = np.full(instances.owner.size, base), "", np.zeros(instances.raw.shape[1])
     if model is None:
-        n_trees, warning = 0, "Trees do not raise the likelihood of held-out instances, so the quality is a constant."
+        n_trees = 0
+        warn_user("Trees do not raise the likelihood of held-out instances, so the quality is a constant.")
     else:
-        importance = np.abs(model.predict(instances.raw, pred_contrib=True)[:, :-1]).mean(axis=0)
         eta, text = eta + model.predict(instances.raw, raw_score=True), model.model_to_string()
+        importance = np.abs(model.predict(instances.raw, pred_contrib=True)[:, :-1]).mean(axis=0)
+    features = linear.names[-linear.quality.n_features :]
     quality = Boosted(base, ("constant", *(instances.names or features)), len(features), text, importance)
-    value = instances.evaluate(eta, ~nothing)[0]
-    found = replace(linear, quality=quality, std=np.array([np.nan]), covariance=None, log_likelihood=value)
-    return replace(found, names=features, n_iter=n_trees), warning
+    weights: dict[str, Any] = {"quality": quality, "std": np.array([np.nan]), "covariance": None, "names": features}
+    return replace(linear, **weights, n_iter=n_trees, log_likelihood=instances.evaluate(eta, every)[0])

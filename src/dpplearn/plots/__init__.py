@@ -8,11 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpplearn.plots.kernel import plot_kernel
-    from dpplearn.plots.marginals import plot_marginals
-    from dpplearn.plots.selection import plot_selection
+    from dpplearn.plots.charts import plot_kernel, plot_marginals, plot_selection, plot_weights
     from dpplearn.plots.together import plot_together
-    from dpplearn.plots.weights import plot_weights
 
 __all__ = ["plot_kernel", "plot_marginals", "plot_selection", "plot_together", "plot_weights"]
 
@@ -28,8 +25,8 @@ def import_plots(module: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:  # plot_kernel is in the module kernel
-        return getattr(import_plots(f"dpplearn.plots.{name.removeprefix('plot_')}"), name)
+    if name in __all__:
+        return getattr(import_plots(f"dpplearn.plots.{'together' if name == 'plot_together' else 'charts'}"), name)
     raise AttributeError(f"module 'dpplearn.plots' has no attribute {name!r}")
 
 

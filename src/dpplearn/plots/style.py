@@ -2,8 +2,6 @@
 
 A figure is made inside `style()`, which restores the user's own settings at its end, by `new_figure`:
 
-    from dpplearn.plots.style import BLUE, TWO_COLUMNS, new_figure, style
-
     @style()                                    # or: with style(): ...
     def draw() -> Figure:
         figure, (left, right) = new_figure(TWO_COLUMNS, 2.4, columns=2)
@@ -11,10 +9,7 @@ A figure is made inside `style()`, which restores the user's own settings at its
         panel_title(left, "a", "What the panel shows")
         return figure
 
-Widths are those of one and of two columns of a page, in inches; text is 8 to 9 points at that size, so a figure
-goes into a paper unscaled. `new_figure` lays out with "constrained", takes `rows`, `columns` and whatever
-`matplotlib.figure.Figure.subplots` takes, and leaves pyplot alone: nothing to close, no window, no backend to choose.
-
+Widths are those of one and of two columns of a page, in inches; text is 8 to 9 points at that size.
 There are two looks: "paper", in a face like that of papers, and "page", in sans type, as pages on the web are set:
 
     with look("page"):
@@ -108,8 +103,6 @@ chosen_look: ContextVar[str] = ContextVar("look", default="paper")
 def look(name: str) -> Iterator[None]:
     """The look of figures that are made inside: "paper" or "page".
 
-    Examples
-    --------
     >>> with look("page"), style():
     ...     matplotlib.rcParams["font.family"]
     ['DejaVu Sans']

@@ -10,7 +10,7 @@ from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn.baskets.baskets import Label
 from dpplearn.baskets.kernel import KernelDPP
 from dpplearn.baskets.pairs import correlation_block, most_frequent
-from dpplearn.plots.checks import check_axes
+from dpplearn.plots.charts import check_axes
 from dpplearn.plots.style import BLUE, DIVERGING, VERMILION
 
 BARS, SQUARES = 8, 40  # shown by default: bars on each side, and items of the matrix
@@ -32,10 +32,6 @@ def plot_together(model: KernelDPP, item: Label | None = None, ax: Axes | None =
         Where to draw; by default new axes.
     k : int, optional
         Bars on each side at most (default 8); or items of the matrix, the most frequent ones (default 40).
-
-    Returns
-    -------
-    matplotlib axes
 
     Examples
     --------

@@ -42,7 +42,9 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
     else:
         for where, record in records(path, encoding):
             system = path.stem if record.get("system") is None else str(record["system"])
-            text = text_in(record, "summary", where)
+            if "summary" not in record:
+                raise ValueError(f'{where} must have the field "summary", but has {", ".join(record) or "none"}.')
+            text = check_text(record["summary"], '"summary"', where)
             add(found.setdefault(system, {}), topic_in(record, where), text, where)
     if not found:
         raise ValueError(f"{path} holds no candidate. It must be a folder of text files or a JSON Lines file.")
@@ -124,12 +126,6 @@ def topic_in(record: dict[str, Any], where: str) -> str:
     if not isinstance(record.get("id"), str | int):
         raise ValueError(f'{where} must have an "id", a string or a number, but has {describe(record.get("id"))}.')
     return str(record["id"])
-
-
-def text_in(record: dict[str, Any], field: str, where: str) -> Text:
-    if field not in record:
-        raise ValueError(f'{where} must have the field "{field}", but has {", ".join(record) or "none"}.')
-    return check_text(record[field], f'"{field}"', where)
 
 
 def check_text(text: Any, name: str, where: str) -> Text:

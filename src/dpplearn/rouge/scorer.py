@@ -1,7 +1,7 @@
 """Scores of candidates against references: the options, references made ready, and `score` and `Rouge` on top."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from dpplearn._checks import count_of
@@ -163,7 +163,7 @@ def score(
 
 
 class Rouge:
-    """PreparedReferences made ready, to score many candidates against.
+    """References made ready, to score many candidates against.
 
     The parameters are those of :func:`score`.
 
@@ -198,34 +198,20 @@ class Rouge:
         return f"<Rouge of {count_of(self._count, 'reference', 'references')}: {', '.join(self._scoring.metrics)}>"
 
     def score(self, candidate: Text) -> dict[str, Score]:
-        """Score one candidate.
-
-        Returns
-        -------
-        dict of str to Score
-        """
+        """Score one candidate."""
         return self._references.score([self._scoring.read(candidate)])[0]
 
     def score_many(self, candidates: Iterable[Text]) -> list[dict[str, Score]]:
-        """Score candidates together, which takes less time than one by one.
-
-        Returns
-        -------
-        list of dict of str to Score
-            For each candidate in order.
-        """
+        """The scores of each candidate in order, which takes less time together than one by one."""
         if isinstance(candidates, str):
             raise TypeError("candidates must be a list of texts, but is one string. Use score for one candidate.")
-        return [scores for batch in self._batches(candidates) for scores in self._references.score(batch)]
-
-    def _batches(self, candidates: Iterable[Text]) -> Iterator[list[Reading]]:
+        scores: list[dict[str, Score]] = []
         batch: list[Reading] = []
         cells, width = 0, self._references.width
         for candidate in candidates:
             batch.append(self._scoring.read(candidate))
             cells += width + len(batch[-1].tokens)
             if cells >= CELLS:
-                yield batch
+                scores += self._references.score(batch)
                 batch, cells = [], 0
-        if batch:
-            yield batch
+        return scores + (self._references.score(batch) if batch else [])

@@ -1,7 +1,7 @@
 """Exact samplers on arrays, and a Markov chain for kernels that no factorization fits.
 
-`spectral` needs eigenpairs and then costs the same for any number of items, `kdpp` fixes the size,
-`cholesky` needs only K, `mcmc` only entries of L.
+`spectral` needs eigenpairs and then costs the same for any number of items, `elimination` needs only K, `jumps` serves
+a K that is not symmetric, `mcmc` needs only entries of L.
 """
 
 from collections.abc import Sequence

@@ -64,19 +64,6 @@ def eliminate(M, R):
 
 
 @jit
-def first_below(x, falling):
-    """The first place of a descending array where it is below x."""
-    low, high = 0, falling.size
-    while low < high:
-        middle = (low + high) // 2
-        if falling[middle] < x:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@jit
 def log_weight(tables, i, A):
     """log f_i(A), and A W_i, for the rows A of what is chosen."""
     left = times(A, tables.W[i])
@@ -100,7 +87,7 @@ def find_block(tables, i, A, now, goal):
             if at_high > -np.inf and at_low > at_high:
                 share = (rest[low] - rest[high]) / (at_low - at_high)
             x = rest[low] - share * (at_low - goal)
-            place = min(max(first_below(x, rest), low + 1), high - 1)
+            place = min(max(np.searchsorted(-rest, -x, side="right"), low + 1), high - 1)  # the first below x
         else:
             place = (low + high) // 2
         turn += 1
@@ -163,6 +150,22 @@ def draw(tables, state, items, rows):
                     K[a, c] -= f * K[j, c]
         i += 1
     return k
+
+
+@jit(steps=lambda u: u.size**3 / 3)
+def decide(A, u, chosen):
+    """Decide the items of a marginal kernel A, which need not be symmetric, one by one; overwrites A.
+
+    The pivot is the probability of the item given the choices before it; one that is dropped subtracts 1.
+    """
+    n = A.shape[0]
+    for j in range(n):
+        chosen[j] = u[j] < A[j, j]
+        pivot = A[j, j] if chosen[j] else A[j, j] - 1.0
+        for i in range(j + 1, n):
+            f = A[i, j] / pivot
+            for c in range(j + 1, n):
+                A[i, c] -= f * A[j, c]
 
 
 def steps_of_jumps(tables, sizes):

@@ -34,12 +34,6 @@ def exponential(state):
     return -np.log(1.0 - uniform(state))
 
 
-@jit
-def below(state, n):
-    """An integer in 0 ... n-1; for n < 2^32 the bias of taking a fraction of 53 bits is under 2^-21 / n."""
-    return np.int64(uniform(state) * n)
-
-
 @jit(steps=lambda out: 10 * out.size)
 def fill(state, out):
     """Uniform numbers into `out`."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpplearn._numba import jit
 from dpplearn._precision import AGAIN
-from dpplearn.sampling._random_loops import below, exponential, uniform
+from dpplearn.sampling._random_loops import exponential, uniform
 
 Array = np.ndarray[Any, Any]
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
@@ -126,19 +126,11 @@ def choose_k_vectors(log_esp, state, J):
     e_j(first i-1) / e_j(first i). These ratios telescope, so the next column taken is where
     e_j falls below u times its value: one binary search per column.
     """
-    k = log_esp.shape[0] - 1
-    i = log_esp.shape[1] - 1
+    k, i = log_esp.shape[0] - 1, log_esp.shape[1] - 1
     for j in range(k, 0, -1):
         bar = log_esp[j, i] - exponential(state)  # log(u e_j(first i))
-        low, high = j - 1, i  # e_j of fewer than j numbers is 0, so the answer is in (low, high]
-        while high - low > 1:
-            mid = (low + high) // 2
-            if log_esp[j, mid] >= bar:
-                high = mid
-            else:
-                low = mid
-        J[k - j] = high - 1
-        i = high - 1
+        i = max(np.searchsorted(log_esp[j, : i + 1], bar), j) - 1  # e_j of fewer than j numbers is 0
+        J[k - j] = i
     return k
 
 
@@ -188,7 +180,7 @@ def project(tables, k, state, work, unless):
     while t < k:
         if at == BATCH:
             for a in range(BATCH):
-                j = J[below(state, k)]
+                j = J[np.int64(uniform(state) * k)]
                 x = uniform(state) * n
                 i = np.int64(x)
                 if x - i >= accept[j, i]:

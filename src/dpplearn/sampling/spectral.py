@@ -24,8 +24,8 @@ def make_tables(p: FloatArray, V: FloatArray, log_esp: FloatArray | None = None,
     p, V : arrays of shape (m,) and (n, m)
         Probability of each orthonormal column of V, ascending.
     alias : bool
-        Build the O(n m) tables that make a sample's cost independent of n. Without them, `sample_few`
-        runs the O(n k^2) chain, which is cheaper for a few samples.
+        Build the O(n m) tables that make a sample's cost independent of n. Without them, `sample_by_chain`
+        takes O(n k^2), which is cheaper for a few samples.
     log_esp : array of shape (k + 1, m + 1), optional
         For a k-DPP: log elementary symmetric polynomials, from V's last column to its first; p is not used.
     """
@@ -109,7 +109,7 @@ def sample_spectral(
             f"({MOST_ITEMS} item numbers in all), found {size}. Draw them in several calls."
         )
     if tables.accept.size == 0:
-        return sample_few(tables, size, rng)
+        return sample_by_chain(tables, size, rng)
     starts = block_starts(size, expected_size)
     states = stream_states(len(starts) - 1, rng)
     sizes = np.empty(size, np.int32)
@@ -125,8 +125,8 @@ def sample_spectral(
     return np.append(0, np.cumsum(sizes, dtype=np.int64)), indices
 
 
-def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Draw a few exact samples without alias tables, each by the chain rule on its own columns of V."""
+def sample_by_chain(tables: Tables, size: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Draw exact samples without alias tables, each by the chain rule on its own columns of V."""
     from dpplearn.sampling._random_loops import fill
     from dpplearn.sampling._spectral_loops import choose_k_vectors, choose_vectors
 

@@ -33,7 +33,7 @@ class Request(NamedTuple):
     explain: bool
 
 
-class Outcome(NamedTuple):
+class BatchOutcome(NamedTuple):
     """How many summaries were written, and what went wrong with the other clusters: their names, and why."""
 
     done: int
@@ -53,7 +53,7 @@ def summarize_corpus(
     backend: Any = None,
     verbose: bool | Progress = False,
     **options: Any,
-) -> Outcome:
+) -> BatchOutcome:
     """Write a line of JSON for each cluster of a corpus: its summary, or an error.
 
     Options are those of `Summarizer.summarize`. What is done is kept in the folder `work` until all is, and only then
@@ -84,7 +84,7 @@ def summarize_corpus(
                 failed.append((said.id or "", said))
         if not census.kept and not failed:
             corpus.check(census, notes)
-    return Outcome(census.kept, failed)
+    return BatchOutcome(census.kept, failed)
 
 
 def finished(record: dict[str, Any], census: Census, failed: list[tuple[str, str]]) -> dict[str, Any]:

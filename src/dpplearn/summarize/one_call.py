@@ -32,7 +32,7 @@ def summarize(
         As there: `budget="20%"` is a fifth of the words; without both, what suits the length of the texts, or what
         `model` was trained for.
     model : Summarizer or path, optional
-        The English model that comes with dpplearn by default.
+        The model for any language that comes with dpplearn by default.
     encoding, language : str, optional
         Of files; of the texts, for a warning where the model is for another.
 

@@ -5,38 +5,43 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpplearn._checks import IntArray, Items, check_jobs, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
+from dpplearn._notebook import card
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn._run.threads import map_in_order
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
+from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
-from dpplearn.summarize.model.decision import Decision
-from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.choice import Decision
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
+from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
-from dpplearn.summarize.model.prepared import SAMPLES, Prepared
-from dpplearn.summarize.model.preparing import prepare
+from dpplearn.summarize.model.prepared import SAMPLES, Prepared, prepare
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.targets import extracts
-from dpplearn.summarize.model.trained_model import TrainedModel
 from dpplearn.summarize.model.training import Trained, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
+from dpplearn.summarize.text.matching import ANY, match_words
 from dpplearn.summarize.text.units import Unit
 
+if TYPE_CHECKING:
+    from dpplearn.learning.conditional import ConditionalDPP
 
-class Summarizer(TrainedModel, Parameters):
+
+class Summarizer(Parameters):
     """Extractive summaries of document clusters by a learned DPP.
 
     Parameters
@@ -91,6 +96,10 @@ class Summarizer(TrainedModel, Parameters):
     True
     """
 
+    features_: SentenceFeatures
+    _predictor: ConditionalPredictor  # the model as it was fitted, or as its file has it
+    language_: str | None
+    training_: dict[str, Any]
     _bundled = False  # for texts of any length
 
     def __init__(
@@ -238,7 +247,6 @@ class Summarizer(TrainedModel, Parameters):
         include: Items = (),
         exclude: Items = (),
         n_samples: int = SAMPLES,
-        overrun: float = 0.0,
         fill: bool = False,
         min_words: int = 1,
         keep_all: bool = False,
@@ -273,8 +281,6 @@ class Summarizer(TrainedModel, Parameters):
             Sentences that must be in or out, as numbered in `prepare(cluster).read.sentences`.
         n_samples : int
             Sets drawn by the decoder "sampled".
-        overrun : float
-            How much over the budget sampled and consensus sets may be, for a scorer that trims (section 7.3).
         fill : bool
             Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do, and
             opens with any sentence.
@@ -290,19 +296,30 @@ class Summarizer(TrainedModel, Parameters):
             (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
             sentence and `dropped` the spans.
         """
+        options: dict[str, Any] = {"include": include, "exclude": exclude, "diversity": diversity, "order": order}
+        options |= {"about": about, "fill": fill, "n_samples": n_samples}
+        options |= {"min_words": min_words, "keep_all": keep_all, "compress": compress}
+        return Summary.of(self._decision(cluster, budget, unit, decoder, **options))
+
+    def _decision(
+        self, cluster: Given | Featurized | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None, *,
+        include: Items = (), exclude: Items = (), diversity: float = 0.5, order: str = CHRONOLOGICAL,
+        about: str | None = None, fill: bool = False, n_samples: int = SAMPLES, overrun: float = 0.0, **kept: Any,
+    ) -> Decision:  # fmt: skip
+        """What a summary is asked for; sampled and consensus sets may be `overrun` longer, for a scorer that trims."""
         self._check_fitted()
         settings, order, about = self.settings, check_order(order), check_about(about)
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster, min_words, keep_all, compress, about, warn=True)
+            ready = self._prepared(cluster, **kept, about=about, warn=True)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
             how = (diversity, order, fill, options)
-            return Summary.of(Decision(ready, name, budget, unit, pinned, excluded, *how))
+            return Decision(ready, name, budget, unit, pinned, excluded, *how)
 
     def summarize_many(
         self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,
@@ -355,3 +372,64 @@ class Summarizer(TrainedModel, Parameters):
         found = cls(**vars(settings))._keep(trained)
         found._bundled = bundled
         return found
+
+    # What training found
+
+    def _keep(self, trained: Trained) -> Self:
+        self.features_, self._predictor, self.language_, self.training_ = trained
+        vars(self).pop("_estimator", None)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_predictor" or (name.endswith("_") and not name.startswith("_")):
+            self._check_fitted()
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _check_fitted(self) -> None:
+        if "_predictor" not in vars(self):
+            from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed
+
+            raise NotFittedError("This Summarizer is not fitted yet: call fit(clusters), or Summarizer.load().")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the settings, what it was trained on, and its weights."""
+        if "_predictor" not in vars(self):
+            return card(repr(self), facts={"state": "not fitted"})
+        facts = {"features": self.features, "decoder": self.decoder, "language": self.language_ or "english"}
+        known = ("clusters", "documents", "sentences")
+        facts |= {f"trained on {name}": str(self.training_[name]) for name in known if name in self.training_}
+        return replace(conditional_summary(self._predictor), title="Summarizer", facts=facts)._repr_html_()
+
+    @property
+    def model_(self) -> ConditionalDPP:
+        """The learned model, an estimator of scikit-learn's kind; made of the file's weights when first asked for."""
+        from dpplearn.learning.conditional import ConditionalDPP
+
+        model = self._predictor
+        if not isinstance(model, ConditionalDPP):
+            if "_estimator" not in self.__dict__:
+                self._estimator = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
+                for name, value in vars(model).items():
+                    setattr(self._estimator, name, value)
+            model = self._estimator
+        return model
+
+    @property
+    def theta_(self) -> FloatArray:
+        """Weights of the quality features."""
+        return self._predictor.theta_
+
+    @property
+    def theta_std_(self) -> FloatArray:
+        """Their standard errors."""
+        return self._predictor.theta_std_
+
+    @property
+    def rho_(self) -> float:
+        """Value of the constant similarity feature."""
+        return self._predictor.rho_
+
+    def match_words(self, text: str) -> list[str]:
+        """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
+        self._check_fitted()
+        return match_words(text, None if self.language_ == ANY else self.language_)

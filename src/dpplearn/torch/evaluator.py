@@ -140,7 +140,7 @@ class Prepared:
         if request.similarity != self.similarity:
             self._place(request.similarity)
         linear = isinstance(request.quality, LogLinear)
-        if not linear or request.given_size or request.per_item or request.with_similarity:
+        if not linear or request.given_size or request.with_similarity:
             return request.total((1.0, example.evaluate(request)) for example in self.in_order)  # the numpy way
         parts: list[tuple[float, Terms]] = []
         for bucket in self.buckets:

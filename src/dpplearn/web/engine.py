@@ -106,7 +106,7 @@ class Engine:
         from dpplearn._numba import are_kept
         from dpplearn.decoding._consensus_loops import best_addition
         from dpplearn.decoding._sampled_loops import best_of_block
-        from dpplearn.learning._gram_loops import gram
+        from dpplearn.learning._loops import gram
 
         return are_kept(gram, best_addition, best_of_block)
 

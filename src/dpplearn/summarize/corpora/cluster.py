@@ -10,7 +10,7 @@ from typing import Any
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
-from dpplearn.summarize.corpora.candidates import Candidates, Splitter, Wanted, find_candidates
+from dpplearn.summarize.corpora.candidates import Candidates, Splitter, find_candidates
 from dpplearn.summarize.corpora.document import Document, Sentence
 from dpplearn.summarize.text.language import foreign
 
@@ -178,7 +178,6 @@ class Cluster:
         self,
         splitter: Splitter | None = None,
         *,
-        headings: bool = False,
         limit: int | None = MAX_SENTENCES,
         min_words: int = 1,
         keep_all: bool = False,
@@ -196,8 +195,6 @@ class Cluster:
         splitter : callable, optional
             Takes a text and returns pairs (start, end) of character offsets, in order; by default
             `split_sentences`.
-        headings : bool
-            Whether headings and lines that only say who wrote or when are candidates too.
         limit : int, optional
             The most sentences there may be; None for any number.
         min_words : int
@@ -210,15 +207,12 @@ class Cluster:
         >>> Cluster.from_texts(["OSLO (AP) _ Snow fell."]).sentences()
         (Sentence('Snow fell.', document=0, position=1, start=12, end=22),)
         """
-        return self.candidates(
-            splitter, headings=headings, limit=limit, min_words=min_words, keep_all=keep_all
-        ).sentences
+        return self.candidates(splitter, limit=limit, min_words=min_words, keep_all=keep_all).sentences
 
     def candidates(
         self,
         splitter: Splitter | None = None,
         *,
-        headings: bool = False,
         limit: int | None = MAX_SENTENCES,
         min_words: int = 1,
         keep_all: bool = False,
@@ -231,4 +225,4 @@ class Cluster:
         >>> [(piece.text, piece.kind) for piece in found.set_aside]
         [('Rain', 'heading')]
         """
-        return find_candidates(self, Wanted(min_words, keep_all, headings), splitter, limit)
+        return find_candidates(self, splitter, limit, min_words=min_words, keep_all=keep_all)

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from itertools import chain
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
-import numpy as np
-
-from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.document import Document
-from dpplearn.summarize.text.glance import codes_of
 from dpplearn.summarize.text.sentences import Piece
 
 _WORD = re.compile(r"[^\W_]+")
-_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
-_HEAD = 20  # letters by which texts in other scripts are told apart
-_FIRST = 60  # letters that are compared before words are
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
 _WHOSE = 80  # characters before a quotation that say whose it is
 _SAME = 3  # the fewest rows of words that tell one
@@ -38,56 +29,48 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
     -------
     dict from piece number to (code, number of the first document)
     """
-    found = _quoted(documents, pieces)
+    repeats = _quoted(documents, pieces)
     if len(documents) < 2 or not pieces:
-        return found
-    rows = [(document, *piece[:2], *piece.block[:2]) for document, piece in pieces]
-    which, *spans = np.array(rows, np.int64).T
-    texts = [document.text for document in documents]
-    codes, shift = codes_of(texts, which, np.minimum(spans[0], spans[2]), np.maximum(spans[1], spans[3]))
-    first_of: dict[str, int] = {}
-    for number, key in _shared(texts, codes, which, shift, *spans[2:]).items():
-        first = first_of.setdefault(key, pieces[number][0])
-        if first != pieces[number][0] and len(key) >= _LEAST:
-            found[number] = "repeated", first
-    keys = _shared(texts, codes, which, shift, *spans[:2])
-    if not keys:
-        return found
-    family = _families(documents, pieces, keys)
-    holders: dict[str, set[int]] = {}
-    for number, key in keys.items():
-        holders.setdefault(key, set()).add(family[pieces[number][0]])
-    n = len({family[document] for document, _ in pieces})
-    if n >= _FAMILIES:
-        common = {key for key, where in holders.items() if 2 * len(where) > n}
-        if len(common) < len(holders) or len(keys) < len(pieces):  # else nothing would be left
-            first_of = {}
-            for number, key in keys.items():
-                if key in common:
-                    found[number] = "boilerplate", first_of.setdefault(key, pieces[number][0])
-    return found
+        return repeats
+    said, first = [normal(documents[i].text[piece.start : piece.end]) for i, piece in pieces], dict[str, int]()
+    paragraph, key = None, ""
+    for number, (i, piece) in enumerate(pieces):
+        start, end = min(piece.start, piece.block.start), max(piece.end, piece.block.end)
+        if paragraph != (i, start, end):
+            paragraph = i, start, end
+            key = said[number] if piece.is_whole else normal(documents[i].text[start:end])
+        if first.setdefault(key, i) != i and len(key) >= _LEAST:
+            repeats[number] = "repeated", first[key]
+    family = _families(len(documents), pieces, said)
+    holders = defaultdict[str, set[int]](set)
+    for (i, _), text in zip(pieces, said, strict=True):
+        holders[text].add(family[i])
+    n = len({family[i] for i, _ in pieces})
+    common = {text for text, where in holders.items() if 2 * len(where) > n >= _FAMILIES}
+    if len(common) < len(holders):  # else nothing would be left
+        where = dict[str, int]()
+        for number, text in enumerate(said):
+            if text in common:
+                repeats[number] = "boilerplate", where.setdefault(text, pieces[number][0])
+    return repeats
 
 
 def _quoted(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, tuple[str, int]]:
     """Pieces of quotations that are quoted from their own document: nearly all their rows of words stand there."""
-    quoting = {document for document, piece in pieces if piece.kind == "quotation"}
-    own: dict[int, set[tuple[str, ...]]] = {document: set() for document in quoting}
-    quoted: list[tuple[int, int, str]] = []
-    for number, (document, piece) in enumerate(pieces):
-        if document in quoting:
-            text = documents[document].text[piece.start : piece.end]
-            if piece.kind == "quotation":
-                quoted.append((number, document, text))
-            else:
-                own[document].update(_rows(text))
-    found: dict[int, tuple[str, int]] = {}
-    for number, document, text in quoted:
-        _, colon, rest = text.partition(":")
-        for said in (text, rest) if len(text) - len(rest) < _WHOSE and colon else (text,):
-            same = [row in own[document] for row in _rows(said)]
-            if sum(same) >= max(_SAME, 0.8 * len(same)):
-                found[number] = "repeated", document
-    return found
+    own: dict[int, set[tuple[str, ...]]] = {i: set() for i, piece in pieces if piece.kind == "quotation"}
+    for i, piece in pieces:
+        if i in own and piece.kind != "quotation":
+            own[i].update(_rows(documents[i].text[piece.start : piece.end]))
+    repeats: dict[int, tuple[str, int]] = {}
+    for number, (i, piece) in enumerate(pieces):
+        if piece.kind == "quotation":
+            text = documents[i].text[piece.start : piece.end]
+            _, colon, rest = text.partition(":")
+            for quoted in (text, rest) if len(text) - len(rest) < _WHOSE and colon else (text,):
+                same = [row in own[i] for row in _rows(quoted)]
+                if sum(same) >= max(_SAME, 0.8 * len(same)):
+                    repeats[number] = "repeated", i
+    return repeats
 
 
 def _rows(text: str) -> list[tuple[str, ...]]:
@@ -108,80 +91,21 @@ def normal(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _shared(
-    texts: Sequence[str], codes: Any, which: IntArray, shift: IntArray, starts: IntArray, ends: IntArray
-) -> dict[int, str]:
-    """The words of those spans whose letters stand in two texts, by number: no others can be the same."""
-    from dpplearn.summarize.text._look_loops import letter_keys
-
-    new = np.append(True, (np.diff(starts) != 0) | (np.diff(which) != 0))  # one for all sentences of a paragraph
-    keys = letter_keys(codes, (starts + shift)[new], (ends + shift)[new], _FIRST)
-    distinct = np.column_stack([which, starts, ends])[new]
-    letters = _letters(texts, distinct, keys)
-    holder: dict[Hashable, int] = {}
-    several = {
-        found
-        for document, found in zip(distinct[:, 0].tolist(), letters, strict=True)
-        if holder.setdefault(found, document) != document
-    }
-    if not several:
-        return {}
-    words = [
-        normal(texts[i][start:end]) if found in several else None
-        for (i, start, end), found in zip(distinct.tolist(), letters, strict=True)
-    ]
-    every = ((number, words[k]) for number, k in enumerate((np.cumsum(new) - 1).tolist()))
-    return {number: said for number, said in every if said is not None}
-
-
-def _letters(texts: Sequence[str], spans: IntArray, found: IntArray) -> list[Hashable]:
-    """For each span what is the same for the same words, and for hardly any others, in a tenth of their time.
-
-    It is made of the first ASCII letters and figures, as found; of a text that has others, the first of all, too.
-    """
-    from dpplearn.summarize.text._look_loops import letter_keys
-
-    kinds: list[Hashable] = found.tolist()
-    others = np.flatnonzero(found == -1)
-    if not others.size:
-        return kinds
-    lower = [texts[i][start:end].lower() for i, start, end in spans[others].tolist()]
-    plain = [one.encode("ascii", "ignore").decode() for one in lower]
-    ends = np.cumsum([0, *map(len, plain)])
-    keys = letter_keys(np.frombuffer("".join(plain).encode("utf-32-le"), np.uint32), ends[:-1], ends[1:], _FIRST)
-    for i, one, key in zip(others.tolist(), lower, keys.tolist(), strict=True):
-        head = "".join(_WORD.findall(one[: 3 * _HEAD]))
-        if len(head) < _HEAD:
-            head = "".join(_WORD.findall(one))
-        kinds[i] = key if head[:_HEAD].isascii() else (key, head[:_HEAD])
-    return kinds
-
-
-def _families(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]], keys: Mapping[int, str]) -> list[int]:
+def _families(n: int, pieces: Iterable[tuple[int, Piece]], said: Sequence[str]) -> list[int]:
     """For each document the first that it is mostly the same as, by the characters of the sentences they share.
 
     A document is compared with the first that has its sentence, so that the time is linear in their number.
     """
     first: dict[str, int] = {}
     shared: Counter[tuple[int, int]] = Counter()
-    for number, key in keys.items():
-        owner = pieces[number][0]
-        holder = first.setdefault(key, owner)
-        if holder != owner:
-            shared[holder, owner] += len(key)
-    least: Counter[int] = Counter()  # of the characters, letters and figures of ASCII
-    sharing = set(chain.from_iterable(shared))
-    for owner, (start, end, _, _) in pieces:
-        if owner in sharing:
-            least[owner] += len(documents[owner].text[start:end].encode("ascii", "ignore").translate(None, _SIGNS))
-    near = {pair: length for pair, length in shared.items() if 2 * length >= min(least[one] for one in pair)}
-    sharing = set(chain.from_iterable(near))
     size: Counter[int] = Counter()
-    for owner, (start, end, _, _) in pieces:
-        if owner in sharing:
-            size[owner] += len(normal(documents[owner].text[start:end]))
-    family = list(range(len(documents)))
-    for (holder, owner), length in sorted(near.items()):
+    for (owner, _), text in zip(pieces, said, strict=True):
+        size[owner] += len(text)
+        holder = first.setdefault(text, owner)
+        if holder != owner:
+            shared[holder, owner] += len(text)
+    family = list(range(n))
+    for (holder, owner), length in sorted(shared.items()):
         if 2 * length >= min(size[holder], size[owner]):
             family[owner] = family[holder]
     return family

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from html.entities import html5
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.text.markup import tokens
 from dpplearn.summarize.text.newswire import dateline_end, is_byline, is_notice, is_signature
 from dpplearn.summarize.text.word_lists import word_set
 
@@ -21,6 +21,7 @@ _ASIDE = word_set(
     "annotation slug trailer byline dateline keyword keywords subject graphic note caption docno docid doctype "
     "txttype headline hl head title ti h3 date_time date datetime source category"
 )
+_TAG = re.compile(r"<(?:!--.*?(?:-->|\Z)|(/?)([A-Za-z][\w:.-]{0,40})[^<>]*+>)", re.DOTALL)
 _INDENT = re.compile(r"(?:\t| {2,})\S")
 
 
@@ -47,8 +48,9 @@ def parse_sgml(source: str, name: str) -> list[Document]:
     parts: dict[str, list[str]] = {}
     inside: list[str] = []  # open elements that matter
     depth: Counter[str] = Counter()  # how often each of them is open
-    closed = {value for kind, value, _ in tokens(source) if kind == "close"}
-    for kind, value, _ in [*tokens(source), ("open", "doc", "")]:
+    given = list(tokens(source))
+    closed = {value for kind, value in given if kind == "close"}
+    for kind, value in [*given, ("open", "doc")]:
         if kind == "text":
             place = _place(inside)
             if place:
@@ -72,6 +74,19 @@ def parse_sgml(source: str, name: str) -> list[Document]:
                 last = inside.pop()
                 depth[last] -= 1
     return found
+
+
+def tokens(source: str) -> Iterator[tuple[str, str]]:
+    """Yield ("text", text), ("open", tag) and ("close", tag), tags in lower case, without comments."""
+    here = 0
+    for tag in _TAG.finditer(source):
+        if tag.start() > here:
+            yield "text", source[here : tag.start()]
+        here = tag.end()
+        if tag[2]:
+            yield "close" if tag[1] else "open", tag[2].lower()
+    if here < len(source):
+        yield "text", source[here:]
 
 
 def _place(inside: list[str]) -> str | None:

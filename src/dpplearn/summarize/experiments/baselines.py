@@ -18,14 +18,13 @@ from dpplearn.decoding import greedy_map
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.model.centrality import lexrank
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.oracle import fill
 from dpplearn.summarize.model.training import rouge_of
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut, limit
 
-SAME = 0.7  # LexRank passes over a sentence whose cosine to one chosen is at least this
+PASSED_OVER = 0.7  # LexRank passes over a sentence whose cosine to one chosen is at least this
 TRADEOFFS = tuple(round(0.05 * k, 2) for k in range(1, 21))  # values of lambda tried in equation 21
 
 
@@ -56,8 +55,8 @@ def random_items(read: Featurized, budget: float, unit: Unit, seed: int = 0) -> 
 
 def lexrank_items(read: Featurized, budget: float, unit: Unit) -> IntArray:
     """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
-    cost, bound, rank = read.costs(unit), limit(budget, unit), lexrank(read.C)
-    return fill(cost, bound, lambda Y: np.where((read.C[Y] >= SAME).any(axis=0), -np.inf, rank))
+    cost, bound, rank = read.costs(unit), limit(budget, unit), read.lexrank
+    return fill(cost, bound, lambda Y: np.where((read.C[Y] >= PASSED_OVER).any(axis=0), -np.inf, rank))
 
 
 def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:

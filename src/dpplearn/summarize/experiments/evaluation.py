@@ -23,7 +23,7 @@ from dpplearn.summarize.text.units import Unit
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 CONFIDENCE = 95.0
-AT_ONCE = 50  # clusters whose summaries are scored at a time
+SCORED_AT_ONCE = 50  # clusters whose summaries are scored at a time
 
 
 class Scored(Protocol):
@@ -108,7 +108,10 @@ def score_table(
     workers: Workers | None = None,
 ) -> dict[str, CorpusScore]:
     """The scores of each system that has a summary of one of the clusters, some clusters at a time."""
-    tasks = [Part(scoring, clusters[k : k + AT_ONCE], summaries) for k in range(0, len(clusters), AT_ONCE)]
+    tasks = [
+        ScoringPart(scoring, clusters[k : k + SCORED_AT_ONCE], summaries)
+        for k in range(0, len(clusters), SCORED_AT_ONCE)
+    ]
     parts = [part for _, part in (workers or Here()).each(score_part, (task.own() for task in tasks))]
     return {
         name: scoring.combined(name, found)
@@ -117,22 +120,22 @@ def score_table(
     }
 
 
-class Part(NamedTuple):
+class ScoringPart(NamedTuple):
     """Some clusters, and the systems' summaries of them."""
 
     scoring: Scoring
     clusters: Sequence[Scored]
     summaries: Mapping[str, Mapping[str, str]]
 
-    def own(self) -> Part:
+    def own(self) -> ScoringPart:
         """Without the summaries of others."""
         ids = [str(one.id) for one in self.clusters]
         ours = {name: {t: texts[t] for t in ids if t in texts} for name, texts in self.summaries.items()}
         few = [Cluster((), one.references, str(one.id)) for one in self.clusters]
-        return Part(self.scoring, few, {name: texts for name, texts in ours.items() if texts})
+        return ScoringPart(self.scoring, few, {name: texts for name, texts in ours.items() if texts})
 
 
-def score_part(asked: Part) -> dict[str, Topics]:
+def score_part(asked: ScoringPart) -> dict[str, Topics]:
     """The scores of each system on some clusters."""
     references = {str(one.id): list(one.references) for one in asked.clusters}
     return {name: asked.scoring.topics(texts, references) for name, texts in asked.summaries.items()}
@@ -180,7 +183,7 @@ def compare(
     return Comparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
 
 
-def evaluate(
+def evaluate_systems(
     models: Models, clusters: Tested, systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
     workers: Workers, *, progress: bool | Progress = False,
 ) -> Comparison:  # fmt: skip

@@ -17,11 +17,11 @@ from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.corpora.reading import Corpus, listed
 from dpplearn.summarize.experiments.baselines import train_logistic
 from dpplearn.summarize.experiments.evaluation import Comparison, Scored, Scoring, compare, figures
-from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE, table_1
+from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, PAPER_SOURCE, table_1
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
-from dpplearn.summarize.experiments.systems import LEARNED, PAPER, Models
+from dpplearn.summarize.experiments.systems import LEARNED, PAPER_SYSTEMS, Models
 from dpplearn.summarize.experiments.tested import Known, Tested, known_of, look_over
 from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import split_cluster
@@ -46,7 +46,7 @@ def train_models(
     return Models(summarizer, train_logistic(summarizer, clusters) if asked else None)
 
 
-class Outcome(NamedTuple):
+class ExperimentOutcome(NamedTuple):
     """Table 2 of the test clusters, Table 1 of the training corpus, documents that both have, by test cluster, and
     Table 2 without these clusters, if there are any."""
 
@@ -125,7 +125,7 @@ class Experiment:
         backend: Any = None,
         jobs: int | None = 1,
         progress: bool | Progress = False,
-    ) -> Outcome:
+    ) -> ExperimentOutcome:
         """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
         others, known = self.read_peers(peers, encoding) if peers is not None else ({}, {})
         scoring = self.scoring
@@ -170,11 +170,11 @@ class Experiment:
 
     def by_decoder(self) -> dict[str, tuple[str, ...]]:
         """Systems by the decoder that their model is trained for: the decoders of the paper learn from its targets."""
-        paper = [name for name in self.systems if name in PAPER and self.summarizer.targets is None]
+        paper = [name for name in self.systems if name in PAPER_SYSTEMS and self.summarizer.targets is None]
         groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
         return {decoder: tuple(names) for decoder, names in groups.items() if names}
 
-    def score(self, made: Summaries, first: dict[str, CorpusScore], workers: Workers) -> Outcome:
+    def score(self, made: Summaries, first: dict[str, CorpusScore], workers: Workers) -> ExperimentOutcome:
         """Table 2, with and without the clusters that share documents with the training corpus."""
         table_2 = compare(made, self.tested.clusters, self.scoring, self.record, workers)
         shared = {} if self.test is None else shared_documents(self.train.clusters, self.test.clusters)
@@ -182,11 +182,11 @@ class Experiment:
         without = compare(made, apart, self.scoring, {}, workers) if shared and apart else None
         table_2.details.update(
             table_1={name: figures(score) for name, score in first.items()},
-            paper={"source": SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
+            paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
             shared_documents=shared,
             **({} if without is None else {"without_shared": without.results["systems"]}),
         )
-        return Outcome(table_2, first, shared, without)
+        return ExperimentOutcome(table_2, first, shared, without)
 
 
 def oracle_texts(asked: tuple[Piece, Summarizer, list[str]]) -> dict[str, str]:
@@ -237,16 +237,16 @@ def shared_documents(train: Sequence[Known | Cluster], test: Sequence[Known | Cl
     >>> shared_documents([ours], [Cluster.from_texts(["It  rained all day.", "Snow."], id="b")])
     {'b': ['1']}
     """
-    known = {key for cluster in train for document in documents_of(cluster) for key in _keys(*document)}
+    known = {key for cluster in train for document in known_documents(cluster) for key in _keys(*document)}
     found: dict[str, list[str]] = {}
     for cluster in test:
-        again = [name for name, words in documents_of(cluster) if known & _keys(name, words)]
+        again = [name for name, words in known_documents(cluster) if known & _keys(name, words)]
         if again:
             found[str(cluster.id)] = again
     return found
 
 
-def documents_of(cluster: Known | Cluster) -> Sequence[tuple[str, str]]:
+def known_documents(cluster: Known | Cluster) -> Sequence[tuple[str, str]]:
     """Ids of documents, and digests of their words."""
     return known_of(cluster, 0).documents if isinstance(cluster, Cluster) else cluster.documents
 

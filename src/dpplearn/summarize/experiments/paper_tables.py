@@ -8,7 +8,7 @@ from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.experiments.evaluation import Scored, Scoring
 
 # Kulesza and Taskar (2011), Tables 1 (DUC 2003) and 2 (DUC 2004): ROUGE-1F, [1P, 1R,] 2F, SU4F, in percent.
-SOURCE = "Kulesza and Taskar, Learning Determinantal Point Processes, UAI 2011"
+PAPER_SOURCE = "Kulesza and Taskar, Learning Determinantal Point Processes, UAI 2011"
 PAPER_1 = {
     "machine": (35.17, 9.15, 12.47),
     "oracle": (46.59, 16.18, 19.52),

@@ -33,7 +33,7 @@ def read_peers(
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")
-    given = read_folder(path, encoding) if path.is_dir() else read_candidates(path, encoding)
+    given = read_peer_folder(path, encoding) if path.is_dir() else read_candidates(path, encoding)
     names = {name.lower(): name for name in ids}
     found: dict[str, dict[str, str]] = {}
     for system, texts in given.items():
@@ -56,7 +56,7 @@ def read_peers(
     return found
 
 
-def read_folder(folder: Path, encoding: str) -> dict[str, dict[str, Text]]:
+def read_peer_folder(folder: Path, encoding: str) -> dict[str, dict[str, Text]]:
     """A folder with one JSON Lines file per system, files as DUC names them, or folders of text files."""
     files = [entry for entry in entries(folder) if entry.is_file()]
     lines = [file for file in files if file.suffix in (".jsonl", ".ndjson")]

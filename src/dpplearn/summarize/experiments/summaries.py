@@ -26,7 +26,7 @@ class Work(NamedTuple):
     pieces: list[tuple[Piece, Asked]]
 
 
-class Given(NamedTuple):
+class CommonWork(NamedTuple):
     """What all work has in common: models by name, or how to train them, and the length of the summaries."""
 
     models: Mapping[str, Models | Callable[[], Models]]
@@ -34,16 +34,16 @@ class Given(NamedTuple):
     unit: Unit
 
 
-class Made(NamedTuple):
+class MadeSummaries(NamedTuple):
     """Summaries by cluster and system, and the seconds that each system took."""
 
     summaries: dict[str, dict[str, str]]
     seconds: Counter[str]
 
 
-def summarize_pieces(work: Work, given: Given) -> Made:
+def summarize_pieces(work: Work, given: CommonWork) -> MadeSummaries:
     """Models that are still a recipe are trained here first."""
-    models, found = models_of(work.key, given), Made({}, Counter())
+    models, found = models_of(work.key, given), MadeSummaries({}, Counter())
     for piece, asked in work.pieces:
         for place, cluster in enumerate(piece.clusters()):
             if place in asked:
@@ -57,7 +57,7 @@ def summarize_pieces(work: Work, given: Given) -> Made:
     return found
 
 
-def models_of(key: str, given: Given) -> Models:
+def models_of(key: str, given: CommonWork) -> Models:
     """The models, trained if need be; the last ones are kept."""
     recipe = given.models[key]
     if not callable(recipe):
@@ -112,7 +112,7 @@ def make_summaries(
 
     show.stage("Summarizing", done, total)
     try:
-        for _, found in workers.each(summarize_pieces, left(), Given(models, budget, unit)):
+        for _, found in workers.each(summarize_pieces, left(), CommonWork(models, budget, unit)):
             for name, summaries in found.summaries.items():
                 folder.add(name, summaries)
             for system, seconds in found.seconds.items():

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
+from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut
 
 # In the order of Table 2.
-TITLES = {
+SYSTEM_TITLES = {
     "begin": "Begin",
     "random": "Random",
     "lexrank": "LexRank",
@@ -26,8 +27,8 @@ TITLES = {
     "dpp-compressed": "DPP (compressed)",
     "oracle": "Oracle",
 }
-SYSTEMS = tuple(TITLES)
-DECODERS = {
+SYSTEMS = tuple(SYSTEM_TITLES)
+DECODER_OF = {
     "dpp-sample": "sampled",
     "dpp-typical": "typical",
     "dpp-greedy": "greedy",
@@ -35,7 +36,7 @@ DECODERS = {
     "dpp-compressed": "consensus",
 }
 COMPRESSED = "dpp-compressed"  # with shorter forms of sentences
-PAPER = ("dpp-sample", "dpp-typical", "dpp-greedy")  # which learn from one extract for all references
+PAPER_SYSTEMS = ("dpp-sample", "dpp-typical", "dpp-greedy")  # which learn from one extract for all references
 LEARNED = ("lr-mmr", "lr-dpp")
 OVERRUN = 15.0  # bytes that sampled, typical and consensus summaries may run over, trimmed by the scorer (section 7.3)
 
@@ -82,11 +83,11 @@ def summary_of(system: str, models: Models, read: Featurized, budget: float, uni
     systems fill the budget, as the paper defines them, so that tables compare equal lengths; `summarize` need not.
     """
     summarizer, asked = models.summarizer, (read, budget, unit)
-    if system in DECODERS:
+    if system in DECODER_OF:
         overrun = OVERRUN if unit == "bytes" else 0.0
         options: dict[str, Any] = {"overrun": overrun, "fill": True}
         options["compress"] = models.compress or system == COMPRESSED
-        return summarizer.summarize(*asked, decoder=DECODERS[system], **options).text
+        return Summary.of(summarizer._decision(*asked, DECODER_OF[system], **options)).text
     if system == "begin":
         return baselines.begin(*asked)
     items = {

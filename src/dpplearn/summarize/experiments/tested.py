@@ -14,8 +14,8 @@ from dpplearn._run.workers import Here, Workers
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.corpora.pieces import Piece
-from dpplearn.summarize.corpora.reading import Census, Corpus
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.reading import Corpus
+from dpplearn.summarize.model.pipeline import repeated_places
 from dpplearn.summarize.text.words import words
 
 
@@ -99,22 +99,17 @@ def digest(value: Any) -> str:
 
 def look_over(corpus: Corpus, what: str, workers: Workers | None = None) -> Tested:
     """Read a corpus once; clusters without references are left out and named in a warning."""
-    census, notes, all_ = Census(), corpus.notes(), list[tuple[Known, bool]]()
-    found = (workers or Here()).each(look, corpus.pieces(notes))
-    dropped: dict[int, set[int]] = {}
-    for piece, seen in sorted(found, key=lambda one: one[0].number):
-        own = Source(piece.source.path, skip_bad=corpus.skip_bad)
-        bad = set[int]()
-        for place, line, name, split, language in seen.seen:
-            with own.tolerate():
-                census.see(own.path, line, name, split, language)
-            if len(own.bad) > len(bad):  # its id came before
-                bad.add(place)
-        notes.add(seen.passed)
-        notes.add(own.passed)
-        if bad:
-            dropped[piece.number] = bad
-        all_ += [(one._replace(piece=piece.number), has) for one, has in seen.known if one.place not in bad]
+    notes, repeats = corpus.notes(), corpus.notes()
+    looks = sorted((workers or Here()).each(look, corpus.pieces(notes)), key=lambda pair: pair[0].number)
+    seen = ((piece.number, piece.source.path, found.seen) for piece, found in looks)
+    census, places = repeated_places(corpus, seen, repeats)
+    dropped = {number: set(some) for number, some in places.items()}
+    all_ = list[tuple[Known, bool]]()
+    for piece, found in looks:
+        notes.add(found.passed)
+        bad = dropped.get(piece.number, ())
+        all_ += [(one._replace(piece=piece.number), has) for one, has in found.known if one.place not in bad]
+    notes.bad.extend(repeats.bad)
     census.kept = len(all_)
     corpus.check(census, notes, stacklevel=4)
     named = [(one._replace(id=one.id or str(n)), has) for n, (one, has) in enumerate(all_, 1)]

@@ -23,10 +23,10 @@ from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
 from dpplearn.summarize.explain.ideas import (
     ABOUT,
     ADDS,
-    ELSEWHERE,
-    EXPECTED,
     LESS,
+    LIKELY,
     NEAR,
+    OTHER_PLACE,
     PLACE,
     Idea,
     ideas_of,
@@ -63,7 +63,7 @@ class Because:
             lift = self.more[ABOUT] = ready.question.lift
             self.amounts[ABOUT] = 2.0 * self.power * (lift - lift.mean())
         if likely is not None:
-            self.more[EXPECTED], self.amounts[EXPECTED] = likely, np.log(likely / likely.mean())
+            self.more[LIKELY], self.amounts[LIKELY] = likely, np.log(likely / likely.mean())
         self.last = np.zeros(len(read.cluster.documents), np.int64)
         for sentence in read.sentences:
             self.last[sentence.document] = max(self.last[sentence.document], sentence.position)
@@ -118,7 +118,7 @@ class Because:
     def less(self, idea: Idea, i: int) -> str:
         """That a sentence has less of an idea than those that were chosen, or of what it has instead."""
         if idea.name == PLACE and not self.is_later(i):
-            return ELSEWHERE
+            return OTHER_PLACE
         return LESS.get(idea.name) or idea.words(float(self.levels[idea][i]))
 
     def is_later(self, i: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from dpplearn.summarize.corpora.document import Sentence, short
 from dpplearn.summarize.explain.topics import quoted
 from dpplearn.summarize.explain.whole_set import Alike, WholeSet
 
-FEW = 5  # pieces that were no candidates that are printed
-LINE = 76  # characters of a sentence that are printed
+FEW_PIECES = 5  # pieces that were no candidates that are printed
+PRINTED = 76  # characters of a sentence that are printed
 LISTED = 10  # sentences left out that are shown, unless more are asked for
 
 
@@ -194,7 +193,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = ["Chosen, and why"]
         for c in self.chosen:
-            lines.append(f"  {short(c.sentence.text, LINE)} ({self.where(c.sentence)})")
+            lines.append(f"  {short(c.sentence.text, PRINTED)} ({self.where(c.sentence)})")
             if c.sentence.dropped:
                 lines.append("      without " + "; ".join(f"“{part}”" for part in dropped_parts(c.sentence)))
             lines.append(f"      {c.words}")
@@ -202,12 +201,12 @@ class Explanation:
         if self.left_out:
             lines.append("Left out, and why")
         for x in self.left_out:
-            lines += [f"  {short(x.sentence.text, LINE)} ({self.where(x.sentence)})", f"      {x.reason}"]
+            lines += [f"  {short(x.sentence.text, PRINTED)} ({self.where(x.sentence)})", f"      {x.reason}"]
         if self.set_aside:
-            counts = Counter(re.sub(" from .*", "", one.reason) for one in self.set_aside)
+            counts = Counter(one.code if one.code == "repeated" else one.reason for one in self.set_aside)
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
-        for one in self.some_set_aside(FEW):
+        for one in self.some_set_aside(FEW_PIECES):
             lines.append(f"  {called(self.documents[one.document])}: {short(one.text, 60)} ({one.reason})")
         return "\n".join([*lines, self.first_choice] if self.passed else lines)
 
@@ -218,8 +217,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the words of `str()`, in tables."""
-        chosen = ((short(c.sentence.text, LINE), self.where(c.sentence), c.words) for c in self.chosen)
-        others = ((short(x.sentence.text, LINE), self.where(x.sentence), x.reason) for x in self.left_out)
+        chosen = ((short(c.sentence.text, PRINTED), self.where(c.sentence), c.words) for c in self.chosen)
+        others = ((short(x.sentence.text, PRINTED), self.where(x.sentence), x.reason) for x in self.left_out)
         return card(
             "Why these sentences",
             table(("chosen", "from", "why"), chosen, len(self.chosen)),

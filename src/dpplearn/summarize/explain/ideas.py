@@ -34,44 +34,31 @@ PLACE, ADDS = "place", "adds"
 IDEAS = (
     Idea(
         PLACE,
-        ("position", "early in document", "toward the beginning", "among the first", "end of a long document"),
+        ("position", "toward the beginning", "among the first", "end of a long document"),
         *("stands early in its document",) * 2,
         "stands late in its document",
     ),
     Idea(
         "central",
-        (
-            *("similarity", "lexrank", "words in other documents", "word pairs in other documents"),
-            *("repeated word pairs", "like other documents"),
-        ),
+        ("similarity", "lexrank", "repeated word pairs", "like other documents"),
         "more central than most",
         "among the most central",
         "less central than most",
     ),
     Idea(
         "titles",
-        ("words of titles", "words of lead sentences"),
+        ("words of titles",),
         "has words of the titles",
         "says what the titles say",
         "has few words of the titles",
     ),
     Idea("length", ("length",), "is rather long", "is long", "is short"),
     Idea("long words", ("long words",), "has long words", "has long words", "has short words"),
-    Idea("rare words", ("rare words",), "has rare words", "has rare words", "has common words"),
-    Idea("numbers", ("numbers",), *("gives numbers",) * 2, "gives no numbers"),
-    Idea("quotes", ("quotes",), *("quotes somebody",) * 2, "quotes nobody"),
     Idea("brackets", ("brackets",), *("has brackets",) * 2, "has no brackets"),
-    Idea(
-        "stands alone",
-        ("begins with a pronoun", "leans on the sentence before"),
-        *("leans on the sentence before it",) * 2,
-        "can be read by itself",
-    ),
-    Idea("question", ("question",), *("asks a question",) * 2, "is no question"),
 )
 ABOUT = Idea("about", (), "is about the question", "is most about the question", "says little about the question")
 NEAR = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
-EXPECTED = Idea(
+LIKELY = Idea(
     "expected",
     (),
     "has words that most summaries would have",
@@ -83,9 +70,9 @@ LESS = {  # than the chosen ones
     "central": "less central",
     "titles": "fewer words of the titles",
     ABOUT.name: "less close to the question",
-    EXPECTED.name: "fewer words that summaries would have",
+    LIKELY.name: "fewer words that summaries would have",
 }
-ELSEWHERE = "where it stands counts for less"  # of what is not later than the chosen ones
+OTHER_PLACE = "where it stands counts for less"  # of what is not later than the chosen ones
 IGNORED = ("constant",)  # the same for every sentence
 
 
@@ -131,7 +118,7 @@ def levels(F: FloatArray, columns: Sequence[str]) -> FloatArray:
         names.setdefault(_kind(column), []).append(j)
     total = np.zeros(len(F))
     for some in names.values():
-        value = F[:, some] @ np.array([_place(columns[j], k) for k, j in enumerate(some)])
+        value = F[:, some] @ np.array([_bin_of(columns[j], k) for k, j in enumerate(some)])
         order = np.sort(value)
         below, upto = np.searchsorted(order, value, "left"), np.searchsorted(order, value, "right")
         total += (below + upto - 1) / max(2 * (len(F) - 1), 1)
@@ -144,7 +131,7 @@ def _kind(column: str) -> str:
     return column if found is None else (found[1] or f"{found[2]} /{found[3]}")
 
 
-def _place(column: str, k: int) -> float:
+def _bin_of(column: str, k: int) -> float:
     """The bin that a column stands for; an early position is much of it. 1 for a column that is the number."""
     found = _BINS.search(column)
     if column.startswith("position "):

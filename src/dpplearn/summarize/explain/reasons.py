@@ -3,7 +3,7 @@
     excluded       somebody left it out
     same-words     a chosen sentence has the same words, or one that was considered in its place
     too-long       it is longer than the whole budget
-    leans          it leans on a sentence that is not there, and stayed out for that
+    not-alone      it does not stand alone: it leans on the sentence before it, asks, answers, greets, mostly quotes ...
     redundant      a chosen sentence, `by`, says it: the same matter, with its names and figures
     less-relevant  it is weaker than every chosen sentence only because of the question
     adds-nothing   there is room, but it is not worth having beside the others
@@ -23,9 +23,9 @@ from dpplearn.decoding.limits import fits
 from dpplearn.summarize.explain.because import Because
 from dpplearn.summarize.explain.explanation import NoCandidate, called, standing
 from dpplearn.summarize.explain.topics import Vocabulary, quoted
-from dpplearn.summarize.model.choice import Choice
-from dpplearn.summarize.model.decision import Decision
+from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.text.standing import LEAST, Lack
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
 
 Why = tuple[str, str, tuple[int, ...]]  # a code, the words, and the sentences that it is out for
@@ -65,7 +65,8 @@ class Reasons:
         if twin != i:
             return (*same, ())
         if i in self.leaning:
-            return "leans", "leans on the sentence before it", ()
+            lack = self.read.lacks[i]
+            return "not-alone", LACKS[lack] if lack else "does not stand alone", ()
         said = self.said_by(i) if self.choice.likeness else None
         if said is not None:
             shared = quoted(self.vocabulary.shared(i, said)[:3])
@@ -121,7 +122,17 @@ def over_forms(of_forms: np.ufunc, values: FloatArray, forms: IntArray) -> Float
     return np.asarray(of_forms.reduceat(values[order], first)[np.unique(forms, return_inverse=True)[1]])
 
 
-KINDS = {
+LACKS = {
+    Lack.SHORT: f"has fewer than {LEAST} words",
+    Lack.QUESTION: "is a question",
+    Lack.ANSWER: "is an answer, or polite",
+    Lack.INSTRUCTION: "tells its reader what to do",
+    Lack.ANNOUNCES: "only announces what follows",
+    Lack.QUOTATION: "is mostly a quotation, half of one, or of somebody without a full name",
+    Lack.NO_VERB: "has no verb",
+    Lack.LEANS: "leans on the sentence before it",
+}
+KIND_WORDS = {
     "heading": "a heading",
     "caption": "a caption",
     "row": "a table's row",
@@ -149,7 +160,7 @@ def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
     return tuple(
         NoCandidate(
             *piece[:6],
-            KINDS[piece.kind]
+            KIND_WORDS[piece.kind]
             if piece.code == "kind"
             else SET_ASIDE[piece.code].format("" if piece.copy_of is None else called(documents[piece.copy_of].id)),
         )

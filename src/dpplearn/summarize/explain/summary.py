@@ -20,8 +20,7 @@ from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut,
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.explain.whole_set import whole_set
-from dpplearn.summarize.model.choice import Choice
-from dpplearn.summarize.model.decision import Decision
+from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.ordering import in_order
 from dpplearn.summarize.model.prepared import Prepared

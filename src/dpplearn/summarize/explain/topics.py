@@ -22,15 +22,17 @@ from dpplearn.summarize.text.language import small_words
 from dpplearn.summarize.text.word_lists import word_lists, word_set
 from dpplearn.summarize.text.words import SINGLE
 
-SMALL = 3  # letters of words that mean little, unless they are names or written in characters
-LONG = 8  # letters: shorter words weigh less, as they are less often what a text is about
+SMALL_WORD = 3  # letters of words that mean little, unless they are names or written in characters
+LONG_WORD = 8  # letters: shorter words weigh less, as they are less often what a text is about
 NAMES = 1.5  # how much more than a long word a name weighs
-FEW = 3  # words that stand for many
+FEW_WORDS = 3  # words that stand for many
 TOPICS = 3  # that are named
 MOST = 0.6  # of what the words of a sentence weigh: who has so much of it says the same
 SEVERAL = 5  # words that sentences have in common: of fewer, a share is all or nothing
 LEFT_TO_RIGHT = "\u200e"
-DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow week month year")
+DAY_WORDS = word_set(
+    "monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow week month year"
+)
 _SINGLE = re.compile(f"[{SINGLE}]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
@@ -70,7 +72,7 @@ class Vocabulary:
     def _means(self, word: str) -> bool:
         if word[0].isdigit() or word in without_meaning():
             return False
-        return len(word) > SMALL or _SINGLE.match(word) is not None or self.is_name(word)
+        return len(word) > SMALL_WORD or _SINGLE.match(word) is not None or self.is_name(word)
 
     def worth(self, word: str) -> float:
         """What all sentences say with a word that means something."""
@@ -81,7 +83,7 @@ class Vocabulary:
         """That of every such word."""
         n, found = len(self.words) + 1.0, {}
         for word in self.meaning:
-            size = NAMES if self.is_name(word) else min(len(word), LONG) / LONG
+            size = NAMES if self.is_name(word) else min(len(word), LONG_WORD) / LONG_WORD
             found[word] = self.count[word] * math.log(n / self.count[word]) ** 2 * size
         return found
 
@@ -89,7 +91,7 @@ class Vocabulary:
         """Whether it is written with a capital inside sentences; a letter alone is none."""
         return len(word) > 1 and self.written.get(word, word) != word
 
-    def strongest(self, words: Iterable[str], most: int = FEW) -> tuple[str, ...]:
+    def strongest(self, words: Iterable[str], most: int = FEW_WORDS) -> tuple[str, ...]:
         """Those of the words that weigh most in the whole cluster, as they are written there."""
         found = sorted({*words} & self.meaning, key=lambda word: (-self.worth(word), word))
         return tuple(self.written.get(word, word) for word in found[:most])
@@ -108,7 +110,7 @@ class Vocabulary:
 
     def shared(self, i: int, j: int) -> tuple[str, ...]:
         """The words that two sentences have in common, those that weigh most first."""
-        return self.strongest({*self.words[i]} & {*self.words[j]}, 2 * FEW)
+        return self.strongest({*self.words[i]} & {*self.words[j]}, 2 * FEW_WORDS)
 
     def says(self, j: int, i: int) -> bool:
         """Whether sentence j says what sentence i says: most of its words by weight, and every name and figure of it.
@@ -168,7 +170,12 @@ _MADE: WeakKeyDictionary[SplitCluster, Any] = WeakKeyDictionary()  # a Vocabular
 def without_meaning() -> frozenset[str]:
     """Words that no text is about: small ones, those that tell sentences or what leans, names of days and months."""
     lists = ("sentence-words", "leaning-words", "months")
-    return small_words() | ASKING | DAYS | frozenset().union(*(w for name in lists for w in word_lists(name).values()))
+    return (
+        small_words()
+        | ASKING
+        | DAY_WORDS
+        | frozenset().union(*(w for name in lists for w in word_lists(name).values()))
+    )
 
 
 def in_twos(tokens: Sequence[str]) -> list[str]:

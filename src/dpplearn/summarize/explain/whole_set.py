@@ -14,9 +14,9 @@ from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.topics import Topic, Vocabulary, quoted
 
 SURE, FAIRLY = 0.6, 0.3  # of a summary that its like has, from which on the choice is sure, and fairly so
-SAME = 0.5  # a cosine from which on two sentences say much of the same
+MUCH_ALIKE = 0.5  # a cosine from which on two sentences say much of the same
 NAMED = 3  # documents that are named
-FEW = 5  # sentences: of fewer, a share of what they speak of is all or nothing
+FEW_SENTENCES = 5  # sentences: of fewer, a share of what they speak of is all or nothing
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def covers(sentences: Sequence[Sentence], names: Sequence[str], share: float, n:
     """The documents that sentences are of, and a share of the words, told where the cluster has not few sentences."""
     found = tuple(sorted({one.document for one in sentences}))
     parts = [f"{len(found)} of {len(names)} documents"] if len(names) > 1 else []
-    parts += [f"{share:.0%} of what the sentences speak of"] if n >= FEW else []
+    parts += [f"{share:.0%} of what the sentences speak of"] if n >= FEW_SENTENCES else []
     return Covers(found, len(names), share, ", and ".join(parts))
 
 
@@ -106,7 +106,7 @@ def alikeness(C: FloatArray, Y: IntArray) -> Alike | None:
     if not between.size:
         return None
     mean, most = float(between.mean()), float(between.max())
-    how = "two of them say much of the same" if most >= SAME else "each says something else"
+    how = "two of them say much of the same" if most >= MUCH_ALIKE else "each says something else"
     return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
 
 

@@ -32,9 +32,9 @@ from dpplearn.summarize.text.words import words
 STRENGTH = 0.7
 FAR = 5.0  # standard deviations, beyond which more relevance adds nothing
 ONWARD = 0.7  # d
-STEPS = 30  # 0.7^30 is 2e-5
-FLOOR = 0.1  # of the mean relevance: added to each, so that none is out of reach
-ALIKE = 0.55  # of their letters, below which words are different ones
+WALK_STEPS = 30  # 0.7^30 is 2e-5
+LEAST_RELEVANCE = 0.1  # of the mean relevance: added to each, so that none is out of reach
+SAME_WORD = 0.55  # of their letters, below which words are different ones
 ASKING = word_set("a an as at be by did do does how i in is it many me much on or tell to we where why")
 REASON = "relevance to the question"
 
@@ -54,7 +54,7 @@ class Question:
         """Ask it of the sentences of a cluster."""
         rows, direct = directly(read.words, asked_words(text))
         r = spread_over(rows, direct)
-        z = np.log(r + FLOOR * r.mean()) if r.any() else r
+        z = np.log(r + LEAST_RELEVANCE * r.mean()) if r.any() else r
         spread = float(z.std())
         z = np.clip((z - z.mean()) / spread, -FAR, FAR) if spread > 0.0 else np.zeros(r.size)
         return cls(text, STRENGTH * z, direct > 0.0)
@@ -134,7 +134,7 @@ def spread_over(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
         return np.zeros(direct.size)
     by_word, r = rows.T.tocsr(), direct
     degree = rows @ np.asarray(rows.sum(axis=0)).ravel()
-    for _ in range(STEPS):
+    for _ in range(WALK_STEPS):
         r = (1.0 - ONWARD) * direct + ONWARD * (rows @ (by_word @ (r / degree)))
     return np.asarray(r / total * direct.size)
 
@@ -155,7 +155,7 @@ def matching(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:
     sizes = np.diff(rows.indptr)[common.row] + np.array([len(one) for one in asked])[common.col]
     alike = 2.0 * common.data / sizes
     found = np.zeros(len(vocabulary))
-    for k in np.flatnonzero(alike >= ALIKE):
+    for k in np.flatnonzero(alike >= SAME_WORD):
         i, j = common.row[k], common.col[k]
         if _begins_in(vocabulary[i], question[j]) or _begins_in(question[j], vocabulary[i]):
             found[i] = max(found[i], alike[k] ** 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.decoding.candidates import check_diversity
 from dpplearn.decoding.limits import fits
-from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.worth import Mask, Worth
+from dpplearn.summarize.model.prepared import Mask, Prepared
+from dpplearn.summarize.model.worth import Worth
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 
@@ -119,3 +120,45 @@ def trimmed(ready: Prepared, subset: IntArray, pinned: IntArray, budget: float, 
             raise ValueError(f"The sentences to include are longer than {measured(budget, unit)} together.")
         subset = np.setdiff1d(subset, loose[ready.dpp.quality[loose].argmin()])
     return subset
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Decision:
+    """All that the choice of sentences depends on; `options` are the decoder's."""
+
+    ready: Prepared
+    decoder: str
+    budget: float
+    unit: Unit
+    pinned: IntArray
+    excluded: IntArray
+    diversity: float
+    order: str
+    fill: bool
+    options: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Decision by {self.decoder} on {measured(self.budget, self.unit)} of {self.ready!r}>"
+
+    @property
+    def allowed(self) -> Mask:
+        """Which sentences may be chosen."""
+        return self.ready.allowed(self.pinned, self.excluded)
+
+    def made(self) -> Choice:
+        """The choice."""
+        given: dict[str, Any] = {"fill": self.fill, "diversity": self.diversity, **self.options}
+
+        def pick(allowed: Mask, pinned: IntArray) -> Choice:
+            return choose(self.ready, self.decoder, self.budget, self.unit, allowed, pinned, **given)
+
+        allowed, pinned = self.allowed, self.pinned
+        if self.fill:
+            return pick(allowed, pinned)
+        alone = allowed & self.ready.read.alone  # what leans on a sentence before it is not chosen by itself
+        alone[pinned] = allowed[pinned]
+        choice = pick(alone, pinned) if alone.any() else pick(allowed, pinned)
+        least = min(self.budget if self.unit == "sentences" else 1, allowed.sum())
+        if choice.subset.size < least:  # nothing else is there
+            return pick(allowed, choice.subset)
+        return choice._replace(leaning=np.flatnonzero(allowed & ~alone))

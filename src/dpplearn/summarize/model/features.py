@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Self
 
@@ -12,14 +12,15 @@ from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.parts import cosines, shared_columns
-from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.model.bins import inner_edges
-from dpplearn.summarize.model.forms import Forms
+from dpplearn.learning.similarity import cosines, shared_columns
+from dpplearn.summarize.corpora.cluster import Cluster, Sentence
+from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.meaning import Meaning
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading, inner_edges
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf, tfidf_rows
+from dpplearn.summarize.text.matching import ANY
+from dpplearn.summarize.text.short_forms import short_forms
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
 
@@ -62,11 +63,7 @@ class Featurized(Reading):
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        return self.with_features(self.F, self.items.names, self.costs(unit))
-
-    def with_features(self, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
-        """The same items by other features."""
-        return ItemSet._of(features=F, similarity=self.items.similarity, phi=self.items.phi, cost=cost, names=names)
+        return with_features(self.items, self.F, self.items.names, self.costs(unit))
 
     def only(self, kept: IntArray) -> Featurized:
         """Some of the sentences, with the features that they have among all."""
@@ -76,10 +73,15 @@ class Featurized(Reading):
         gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
         assert self.items.phi is not None  # sentences have rows
         rows = self.items.phi[kept] if self.meaning else None
-        return featurized(found, self.F[kept], self.items.names, rows, (*self.dropped, *gone.values()))
+        return with_items(found, self.F[kept], self.items.names, rows, (*self.dropped, *gone.values()))
 
 
-def featurized(
+def with_features(items: ItemSet, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None) -> ItemSet:
+    """The same items by other features."""
+    return ItemSet._of(features=F, similarity=items.similarity, phi=items.phi, cost=cost, names=names)
+
+
+def with_items(
     reading: Reading,
     F: FloatArray,
     names: tuple[str, ...] | None,
@@ -93,8 +95,25 @@ def featurized(
         C = reading.C if rows is None else cosines(rows, None, None, lambda: shared_columns(rows))
     read_only(F, reading.phi.data, *([] if C is None else [C]))
     items = ItemSet._of(features=F, similarity=C, phi=phi, cost=None, names=names)
-    known = reading.cluster, reading.sentences, reading.set_aside, reading.numbered_texts, reading.idf, reading.phi
+    known = reading.cluster, reading.sentences, reading.set_aside, reading.with_words, reading.idf, reading.phi
     return Featurized(*known, items=items, meaning=rows is not None, dropped=dropped)
+
+
+def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
+    """The shorter forms of sentences, by the number of the sentence and which of its forms it is, from 1.
+
+    Those with other words than every sentence and every form before; `language` where the cluster tells none.
+    """
+    language = language_of(read.cluster) or (None if language == ANY else language)
+    seen, made = set(read.said), dict[tuple[int, int], Sentence]()
+    for i, sentence in enumerate(read.sentences):
+        for form in short_forms(sentence.text, language):
+            said = " ".join(sorted(words(form.text)))
+            if said and said not in seen:
+                seen.add(said)
+                kind = 1 + ((i, 1) in made)
+                made[i, kind] = replace(sentence, text=form.text, dropped=form.dropped, full=sentence.text)
+    return made
 
 
 class SentenceFeatures:
@@ -158,49 +177,38 @@ class SentenceFeatures:
 
     def fit(self, clusters: Sequence[Cluster]) -> Self:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""
-        self.fit_read(clusters)
-        return self
-
-    def fit_read(self, clusters: Sequence[Cluster]) -> list[Featurized]:
-        """Learn idf and bins from clusters, and return what `read` would of each, all in one reading."""
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
         self.idf = Idf(0, {})
         if self.counts_words:
             self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        found = self.learn_bins(clusters)
-        return [self.featurized(reading, self.columns_of(values)) for reading, values in found]
+        self.learn_bins(split_cluster(cluster, self.splitter, MAX_COMPARED) for cluster in clusters)
+        return self
 
-    def learn_bins(self, clusters: Iterable[Cluster]) -> list[tuple[Reading, dict[str, FloatArray]]]:
-        """Learn global bins from all sentences of some clusters; returns these and the numbers behind their columns."""
-        readings = [self.reading(split_cluster(cluster, self.splitter, MAX_COMPARED)) for cluster in clusters]
-        values = [self.values(reading) for reading in readings]
+    def learn_bins(self, splits: Iterable[SplitCluster]) -> None:
+        """Learn global bins: quantiles of all sentences of some clusters."""
+        binned = [entry for entry in self.entries if entry.bins]
+        values = [self.values(self.reading(split)) for split in splits] if binned else []
         self.edges = {
             entry.name: np.quantile(np.concatenate([one[entry.name] for one in values]), inner_edges(entry.bins))
-            for entry in self.binned_entries
+            for entry in binned
         }
-        return [*zip(readings, values, strict=True)]
 
     @property
     def counts_words(self) -> bool:
         """Whether idf is learned from the documents of training clusters, and not from a cluster's own sentences."""
         return self.features != GENERAL
 
-    @property
-    def binned_entries(self) -> tuple[Feature, ...]:
-        """Those with global bins."""
-        return tuple(entry for entry in self.entries if entry.bins)
-
     def read(self, cluster: Cluster, *, min_words: int = 1, keep_all: bool = False) -> Featurized:
         """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        one = self.reading(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
-        return self.featurized(one, self.columns_of(self.values(one)))
+        return self.featurized(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
 
-    def featurized(self, reading: Reading, F: FloatArray, dropped: tuple[str, ...] = ()) -> Featurized:
-        """A reading with its features and, with an encoder, its rows of words and meaning."""
-        return featurized(reading, F, self.names, self.rows(reading), dropped)
+    def featurized(self, split: SplitCluster) -> Featurized:
+        """A cluster with its features and, with an encoder, its rows of words and meaning."""
+        reading = self.reading(split)
+        return with_items(reading, self.matrix(reading), self.names, self.rows(reading))
 
     def rows(self, reading: Reading) -> Features | None:
         """What sentences are compared by, if that is not phi alone: words and meaning side by side, half each."""
@@ -215,14 +223,19 @@ class SentenceFeatures:
         A form has the features that it has in the cluster where every sentence is in its form of that kind, so that the
         forms of a sentence make it no more central.
         """
-        forms = Forms.of(read, language)
-        if not forms.order:
+        made = shorter_forms(read, language)
+        if not made:
             return read
-        F = np.concatenate([read.F, *self._columns_of_forms(forms, read)])[forms.rows(len(read))]
-        return self.featurized(self.reading(forms.all(read), self._idf(read)), F, read.dropped)
-
-    def _columns_of_forms(self, forms: Forms, read: SplitCluster) -> Iterator[FloatArray]:
-        return (self.columns_of(self.values(self.reading(found))) for found in forms.replaced(read))
+        blocks = [read.F]
+        for kind in range(1, 1 + max(kind for _, kind in made)):  # every sentence in its first form, or in its last
+            some = tuple(made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences))
+            blocks.append(self.matrix(self.reading(SplitCluster(read.cluster, some, read.set_aside, None))))
+        whole = dict(made) | {(i, 0): sentence for i, sentence in enumerate(read.sentences)}
+        every = sorted(whole)  # each sentence before its forms
+        F = np.concatenate(blocks)[[kind * len(read) + i for i, kind in every]]
+        split = SplitCluster(read.cluster, tuple(whole[key] for key in every), read.set_aside, None)
+        reading = self.reading(split, self._idf(read))
+        return with_items(reading, F, self.names, self.rows(reading), read.dropped)
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
@@ -240,13 +253,14 @@ class SentenceFeatures:
         numbered, columns = found.numbered
         idf = self._idf(found) if idf is None else idf
         phi = tfidf_rows(numbered.counts(), idf.weights(columns))
-        return Reading(found.cluster, found.sentences, found.set_aside, found.numbered_texts, idf, phi)
+        return Reading(found.cluster, found.sentences, found.set_aside, found.with_words, idf, phi)
 
     def values(self, reading: Reading) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""
         return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
 
-    def columns_of(self, values: dict[str, FloatArray]) -> FloatArray:
-        """F of sentences, of the numbers behind it."""
+    def matrix(self, reading: Reading) -> FloatArray:
+        """F of sentences."""
+        values = self.values(reading)
         blocks = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
         return np.hstack([*chain.from_iterable(blocks)])

@@ -26,8 +26,8 @@ from dpplearn.summarize.model.split_cluster import EXACT
 PART = 1_000  # sentences compared with each other in the first choice
 DEPTH = 4  # a part is put in order down to so many times its even share of the places
 COVERING = 0.3  # share of the places that are given by coverage
-TYPICAL = 8  # sentences of a summary that the words of a likely one are taken from
-SHORT = 5  # words that every sentence has beside its own, so that one of a word or two is not the best for that
+IN_SUMMARY = 8  # sentences of a summary that the words of a likely one are taken from
+EXTRA_WORDS = 5  # words that every sentence has beside its own, so that one of a word or two is not the best for that
 
 
 def finalists(
@@ -79,10 +79,10 @@ def coverage(phi: Features, log_q: FloatArray) -> FloatArray:
     """How likely a word of each sentence is to be in a summary: the mean over its words, short sentences less.
 
     In a summary of a few of very many sentences each is about as likely as q^2 says, so that a word is in it with
-    probability 1 - (1 - e)^TYPICAL, where e is the share of q^2 of the sentences that have the word.
+    probability 1 - (1 - e)^IN_SUMMARY, where e is the share of q^2 of the sentences that have the word.
     """
     has = phi.copy()
     has.data = np.ones_like(has.data)
     p = np.exp(2.0 * (log_q - log_q.max()))
-    likely = 1.0 - (1.0 - np.minimum(has.T @ (p / p.sum()), 1.0)) ** TYPICAL
-    return np.asarray((has @ likely) / (np.diff(has.indptr) + SHORT))
+    likely = 1.0 - (1.0 - np.minimum(has.T @ (p / p.sum()), 1.0)) ** IN_SUMMARY
+    return np.asarray((has @ likely) / (np.diff(has.indptr) + EXTRA_WORDS))

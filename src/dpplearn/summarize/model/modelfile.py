@@ -50,7 +50,7 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
     )
 
 
-def read_model(path: Path | None) -> tuple[Path, dict[str, Any]]:
+def read_model_file(path: Path | None) -> tuple[Path, dict[str, Any]]:
     """What a model file holds, and where it is; without a path, that of the model inside."""
     if path is not None:
         return path, read_json(path, FORMAT, VERSION)
@@ -65,7 +65,7 @@ def load_summarizer(
 
     A model with an encoder needs that, unless it is not `for_use`, only to be looked at.
     """
-    path, data = read_model(path)
+    path, data = read_model_file(path)
     for name in ("settings", "rho", "weights", "edges", "idf"):
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
@@ -124,7 +124,7 @@ def read_meaning(record: Any, encoder: Any, path: Path, for_use: bool) -> Meanin
 
 
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:
-    bins = {entry.name: entry.bins for entry in features.binned_entries}
+    bins = {entry.name: entry.bins for entry in features.entries if entry.bins}
     if not isinstance(edges, dict) or set(edges) != set(bins):
         raise ValueError(
             f"edges in {path} must hold those of its weights: {', '.join(bins) or 'none'}. Found {edges!r:.80}."

@@ -3,16 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
-from dpplearn.summarize.model.grams import PAIRS, WORDS, Texts, Tokens
+from dpplearn.summarize.corpora.mismatch import read_as
+from dpplearn.summarize.model.numbered import Numbered
+from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.text.matching import match_words
+from dpplearn.summarize.text.units import cut, limit
+
+Tokens: TypeAlias = Sequence[str]
+
+
+class Overlap:
+    """What sentences have in common with references, of words or of pairs of words.
+
+    R has how often each reference has each gram, `lengths` and `size` count all grams of a reference and of a sentence.
+
+    Examples
+    --------
+    >>> words, pairs = Overlap.of([["rain", "fell"], ["rain", "rain"]], [["rain", "again"]])
+    >>> words.hits(words.R), words.lengths
+    (array([[1., 1.]]), array([2.]))
+    """
+
+    def __init__(self, grams: Numbered, n: int) -> None:
+        """Of n sentences, and the references after them."""
+        counts = grams.counts()
+        R = counts[n:].toarray()
+        self.lengths, self.size = R.sum(axis=1), np.asarray(counts[:n].sum(axis=1))
+        asked = R.sum(axis=0) > 0.0
+        self.R, self.C = R[:, asked], counts[:n][:, np.flatnonzero(asked)].tocsr()
+        self.row = np.repeat(np.arange(n), np.diff(self.C.indptr))
+
+    @classmethod
+    def of(cls, sentences: Sequence[Tokens], references: Sequence[Tokens]) -> tuple[Overlap, Overlap]:
+        """In words, and in pairs."""
+        found, _ = Numbered.of([*sentences, *references])
+        return cls(found, len(sentences)), cls(found.pairs(), len(sentences))
+
+    def have(self, Y: Sequence[int]) -> FloatArray:
+        """How often a set of sentences has each gram."""
+        return np.asarray(self.C[list(Y)].sum(axis=0), np.float64)
+
+    def hits(self, left: FloatArray) -> FloatArray:
+        """Of each sentence how many grams match what is left of each reference: (references, sentences)."""
+        found = [np.bincount(self.row, np.minimum(self.C.data, one[self.C.indices]), self.size.size) for one in left]
+        return np.array(found, np.float64).reshape(len(left), self.size.size)
 
 
 def pairs_oracle(
-    sentences: Texts | Sequence[Tokens],
+    sentences: Sequence[Tokens],
     references: Sequence[Tokens],
     cost: FloatArray,
     budget: float,
@@ -28,8 +73,7 @@ def pairs_oracle(
     >>> pairs_oracle(texts, [["a", "b", "c", "d"]], np.ones(3), budget=1)
     array([1])
     """
-    texts = Texts.of(sentences)
-    parts = [texts.shared(references, kind) for kind in (WORDS, PAIRS)]
+    parts = Overlap.of(sentences, references)
 
     def score(Y: list[int]) -> FloatArray:
         now, then = 0.0, np.zeros(cost.size)
@@ -45,7 +89,7 @@ def pairs_oracle(
 
 
 def paper_oracle(
-    sentences: Texts | Sequence[Tokens],
+    sentences: Sequence[Tokens],
     references: Sequence[Tokens],
     cost: FloatArray,
     budget: float,
@@ -58,7 +102,7 @@ def paper_oracle(
     >>> paper_oracle(texts, [["a", "b", "c", "d"]], np.ones(4), budget=3)
     array([1, 2])
     """
-    shared = Texts.of(sentences).shared(references, WORDS)
+    shared, _ = Overlap.of(sentences, references)
     others = shared.lengths - shared.R.sum(axis=1)  # words that no sentence has
 
     def score(Y: list[int]) -> FloatArray:
@@ -90,7 +134,27 @@ def fill(cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArra
     return np.sort(np.array(chosen, np.int64))
 
 
-ORACLES: dict[str, Callable[[Texts | Sequence[Tokens], Sequence[Tokens], FloatArray, float], IntArray]] = {
+ORACLE: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, float], IntArray]] = {
     "pairs": pairs_oracle,
     "paper": paper_oracle,
 }
+
+
+def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[IntArray]:
+    """The extracts that a cluster is an example of (section 7.1): one for each reference, or one for all."""
+    together: list[Sequence[str]] = [found.cluster.references]
+    if settings.targets == "each":
+        together = [[reference] for reference in found.cluster.references if reference.strip()]
+    return extracts(found, settings, together)
+
+
+def extracts(found: SplitCluster, settings: SummarizerSettings, each: Sequence[Sequence[str]]) -> list[IntArray]:
+    """For each of some lists of references the sentences that come nearest to them within the budget."""
+    budget, unit, language = settings.budget, settings.unit, read_as(found.cluster, settings.language)
+    # of sentences with the same words only the first: a set with two of them has probability 0
+    first = [*found.considered(range(len(found))).values()]
+    cost = np.full(len(found), np.inf)
+    cost[first] = found.costs(unit)[first]
+    said, oracle = found.matched(language), ORACLE[settings.oracle]
+    nearest = [[match_words(cut(reference, budget, unit), language) for reference in some] for some in each]
+    return [oracle(said, some, cost, limit(budget, unit)) for some in nearest]

@@ -1,44 +1,59 @@
-"""The stages of training one after the other, over all pieces of a corpus; what a work folder has is not made again."""
+"""A corpus made ready for training, piece by piece, in a work folder: what is there already is not made again.
+
+1. `read_piece`: read and split a piece once; what it says goes into a record, its sentences into a file beside it.
+2. `prepare_piece`: from these sentences to features and oracle extracts, in shards that are ready for the likelihood.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import compress
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from functools import lru_cache, partial
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import IntArray
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn._io.atomic import pack_arrays, read_sealed, write_sealed
 from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
+from dpplearn.learning.files import load_shard, shard_arrays
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.storage.shards import load_shard
-from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.passing import Pass
+from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+from dpplearn.summarize.corpora.passing import Pass, compiled
+from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.corpora.reading import Census, Corpus
-from dpplearn.summarize.corpora.source import Bad, Source
+from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.stages import PieceTask, count, learned_features, prepare, shard_file
+from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
+from dpplearn.summarize.text.matching import normal_language
+from dpplearn.summarize.text.words import words
 
-FEW = 500  # clusters, up to which instances are held in memory,
+FEW_CLUSTERS = 500  # clusters, up to which instances are held in memory,
 SAMPLED = 1000  # clusters whose sentences bins are learned from
-AT_ONCE = 2**26  # and squares of their numbers of sentences: 512 MB of cosines
+IN_MEMORY = 2**26  # and squares of their numbers of sentences: 512 MB of cosines
+SHARD = 25  # clusters in a shard at most,
+SQUARES = 2**23  # and the sum of the squares of their numbers of sentences: 64 MB of cosines, when they are used
+COSINES = np.zeros((1, 1))  # says that a shard's reader makes the cosines of phi
 
 
-class Counted(NamedTuple):
-    """What is known of a corpus once it was read."""
+class PieceTask(NamedTuple):
+    """What is to be read or, of a piece that was read, prepared, and where the answer goes."""
 
-    clusters: int
-    documents: int
-    languages: set[str]
-    dropped: dict[int, list[int]]  # of each piece the places of clusters whose ids came before
-    without: Sequence[tuple[int, str | None]] = ()  # numbers and ids of clusters without a reference
+    given: Piece | Path
+    settings: SummarizerSettings
+    out: Path
+    dropped: Sequence[int] = ()  # places of clusters whose ids came before
+    learned: Path | None = None  # document frequencies and bins, which `prepare_piece` needs
 
 
 class PreparedShards(NamedTuple):
@@ -51,6 +66,116 @@ class PreparedShards(NamedTuple):
     squares: int  # of the numbers of sentences, added up
 
 
+def read_piece(task: PieceTask) -> int:
+    """Read and split a piece; returns how many clusters there are."""
+    piece, settings, out = task.given, task.settings, task.out
+    assert isinstance(piece, Piece)
+    notes, counted = piece.source.fresh(), settings.sentence_features().counts_words
+    seen, clusters, lines = list[Any](), list[Any](), list[str]()
+    for entry in piece.entries(notes):
+        read = entry.cluster
+        seen.append([entry.place, entry.line, read.id, read.split, read.language])
+        cluster = piece.wanted.of(read, notes)
+        if cluster is None:
+            continue
+        known = any(map(str.strip, cluster.references))
+        has = Counter(word for one in cluster.documents if counted for word in {*words(one.text)})
+        language = str(normal_language(cluster.language)) if cluster.language else None
+        clusters.append([entry.place, cluster.id, known, language, len(cluster.documents), has])
+        # without a reference training is refused: no need to look further
+        split = split_cluster(cluster, settings.splitter, MAX_COMPARED).sentences if known else ()
+        whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
+        whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
+        lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]) + "\n")
+    write_sealed(out.with_suffix(".jsonl"), "".join(lines).encode())
+    record = {"path": str(piece.source.path), "seen": seen, "passed": notes.passed, "clusters": clusters}
+    write_record(out, record | {"number": piece.number})
+    return len(clusters)
+
+
+def read_again(record: Path, dropped: Iterable[int]) -> Iterator[SplitCluster]:
+    """The clusters of a piece that was read, split as they were."""
+    for line in read_sealed(record.with_suffix(".jsonl")).splitlines():
+        place, whole, sentences = json.loads(line)
+        if place not in dropped:
+            cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
+            yield SplitCluster(cluster, tuple(Sentence(*one) for one in sentences), (), None)
+
+
+@lru_cache(maxsize=1)
+def read_learned(path: Path, _: int) -> tuple[Idf, dict[str, FloatArray]]:
+    """Document frequencies and bins, kept in a worker for the next piece."""
+    found = read_record(path)
+    return Idf(found["documents"], found["counts"]), {name: np.array(x) for name, x in found["edges"].items()}
+
+
+def learned_features(settings: SummarizerSettings, path: Path) -> SentenceFeatures:
+    """The features as they were learned from all pieces."""
+    features = settings.sentence_features()
+    features.idf, features.edges = read_learned(path, path.stat().st_mtime_ns)
+    return features
+
+
+def prepare_piece(task: PieceTask) -> int:
+    """Shards of a piece, with a record of them; returns how many clusters there are."""
+    record, settings, out, dropped, learned = task
+    assert isinstance(record, Path)
+    assert learned is not None
+    features, shards, empty, sentences = learned_features(settings, learned), list[list[int]](), list[str](), 0
+    some: list[tuple[ItemSet, list[IntArray]]] = []
+
+    def close() -> None:
+        """Write a shard, each cluster counting once."""
+        X = [items for items, targets in some for _ in targets]
+        y = [Y for _, targets in some for Y in targets]
+        weights = [1.0 / len(targets) for _, targets in some for _ in targets]
+        write_sealed(shard_file(out, len(shards)), pack_arrays(shard_arrays(X, y, weights)))
+        shards.append([len(some), sum(items.n**2 for items, _ in some)])
+        some.clear()
+
+    for split in read_again(record, dropped):
+        reading = features.reading(split)
+        rows, F = features.rows(reading), features.matrix(reading)
+        given: dict[str, Any] = {"features": F, "names": features.names, "cost": reading.costs(settings.unit)}
+        items = ItemSet._of(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
+        targets, sentences = training_targets(reading, settings), sentences + items.n
+        empty += [] if any(Y.size for Y in targets) else [split.cluster.name]
+        if some and (len(some) == SHARD or sum(one.n**2 for one, _ in some) + items.n**2 > SQUARES):
+            close()
+        some.append((items, targets))
+    if some:
+        close()
+    n = sum(size for size, _ in shards)
+    width = None if features.meaning is None else features.meaning.width
+    write_record(out, {"clusters": n, "shards": shards, "sentences": sentences, "empty": empty, "width": width})
+    return n
+
+
+def shard_file(out: Path, number: int) -> Path:
+    """A shard of the piece whose record is `out`."""
+    return out.with_name(f"{out.stem}-{number:03d}.npz")
+
+
+def repeated_places(
+    corpus: Corpus, pieces: Iterable[tuple[int, Path, Iterable[Sequence[Any]]]], notes: Source
+) -> tuple[Census, dict[int, list[int]]]:
+    """Of what was seen in all pieces, the places of clusters whose ids came before; an error unless they are skipped.
+
+    A piece is its number, its path, and of each cluster the place, line, id, split and language.
+    """
+    census, dropped = Census(), dict[int, list[int]]()
+    for number, path, seen in pieces:
+        own = Source(path, skip_bad=corpus.skip_bad)
+        for place, *said in seen:
+            before = len(own.bad)
+            with own.tolerate():
+                census.see(path, *said)
+            if len(own.bad) > before:
+                dropped.setdefault(number, []).append(place)
+        notes.bad.extend(own.bad)
+    return census, dropped
+
+
 class TrainingPipeline:
     """The stages of one training, each over all pieces of a corpus."""
 
@@ -58,147 +183,107 @@ class TrainingPipeline:
         self, folder: WorkFolder, workers: Workers, corpus: Corpus, settings: SummarizerSettings, progress: Progress
     ) -> None:
         self.folder, self.workers, self.corpus, self.settings = folder, workers, corpus, settings
-        self.progress = progress
-        self.counted = Counted(0, 0, set(), {})
+        self.progress, self.learned = progress, folder.path / "learned.json"
         self.width: int | None = None  # of what an encoder makes of a text
+        self.clusters = self.documents = 0
+        self.languages = set[str]()
+        self.without = list[tuple[int, str | None]]()  # numbers and ids of clusters without a reference
 
-    def count(self) -> Counted:
-        """Read the corpus once: how many clusters there are, in how many documents each word is, what is bad."""
-        known, repeated = self.folder.path / "counted.json", self.folder.path / "repeated.json"
-        if not (known.exists() and (self.folder.path / "learned.json").exists()):
-            for old in self.folder.known("counted", ".json"):
-                if not repeated.exists() and read_record(old)["dropped"]:  # it does not tell what was dropped, and why
-                    old.unlink()
-            files = self._each("Reading clusters", "counted", count)
-            if not repeated.exists():
-                write_record(repeated, self._repeated(files))
-            dropped = {int(number): places for number, places in read_record(repeated)["dropped"].items()}
-            for number in dropped:  # counted with clusters that do not count
-                files[number].unlink()
-            if dropped:
-                self.counted = self.counted._replace(dropped=dropped)
-                self._each("Reading clusters", "counted", count)
-            write_record(known, self._sum_up(files, read_record(repeated)["bad"]) | {"dropped": dropped})
-        found = read_record(known)
-        notes, census = self.corpus.notes(), Census()
-        notes.add(found["passed"])
-        census.kept, census.said = found["clusters"], {name: set(values) for name, values in found["said"].items()}
-        self.corpus.check(census, notes, stacklevel=5)
-        dropped = {int(number): places for number, places in found["dropped"].items()}
-        without = [(t, name) for t, name in found["without"]]
-        self.counted = Counted(found["clusters"], found["documents"], set(found["languages"]), dropped, without)
-        return self.counted
-
-    def learn_bins(self) -> None:
-        """Add the edges of bins, quantiles of the sentences of a sample, to the document frequencies of all."""
-        known = self.folder.path / "learned.json"
-        found = read_record(known)
-        if found["edges"] is None:
-            features = self.settings.sentence_features()
-            features.idf = Idf(found["documents"], found["counts"])
-            features.learn_bins(self.sample(SAMPLED) if features.binned_entries else [])
-            write_record(known, found | {"edges": {name: x.tolist() for name, x in features.edges.items()}})
-
-    def sample(self, most: int) -> list[Cluster]:
-        """Clusters of the corpus, drawn by the seed: all of them where there are no more than that."""
-        drawn = np.random.default_rng(self.settings.random_state).permutation(self.counted.clusters)[:most].tolist()
-        return [*compress(self.clusters(), np.isin(np.arange(self.counted.clusters), drawn).tolist())]
-
-    def clusters(self) -> Iterator[Cluster]:
-        """Those that training learns from, in order."""
-        return (
-            cluster
-            for piece in self.corpus.pieces(self.corpus.notes(), self.counted.dropped)
-            for cluster in piece.clusters()
+    def read(self) -> None:
+        """Read and split the corpus once: what is known of its clusters, and in how many documents each word is."""
+        for old in self.folder.known("read", ".json"):
+            if not old.with_suffix(".jsonl").exists():  # its sentences were lost: the piece is read again
+                old.unlink()
+        each = Pass(self.corpus, self.folder, self.workers, self.progress)
+        self.files, notes = each.each(
+            "Reading clusters",
+            "read",
+            read_piece,
+            lambda piece, out: PieceTask(piece, self.settings, out),
+            size=lambda out: len(read_record(out)["clusters"]),
         )
+        seen = ((one["number"], Path(one["path"]), one["seen"]) for one in map(read_record, self.files))
+        repeats = self.corpus.notes()
+        census, dropped = repeated_places(self.corpus, seen, repeats)
+        self.dropped, counts = [dropped.get(number, []) for number in range(len(self.files))], Counter[str]()
+        for one, places in zip(map(read_record, self.files), self.dropped, strict=True):
+            notes.add(one["passed"])
+            for place, name, known, language, documents, has in one["clusters"]:
+                if place in places:
+                    continue
+                self.without += [] if known else [(self.clusters, name)]
+                self.languages |= set() if language is None else {language}
+                self.clusters, self.documents = self.clusters + 1, self.documents + documents
+                counts.update(has)
+        notes.bad.extend(repeats.bad)
+        census.kept, self.counts = self.clusters, counts
+        self.corpus.check(census, notes, stacklevel=5)
+
+    def splits(self) -> Iterator[SplitCluster]:
+        """The clusters that training learns from, in order, split as they were."""
+        for file, dropped in zip(self.files, self.dropped, strict=True):
+            yield from read_again(file, dropped)
+
+    def texts(self, most: int) -> list[str]:
+        """The texts of the first documents."""
+        return [*islice((one.text for split in self.splits() for one in split.cluster.documents), most)]
+
+    def sample(self, most: int) -> Iterator[SplitCluster]:
+        """Clusters of the corpus, drawn by the seed: all of them where there are no more than that."""
+        drawn = np.random.default_rng(self.settings.random_state).permutation(self.clusters)[:most]
+        return compress(self.splits(), np.isin(np.arange(self.clusters), drawn).tolist())
+
+    def learn(self) -> None:
+        """Document frequencies of all, and the edges of bins, quantiles of the sentences of a sample."""
+        if self.learned.exists():
+            return
+        features = self.settings.sentence_features()
+        features.idf = Idf(self.documents if features.counts_words else 0, dict(sorted(self.counts.items())))
+        features.learn_bins(self.sample(SAMPLED))
+        edges = {name: x.tolist() for name, x in features.edges.items()}
+        write_record(self.learned, {**vars(features.idf), "edges": edges})
+
+    def features(self) -> SentenceFeatures:
+        """The features as they were learned."""
+        features = learned_features(self.settings, self.learned)
+        if features.meaning is not None:
+            features.meaning.width = self.width
+        return features
 
     def prepare(self) -> PreparedShards:
         """Sentences, extracts, features: shards in files."""
         for old in self.folder.known("prepared", ".json"):
             if not all(shard_file(old, j).exists() for j in range(len(read_record(old)["shards"]))):
                 old.unlink()  # a shard was lost: its piece is done again
-        files = self._each("Preparing", "prepared", prepare, self.folder.path / "learned.json")
-        shards, sentences, size, empty = list[Path](), 0, 0, list[str]()
-        for out in files:
+        outs = [self.folder.file("prepared", int(file.stem), ".json") for file in self.files]
+        tasks = [
+            PieceTask(file, self.settings, out, dropped, self.learned)
+            for file, out, dropped in zip(self.files, outs, self.dropped, strict=True)
+            if not out.exists()
+        ]
+        left = {task.out for task in tasks}
+        done = sum(read_record(out)["clusters"] for out in outs if out not in left)
+        for _, n in self.workers.each(partial(compiled, prepare_piece), tasks):
+            done += n
+            self.progress.stage("Preparing", done, self.clusters)
+        found = PreparedShards([], self.clusters, 0, [], 0)
+        for out in outs:
             record = read_record(out)
             if None not in (self.width, record["width"]) and self.width != record["width"]:
                 raise ValueError(
                     f"The encoder must give all texts as many numbers, found {self.width} and {record['width']}."
                 )
             self.width = self.width if record["width"] is None else record["width"]
-            sentences, empty = sentences + record["sentences"], empty + record["empty"]
-            size += sum(squares for _, squares in record["shards"])
-            shards += [shard_file(out, j) for j in range(len(record["shards"]))]
-        return PreparedShards(shards, self.counted.clusters, sentences, empty, size)
-
-    def features(self) -> SentenceFeatures:
-        """The features as they were learned."""
-        features = learned_features(self.settings, self.folder.path / "learned.json")
-        if features.meaning is not None:
-            features.meaning.width = self.width
-        return features
-
-    def _each(self, what: str, stage: str, work: Callable[[PieceTask], int], learned: Path | None = None) -> list[Path]:
-        """Do a stage on all pieces; their records."""
-        total, dropped = self.counted.clusters, self.counted.dropped
-        line = Pass(self.corpus, self.folder, self.workers, self.progress)
-        files, notes = line.each(
-            what,
-            stage,
-            work,
-            lambda piece, out: PieceTask(piece, self.settings, out, learned),
-            size=lambda out: int(read_record(out)["clusters"]),
-            total=total,
-            dropped=dropped,
-        )
-        if not total:  # what the reader of a format without pieces passed over
-            write_record(self.folder.file(stage, "parent", ".json"), notes.passed)
-        return files
-
-    def _repeated(self, files: Sequence[Path]) -> dict[str, Any]:
-        """Places of clusters whose ids came before, by piece; an error unless bad parts are skipped."""
-        census, dropped, bad = Census(), dict[int, list[int]](), list[str]()
-        for number, file in enumerate(files):
-            record = read_record(file)
-            notes = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad)
-            for place, *seen in record["seen"]:
-                with notes.tolerate():
-                    census.see(notes.path, *seen)
-                if len(notes.bad) > len(dropped.get(number, ())):
-                    dropped.setdefault(number, []).append(place)
-            bad += notes.bad
-        return {"dropped": dropped, "bad": bad}
-
-    def _sum_up(self, files: Sequence[Path], bad: Sequence[str]) -> dict[str, Any]:
-        """What all pieces amount to; the document frequencies have a file of their own."""
-        notes, counts = self.corpus.notes(), Counter[str]()
-        clusters = documents = 0
-        languages: set[str] = set()
-        said: dict[str, set[str]] = {"split": set(), "language": set()}
-        without: list[list[Any]] = []
-        for record in map(read_record, files):
-            counts.update(record["words"])
-            without += [[clusters + t, name] for t, name in record["without"]]
-            clusters, documents = clusters + record["clusters"], documents + record["documents"]
-            languages |= set(record["languages"])
-            for _, _, _, split, language in record["seen"]:
-                said["split"].add(str(split))
-                said["language"].add(str(language))
-            notes.add(record["passed"])
-        notes.add(read_record(self.folder.file("counted", "parent", ".json")))
-        notes.bad.extend(map(Bad, bad))
-        counted = documents if self.settings.sentence_features().counts_words else 0
-        write_record(
-            self.folder.path / "learned.json",
-            {"documents": counted, "counts": dict(sorted(counts.items())), "edges": None},
-        )
-        found = {"clusters": clusters, "documents": documents, "languages": sorted(languages), "without": without}
-        return found | {"said": {name: sorted(x) for name, x in said.items()}, "passed": notes.passed}
+            found.shards.extend(shard_file(out, j) for j in range(len(record["shards"])))
+            found.empty.extend(record["empty"])
+            squares = sum(size for _, size in record["shards"])
+            found = found._replace(sentences=found.sentences + record["sentences"], squares=found.squares + squares)
+        return found
 
 
 def instances(prepared: PreparedShards) -> tuple[Any, ...]:
     """What is learned from: item sets, targets and weights where they are few, else the files that hold them."""
-    if prepared.clusters > FEW or prepared.squares > AT_ONCE:
+    if prepared.clusters > FEW_CLUSTERS or prepared.squares > IN_MEMORY:
         return ([str(path) for path in prepared.shards],)
     X, y, weights = list[ItemSet](), list[IntArray](), list[float]()
     for shard in map(load_shard, prepared.shards):

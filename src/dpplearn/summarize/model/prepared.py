@@ -17,12 +17,17 @@ from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.process import remaining
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.given import Given, as_cluster
+from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
 from dpplearn.summarize.model.about import REASON, Question
-from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.model.first_choice import finalists
+from dpplearn.summarize.model.numbered import Numbered
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
-TYPICAL = 200_000  # and "typical" at most
+TYPICAL_SAMPLES = 200_000  # and "typical" at most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,18 +158,9 @@ class Prepared:
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        return self._agreement(np.zeros(self.n, np.bool_))
-
-    def _agreement_without(self, out: Mask) -> list[tuple[float, Any]]:
-        """The same where some are no candidates: what these say counts for nothing, and is not read for it."""
-        return self.agreement if "agreement" in vars(self) else self._agreement(out)
-
-    def _agreement(self, out: Mask) -> list[tuple[float, Any]]:
-        said = self.read.matched_without(out, self.language)
+        said, _ = Numbered.of(self.read.matched(self.language))
         parts = [(1.0 - self.bigrams, said.counts())]
-        if self.bigrams > 0.0:
-            parts.append((self.bigrams, said.pairs().counts()))
-        return parts
+        return [*parts, (self.bigrams, said.pairs().counts())] if self.bigrams > 0.0 else parts
 
     def decode(
         self,
@@ -189,8 +185,7 @@ class Prepared:
             pins |= {"groups": forms, "max_per_group": 1}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
-            utility = self._agreement_without(exclude)
-            items = consensus(model, cost, bound + overrun, utility=utility, rng=rng, **pins).subset
+            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
         elif name in ("sampled", "typical"):
             items = self._sampled(name, cost, bound, overrun, n_samples, rng=rng, model=model, **pins)
         elif name != "greedy":
@@ -215,7 +210,9 @@ class Prepared:
         """
         near, found = bound - overrun / 3 if overrun else 0.97 * bound, np.empty(0, np.int64)
         if name == "typical":
-            draw = partial(typical_map, model, cost, bound + overrun, n_samples=min(n_samples, TYPICAL), **given)
+            draw = partial(
+                typical_map, model, cost, bound + overrun, n_samples=min(n_samples, TYPICAL_SAMPLES), **given
+            )
             tries = [partial(draw, min_cost=near), draw]
         else:
             draw = partial(sampled_map, model, cost, bound + overrun, n_samples=n_samples, **given)
@@ -226,3 +223,50 @@ class Prepared:
             if found.size:
                 break
         return found
+
+
+def prepare(
+    given: Given | Featurized | Prepared,
+    features: SentenceFeatures,
+    model: ConditionalPredictor,
+    language: str | None,
+    bigrams: float,
+    *,
+    min_words: int = 1,
+    keep_all: bool = False,
+    compress: bool = False,
+    about: str | None = None,
+    warn: bool = False,
+) -> Prepared:
+    """All that summaries of a cluster have in common; one that was prepared by the same model is taken as it is."""
+    if isinstance(given, Featurized | Prepared) and (min_words != 1 or keep_all):
+        raise ValueError("min_words and keep_all say how a cluster is read, and this one was read already.")
+    if isinstance(given, Prepared):
+        if given.model is not model or given.bigrams != bigrams:
+            raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
+        if compress and not given.compressed:
+            raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
+        return given.about(about)
+    cluster = given if isinstance(given, Featurized) else as_cluster(given)
+    if warn and isinstance(cluster, Cluster):
+        warn_unless_read(cluster, language, stacklevel=5)
+    if isinstance(cluster, Featurized):
+        read = check_parts(cluster, features)
+    else:
+        read = features.read(cluster, min_words=min_words, keep_all=keep_all)
+    language = read_as(read.cluster, language)
+    read = features.with_forms(read, language) if compress and read.forms is None else read
+    asked = None if about is None else Question.of(read, about)
+    kept = finalists(read, model, lift=0.0 if asked is None else asked.lift)
+    asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
+    return Prepared(kept, model, language, bigrams, asked, compress or read.forms is not None)
+
+
+def check_parts(read: Featurized, features: SentenceFeatures) -> Featurized:
+    """A cluster that was read with an encoder if the model has one, and without one if not."""
+    if read.meaning != (features.meaning is not None):
+        raise ValueError(
+            f"This cluster was read {'with' if read.meaning else 'without'} an encoder, and the model was trained "
+            f"{'without' if read.meaning else 'with'} one. Read it by the summarizer's own features_.read(cluster)."
+        )
+    return read

@@ -17,11 +17,10 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn.learning._gram_loops import gram
-from dpplearn.learning.parts import shared_columns
-from dpplearn.summarize.model.bins import bins_within, global_bins, local_bins, one_hot
-from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
-from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster
+from dpplearn.learning._loops import gram
+from dpplearn.learning.similarity import shared_columns
+from dpplearn.summarize.model.centrality import lexrank, mean_similarity
+from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
 
@@ -52,13 +51,12 @@ class Reading(SplitCluster):
     @property
     def mean_similarity(self) -> FloatArray:
         """Mean cosine of each sentence to the others; rounded, so that equal sentences are equal."""
-        values = mean_similarity(self.C) if len(self) <= EXACT else mean_similarity_of_rows(self.phi)
-        return np.round(values, 10)
+        return np.round(mean_similarity(self.phi), 10)
 
     @property
     def lexrank(self) -> FloatArray:
         """LexRank of each sentence, rounded too."""
-        return np.round(lexrank(self.C) if len(self) <= EXACT else lexrank_of_rows(self.phi), 10)
+        return np.round(lexrank(self.phi), 10)
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -97,7 +95,7 @@ class Reading(SplitCluster):
         gaps = [text[a.end : b.start] for a, b in pairwise(self.sentences)]
         lines = [text[one.start : one.end] for one in self.sentences[1:]]
         alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
-        return alone >= LINES * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
+        return alone >= LIST_SHARE * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
 
     def share(self, holds: FloatArray, beside: int = 0) -> FloatArray:
         """The share of each sentence's words, weighed by idf, for which something holds, and of some for which not.
@@ -176,6 +174,56 @@ class Feature:
         return parts
 
 
+def inner_edges(bins: int) -> FloatArray:
+    """The shares of values below each edge between bins of equal size: 1/5, 2/5, ... of five."""
+    return np.arange(1, bins) / bins
+
+
+def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:
+    """The bin of each value; edges that ties made equal leave bins between them empty."""
+    return np.searchsorted(edges, values, side="right")
+
+
+def local_bins(values: FloatArray, bins: int) -> IntArray:
+    """The bin of each value among the others: by the share of values below it, ties counting half.
+
+    Equal values share a bin, and one value alone is in the middle one, so that clusters of any size have bins.
+
+    Examples
+    --------
+    >>> local_bins(np.array([3.0, 1.0, 2.0, 2.0]), 4)
+    array([3, 0, 2, 2])
+    >>> local_bins(np.array([7.0]), 5)
+    array([2])
+    """
+    ordered = np.sort(values)
+    below = np.searchsorted(ordered, values, side="left")
+    up_to = np.searchsorted(ordered, values, side="right")
+    return (below + up_to) * bins // (2 * values.size)
+
+
+def bins_within(values: FloatArray, group: IntArray, bins: int) -> IntArray:
+    """`local_bins` of the values of each group by themselves; groups are numbered from 0.
+
+    Examples
+    --------
+    >>> bins_within(np.array([3.0, 7.0, 1.0, 2.0, 2.0]), np.array([0, 1, 0, 0, 0]), 4)
+    array([3, 2, 0, 2, 2])
+    """
+    key = group * values.size + np.searchsorted(np.sort(values), values)  # groups, and in them values, in order
+    ordered, size = np.sort(key), np.bincount(group)
+    both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
+    before = np.cumsum(size) - size
+    return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
+
+
+def one_hot(index: IntArray, bins: int) -> FloatArray:
+    """Row i has its one in column index[i]."""
+    out = np.zeros((index.size, bins))
+    out[np.arange(index.size), index] = 1.0
+    return out
+
+
 def ranks(values: FloatArray) -> FloatArray:
     """The rank of each value among the others, from 0 to 1; equal values share one, and one alone has 0.5."""
     return (local_bins(values, RANKS) + 0.5) / RANKS
@@ -205,13 +253,13 @@ def like_other_documents(read: Reading) -> FloatArray:
 def letters_per_word(read: Reading) -> FloatArray:
     """Drawn to the mean where words are few."""
     found, columns = read.numbered
-    letters = found.sums(columns.spelling.letters)
+    letters = found.sums(np.fromiter(map(len, columns), np.float64))
     mean = letters.sum() / found.numbers.size
     return (letters + BESIDE * mean) / (read.lengths + BESIDE)
 
 
 def has_brackets(read: Reading) -> list[bool]:
-    there = [sign for sign in BRACKETS if sign in "".join(read.texts)]
+    there = [sign for sign in OPENING_BRACKETS if sign in "".join(read.texts)]
     return [any(map(text.__contains__, there)) for text in read.texts]
 
 
@@ -230,15 +278,15 @@ def end_of_a_long_document(read: Reading) -> FloatArray:
     """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
     position, last = read.in_document
     return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
-        np.log(np.maximum(last, 1.0) / LONG), 0.0, 1.0
+        np.log(np.maximum(last, 1.0) / LONG_DOCUMENT), 0.0, 1.0
     )
 
 
 FIRST = 15.0  # sentences, over which what stands at the beginning counts e times less
 BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
-LONG = 50  # sentences from which on a document is long: its end may be a conclusion
-LINES = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
-BRACKETS = ("(", "[", "（", "［")
+LONG_DOCUMENT = 50  # sentences from which on a document is long: its end may be a conclusion
+LIST_SHARE = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
+OPENING_BRACKETS = ("(", "[", "（", "［")
 
 # A new feature is an entry here; its columns stand in F in this order.
 PAPER_FEATURES = (

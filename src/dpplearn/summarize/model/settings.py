@@ -12,12 +12,11 @@ from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import check_encoder
-from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
 from dpplearn.summarize.text.matching import normal_language
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit
 
-TARGETS = ("each", "all")
+ORACLES, TARGETS = ("pairs", "paper"), ("each", "all")
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class SummarizerSettings:
             "rho": check_rho(self.rho),
             "prior_variance": variance,
             "language": normal_language(self.language),
-            "oracle": check_choice(self.oracle, "oracle", tuple(ORACLES)),
+            "oracle": check_choice(self.oracle, "oracle", ORACLES),
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
             "bigrams": bigrams,
             "random_state": check_int(self.random_state, "random_state"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, pairwise
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -14,28 +15,30 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.corpora.document import NoSentencesError
-from dpplearn.summarize.model.numbered import Numbered, ends_of, firsts
-from dpplearn.summarize.model.tokens import ByWord, numbered_matches, numbered_words
-from dpplearn.summarize.text.leaning import leaning_language, leans
+from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.text.matching import match_words
+from dpplearn.summarize.text.standing import Lack, leans, listed_language, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs
-
-Words = tuple[str, ...]
+from dpplearn.summarize.text.words import words
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
 
 
-class NumberedTexts:
-    """Texts, and their words as numbers once somebody asks for these."""
+class TextsWithWords:
+    """Texts, and their words once somebody asks for these."""
 
     def __init__(self, texts: list[str]) -> None:
         self.texts = texts
 
     @cached_property
-    def numbered(self) -> tuple[Numbered, ByWord]:
+    def words(self) -> list[list[str]]:
+        return [*map(words, self.texts)]
+
+    @cached_property
+    def numbered(self) -> tuple[Numbered, dict[str, int]]:
         """The words as numbers, and the number of each word."""
-        return numbered_words(self.texts)
+        return Numbered.of(self.words)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,10 +48,9 @@ class SplitCluster:
     cluster: Cluster
     sentences: tuple[Sentence, ...]
     set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
-    known: NumberedTexts | None = field(repr=False)  # their words, where they were read before
+    known: TextsWithWords | None = field(repr=False)  # their words, where they were read before
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
-    _leans: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
 
     def __len__(self) -> int:
@@ -58,25 +60,23 @@ class SplitCluster:
         return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
     @cached_property
-    def numbered_texts(self) -> NumberedTexts:
+    def with_words(self) -> TextsWithWords:
         """The texts of the sentences with their words, which others that are made of this one share."""
-        return NumberedTexts([sentence.text for sentence in self.sentences]) if self.known is None else self.known
+        return TextsWithWords([sentence.text for sentence in self.sentences]) if self.known is None else self.known
 
     @property
     def texts(self) -> list[str]:
-        return self.numbered_texts.texts
+        return self.with_words.texts
 
     @property
-    def numbered(self) -> tuple[Numbered, ByWord]:
-        """The words of the sentences as numbers, and the number of each word."""
-        return self.numbered_texts.numbered
-
-    @cached_property
-    def words(self) -> tuple[Words, ...]:
+    def words(self) -> list[list[str]]:
         """The words of each sentence."""
-        (numbers, ends, _), columns = self.numbered
-        said = tuple(map(columns.spelling.words.__getitem__, numbers.tolist()))
-        return tuple(said[start:end] for start, end in pairwise(ends.tolist()))
+        return self.with_words.words
+
+    @property
+    def numbered(self) -> tuple[Numbered, dict[str, int]]:
+        """The words of the sentences as numbers, and the number of each word."""
+        return self.with_words.numbered
 
     @cached_property
     def said(self) -> tuple[str, ...]:
@@ -85,44 +85,37 @@ class SplitCluster:
 
     @cached_property
     def twins(self) -> list[int]:
-        """The first sentence that has the words of each: itself, of nearly all.
-
-        Sums of squares tell nearly all others apart, so that few are sorted.
-        """
-        (numbers, ends, _), _ = self.numbered
-        _, kind = firsts(np.diff(np.append(0, np.cumsum(numbers * numbers))[ends]))
-        found, first = list(range(len(self))), dict[bytes, int]()
-        for i in np.flatnonzero(np.bincount(kind)[kind] > 1).tolist():
-            found[i] = first.setdefault(np.sort(numbers[ends[i] : ends[i + 1]]).tobytes(), i)
-        return found
+        """The first sentence that has the words of each: itself, of nearly all."""
+        first = dict[str, int]()
+        return [first.setdefault(said, i) for i, said in enumerate(self.said)]
 
     @cached_property
     def leaning(self) -> npt.NDArray[np.bool_]:
-        """Which sentences lean on the one before them (`dpplearn.summarize.text.leaning`)."""
-        return np.array([self.leans(i) for i in range(len(self))], np.bool_)
-
-    def leans(self, i: int) -> bool:
-        """Whether one sentence does: of most nobody asks."""
-        if i not in self._leans:
-            self._leans[i] = leans(self.texts[i], self._leaning_language)
-        return self._leans[i]
+        """Which sentences lean on the one before them (`dpplearn.summarize.text.standing`)."""
+        return np.array([leans(text, self._listed_language) for text in self.texts], np.bool_)
 
     @cached_property
-    def _leaning_language(self) -> str | None:
+    def lacks(self) -> tuple[Lack | None, ...]:
+        """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
+        lacks = [why_not_alone(text, self._listed_language) for text in self.texts]
+        usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
+        return tuple(None if lack in usual else lack for lack in lacks)
+
+    @property
+    def alone(self) -> npt.NDArray[np.bool_]:
+        """Which sentences stand alone."""
+        return np.array([lack is None for lack in self.lacks], np.bool_)
+
+    @cached_property
+    def _listed_language(self) -> str | None:
         own = self.cluster.language
-        return leaning_language((self.cluster.foreign or "English") if own is None else own, ())
+        return listed_language((self.cluster.foreign or "English") if own is None else own)
 
     @cached_property
     def places(self) -> IntArray:
         """A number for each place in a document: one less for the sentence before, and of none for the first."""
         farthest = max((one.position for one in self.sentences), default=0) + 2
         return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
-
-    def leaning_without(self, subset: IntArray, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Which of some sentences lean on one that is not in a set."""
-        found = among & ~np.isin(self.places - 1, self.places[subset])
-        found[found] = [self.leans(i) for i in np.flatnonzero(found).tolist()]
-        return found
 
     def considered(self, order: Iterable[int]) -> dict[int, int]:
         """Of sentences with the same words, the first in this order, by their twin."""
@@ -141,13 +134,6 @@ class SplitCluster:
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""
         return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
-
-    def matched_without(self, out: npt.NDArray[np.bool_], language: str | None) -> Numbered:
-        """The same as numbers, and no words of some that nobody asks for."""
-        found = numbered_matches([*compress(self.texts, (~out).tolist())], language)
-        lengths = np.zeros(len(self), np.int64)
-        lengths[~out] = np.diff(found.ends)
-        return found._replace(ends=ends_of(lengths))
 
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
@@ -182,13 +168,15 @@ def split_cluster(
     """
     check_cluster(cluster)
     key, kept = (splitter, min_words, keep_all, type(cluster)), cluster.latest_split
-    split: SplitCluster = kept.get(key, lambda: _split(cluster, splitter, limit, min_words, keep_all))
+    split: SplitCluster = kept.get(key, lambda: _fresh_split(cluster, splitter, limit, min_words, keep_all))
     if len(split) + len(split.set_aside) > limit:  # kept from a call with a larger one
-        return _split(cluster, splitter, limit, min_words, keep_all)
+        return _fresh_split(cluster, splitter, limit, min_words, keep_all)
     return split
 
 
-def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool) -> SplitCluster:
+def _fresh_split(
+    cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool
+) -> SplitCluster:
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
     found = SplitCluster(cluster, candidates.sentences, candidates.set_aside, None)
     has_words = np.diff(found.numbered[0].ends) > 0

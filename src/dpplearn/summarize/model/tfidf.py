@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import repeat
 
 import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray
-from dpplearn.summarize.model.numbered import Numbered, ends_of
-from dpplearn.summarize.model.tokens import ByWord
+from dpplearn.summarize.model.numbered import Numbered
 
-FLOOR = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
-UNSEEN = 10  # sentences that a text is thought to have beside its own, so that those of a short one can be alike
+LEAST_WEIGHT = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
+MORE_SENTENCES = 10  # that a text is thought to have beside its own, so that those of a short one can be alike
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,12 @@ class Idf:
 
     @classmethod
     def of_sentences(cls, counts: sparse.csr_array, columns: Collection[str]) -> Idf:
-        """How many of a text's own sentences have each word, and `UNSEEN` more that have none of them.
+        """How many of a text's own sentences have each word, and `MORE_SENTENCES` more that have none of them.
 
         With these, what two sentences of three have in common still weighs something.
         """
         having = np.bincount(counts.indices, minlength=len(columns))
-        n = counts.shape[0] + UNSEEN
-        if isinstance(columns, ByWord):
-            return cls(n, ByWord(columns.spelling, having))
-        return cls(n, dict(zip(columns, having.tolist(), strict=True)))
+        return cls(counts.shape[0] + MORE_SENTENCES, dict(zip(columns, having.tolist(), strict=True)))
 
     def weight(self, word: str) -> float:
         """Inverse document frequency of one word."""
@@ -63,11 +59,8 @@ class Idf:
 
     def weights(self, words: Iterable[str]) -> FloatArray:
         """Inverse document frequency of each word."""
-        if isinstance(words, ByWord) and isinstance(self.counts, ByWord) and words.spelling is self.counts.spelling:
-            counts = self.counts.numbers  # what was counted: nobody needs to spell it
-        else:
-            counts = np.fromiter(map(self.counts.get, words, repeat(0)), np.int64)
-        return np.asarray(np.maximum(np.log((1 + self.documents) / (1 + counts)), FLOOR))
+        counts = np.fromiter(map(self.counts.get, words, repeat(0)), np.int64)
+        return np.asarray(np.maximum(np.log((1 + self.documents) / (1 + counts)), LEAST_WEIGHT))
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
         """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
@@ -101,6 +94,5 @@ def word_counts(
     if vocabulary is None:
         found, vocabulary = Numbered.of(texts)
         return found.counts(), vocabulary
-    known = [[vocabulary[word] for word in words if word in vocabulary] for words in texts]
-    numbers = np.array([*chain.from_iterable(known)], np.int64)
-    return Numbered(numbers, ends_of(map(len, known)), len(vocabulary)).counts(), vocabulary
+    found, _ = Numbered.of([[*vocabulary], *([word for word in one if word in vocabulary] for one in texts)])
+    return found.counts()[1:], vocabulary

@@ -8,13 +8,12 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import IntArray
 from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._numba import compiled_always
@@ -27,12 +26,12 @@ from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.corpora.reading import Corpus, listed
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures, with_features
 from dpplearn.summarize.model.meaning import Meaning, encode, encoder_name
+from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.pipeline import TrainingPipeline, instances
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.split_cluster import check_cluster
-from dpplearn.summarize.model.targets import training_targets
+from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
 from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.matching import ENGLISH
 from dpplearn.summarize.text.units import Unit, limit, measured
@@ -57,18 +56,12 @@ class Trained(NamedTuple):
     training: dict[str, Any]
 
 
-class Example(NamedTuple):
+class TrainingExample(NamedTuple):
     """A cluster, its items with their costs, and the extracts that it is an example of, together counting once."""
 
     read: Featurized
     items: ItemSet
     targets: list[IntArray]
-
-    def scaled(self, priors: FloatArray) -> Example:
-        """With features times the roots of these: one prior for all their weights is then theirs for each."""
-        return self._replace(
-            items=self.read.with_features(self.items.features * np.sqrt(priors), None, self.items.cost)
-        )
 
 
 def train(
@@ -92,28 +85,28 @@ def train(
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
 
     if not isinstance(clusters, Corpus):
-        check_list(clusters)
+        if not clusters:
+            raise ValueError("Training needs clusters of documents with reference summaries; found none.")
+        for cluster in clusters:
+            check_cluster(cluster)
         clusters = listed(clusters)
     meaning = Meaning.of(settings.encoder)
     meaning = None if meaning is None else meaning.measured()
     progress = as_progress(verbose)
-    identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else clusters.identity}
-    identity |= {
-        "settings": {} if work is None else named_settings(settings),
-        "tune": tune,
-        "evaluator": str(evaluator),
-    }
+    identity: dict[str, Any] = {"dpplearn": __version__, "tune": tune, "evaluator": str(evaluator)}
+    identity |= {"corpus": [], "settings": {}} if work is None else {
+        "corpus": clusters.identity, "settings": named_settings(settings)
+    }  # fmt: skip
     with WorkFolder(work, identity, anew=anew) as folder:
         with open_workers(backend, n_jobs) as workers, blas_threads(0), compiled_always():
             pipeline = TrainingPipeline(folder, workers, clusters, settings, progress)
-            counted = pipeline.count()
-            refuse_without(counted.without, counted.clusters)
-            texts = (document.text for cluster in clusters for document in cluster.documents)
-            language = settle(settings.language, counted.languages, islice(texts, 30), stacklevel=4)
+            pipeline.read()
+            refuse_without(pipeline.without, pipeline.clusters)
+            language = settle(settings.language, pipeline.languages, pipeline.texts(30), stacklevel=4)
             pipeline.settings = settings = replace(settings, language=language)
-            pipeline.learn_bins()
+            pipeline.learn()
             prepared = pipeline.prepare()
-            check_empty(prepared.empty, counted.clusters, settings)
+            check_empty(prepared.empty, prepared.clusters, settings)
             rho, variance = settings.rho, settings.prior_variance
             if tune:
                 rho, variance = tuned(pipeline, settings, progress)
@@ -131,8 +124,8 @@ def train(
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, progress=False)
         training = {
-            "clusters": counted.clusters,
-            "documents": counted.documents,
+            "clusters": prepared.clusters,
+            "documents": pipeline.documents,
             "sentences": prepared.sentences,
             "prior_variance": variance,
             "log_likelihood": float(model.log_likelihood_),
@@ -158,38 +151,6 @@ def named_settings(settings: SummarizerSettings) -> dict[str, Any]:
             spans = []
         found["splitter"] = [encoder_name(splitter), sha256(json.dumps(spans).encode()).hexdigest()]
     return found
-
-
-def tuned(pipeline: TrainingPipeline, settings: SummarizerSettings, progress: Progress) -> tuple[float, float]:
-    """What `choose` finds on the clusters, or on as many of them, drawn by the seed, as are held in memory at once."""
-    known, features = pipeline.folder.path / "tuned.json", pipeline.features()
-    if not known.exists():
-        examples = [example_of(features, cluster, settings) for cluster in pipeline.sample(TUNED)]
-        rho, variance = choose([one.scaled(features.priors) for one in examples], settings, progress)
-        write_record(known, {"rho": rho, "variance": variance})
-    found = read_record(known)
-    return found["rho"], found["variance"]
-
-
-def example_of(features: SentenceFeatures, cluster: Cluster, settings: SummarizerSettings) -> Example:
-    """A cluster with its items and extracts, in memory."""
-    read = features.read(cluster)
-    return Example(read, read.item_set(settings.unit), training_targets(read, settings))
-
-
-def check_list(clusters: Sequence[Cluster]) -> None:
-    """Clusters, and at least one."""
-    if not clusters:
-        raise ValueError("Training needs clusters of documents with reference summaries; found none.")
-    for cluster in clusters:
-        check_cluster(cluster)
-
-
-def check_references(clusters: Sequence[Cluster]) -> None:
-    """At least one cluster, and a reference of each."""
-    check_list(clusters)
-    without = [(t, c.id) for t, c in enumerate(clusters) if not any(map(str.strip, c.references))]
-    refuse_without(without, len(clusters))
 
 
 def refuse_without(without: Sequence[tuple[int, str | None]], total: int) -> None:
@@ -225,13 +186,7 @@ def settle(language: str | None, said: Collection[str], texts: Iterable[str], st
     return None
 
 
-def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> None:
-    """Something can be learned: an error if from no cluster, a warning of those from which not."""
-    empty = [example.read.cluster.name for example in examples if not any(Y.size for Y in example.targets)]
-    check_empty(empty, len(examples), settings, stacklevel=5)
-
-
-def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings, stacklevel: int = 4) -> None:
+def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings) -> None:
     """Something can be learned from clusters, of which those named have no target."""
     if len(empty) == total:
         raise ValueError(
@@ -242,17 +197,43 @@ def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings, 
         warnings.warn(
             f"No sentence of {empty[0]} shares a word with its references and fits the budget"
             f"{f', nor of {len(empty) - 1} other clusters' if len(empty) > 1 else ''}: nothing can be learned there.",
-            stacklevel=stacklevel,
+            stacklevel=4,
         )
 
 
-def flat(examples: Sequence[Example]) -> tuple[list[ItemSet], list[IntArray], list[float]]:
+def example_of(features: SentenceFeatures, split: SplitCluster, settings: SummarizerSettings) -> TrainingExample:
+    """A cluster with its items and extracts, in memory."""
+    read = features.featurized(split)
+    return TrainingExample(read, read.item_set(settings.unit), training_targets(read, settings))
+
+
+def flat(examples: Sequence[TrainingExample]) -> tuple[list[ItemSet], list[IntArray], list[float]]:
     """Each cluster's items with each of its targets, and weights that make every cluster count once."""
     pairs = [(example, Y) for example in examples for Y in example.targets]
     return [one.items for one, _ in pairs], [Y for _, Y in pairs], [1.0 / len(one.targets) for one, _ in pairs]
 
 
-def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: Progress) -> tuple[float, float]:
+def tuned(pipeline: TrainingPipeline, settings: SummarizerSettings, progress: Progress) -> tuple[float, float]:
+    """Rho and the prior variance by held-out ROUGE, on as many clusters, drawn by the seed, as are held in memory.
+
+    With features times the roots of their priors, one prior for all their weights is that of each.
+    """
+    known, features = pipeline.folder.path / "tuned.json", pipeline.features()
+    if not known.exists():
+        examples = []
+        for split in pipeline.sample(TUNED):
+            read, items, targets = example_of(features, split, settings)
+            items = with_features(items, items.features * np.sqrt(features.priors), None, items.cost)
+            examples.append(TrainingExample(read, items, targets))
+        rho, variance = best_by_rouge(examples, settings, progress)
+        write_record(known, {"rho": rho, "variance": variance})
+    found = read_record(known)
+    return found["rho"], found["variance"]
+
+
+def best_by_rouge(
+    examples: Sequence[TrainingExample], settings: SummarizerSettings, progress: Progress
+) -> tuple[float, float]:
     """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries.
 
     Weights are learned without the held-out clusters; idf and bins, which know no references, are those of all.

@@ -24,17 +24,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.tilt import find_tilt, tilted, tilted_marginals
 from dpplearn.process import remaining
+from dpplearn.summarize.model.prepared import Mask
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
 Room: TypeAlias = Callable[[IntArray, Mask], Mask]
-SAME = 1e-10  # added to K's diagonal: about what a sentence that depends on the others keeps of its probability
+JITTER = 1e-10  # added to K's diagonal: about what a sentence that depends on the others keeps of its probability
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +124,7 @@ class Worth:
     def precision(self, subset: IntArray) -> FloatArray:
         """K_Y^-1, whose diagonal has 1 / p_i of each of these given the others."""
         K = self.rows[subset] @ self.rows[subset].T
-        return np.asarray(np.linalg.inv(K + SAME * np.eye(subset.size)), np.float64)
+        return np.asarray(np.linalg.inv(K + JITTER * np.eye(subset.size)), np.float64)
 
     def without_filler(self, subset: IntArray, pinned: IntArray) -> IntArray:
         """A set without what is not worth having beside the rest, the least likely first; one sentence stays."""
@@ -154,7 +153,7 @@ class Worth:
         while (free := room(subset, free & (p.round(12) >= floor))).any():
             best = int(np.lexsort((np.where(free, alone, -1.0), np.where(free, p.round(12), -1.0)))[-1])
             subset = np.append(subset, best)
-            if p[best] > SAME:  # what it has that the others have not: Gram and Schmidt, twice against rounding
+            if p[best] > JITTER:  # what it has that the others have not: Gram and Schmidt, twice against rounding
                 new = self.rows[best]
                 for _ in range(2):
                     new = new - (new @ span.T) @ span

@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, BlockText
 from dpplearn.summarize.text.lines import is_date
-from dpplearn.summarize.text.markup import characters, tokens
 from dpplearn.summarize.text.newswire import is_byline
 from dpplearn.summarize.text.word_lists import word_lists, word_set
 
-_DROPPED = frozenset(["script", "style", "noscript", "template", "svg", "iframe", "select", "button", "textarea"])
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _KINDS = {
     **dict.fromkeys(_HEADINGS | {"dt", "summary"}, "heading"),
@@ -30,31 +29,28 @@ _BLOCKS = frozenset(_KINDS) | word_set(
     "article body center details div dl fieldset figure form head header hr html main ol section table tbody thead "
     "title tr ul"
 )
-_CELLS = frozenset(["td", "th"])
-# Elements that end where the next of them begins, and what they may not be sought beyond.
-_SAME = {
-    "p": frozenset(["p"]),
-    "li": frozenset(["li"]),
-    "tr": frozenset(["tr", "td", "th"]),
-    **dict.fromkeys(("dt", "dd"), frozenset(["dt", "dd"])),
-    **dict.fromkeys(_CELLS, _CELLS),
-}
-_VOID = frozenset(["hr"])
 _WHOLE_PAGE = frozenset(["html", "body", "main", "article", "head", "title"])  # their classes say nothing of their text
-_ATTRIBUTE = re.compile(
-    r"(?:^|\s)(class|id|role|itemprop|rel)\s{0,9}=\s{0,9}(\"[^\"]{0,400}|'[^']{0,400}|[^\s\"'>]{1,200})",
-    re.IGNORECASE,
-)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _PART = re.compile(r"[a-z]+")
 _LINKED = 0.8  # share of its characters in links from which on a short block only leads elsewhere
 _LONGEST_BYLINE = 200
 _STORY = 0.25  # share of a page's paragraphs that must be left as its story
 _ENOUGH = 400  # characters that are a story however many readers comment on it
-_INLINE = frozenset(["sup", "span"])
 _MARK = re.compile(r"\s*\[[^\[\]]{1,30}\]\s*")  # a note's number, [citation needed]
-_LONGEST_MARK = 40
-_TO_NOTE = re.compile(r"href\s{0,9}=\s{0,9}[\"']?[^\"'\s>]{0,200}#", re.IGNORECASE)
+
+# Comments and what is no text, to be left out; declarations; and tags, with attributes as the HTML standard reads them.
+_MARKUP = re.compile(
+    r"<!--(?:-?>|.*?(?:-->|\Z))"
+    r"|<(script|style|noscript|template|svg|iframe|select|button|textarea)(?=[\s/>])(?:[^<>]*+/>|.*?(?:</\1(?=[\s/>])[^>]*+>?|\Z))"
+    r"|<title\s*/>|<(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)"
+    r"|<(/?)([a-z][^\s/>]*+)(?:[\s/]*+[^\s/>][^\s/>=]*+"
+    r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>]*+))?+)*+[\s/]*+(?:(>)|\Z)",
+    re.IGNORECASE | re.DOTALL | re.ASCII,
+)
+_DEEPEST = 200  # elements in elements: beyond, the time of HTML parsers is quadratic
+_CLOSING = word_set("p li dd dt td th tr tbody thead caption")  # the parser ends them itself where the next begins
+_ONCE = frozenset(["html", "head", "body"])  # their ends end nothing
+_NAMED = (_BLOCKS | {"span", "sup"}) - _CLOSING
 
 
 def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | None]:
@@ -72,17 +68,13 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
     >>> title, [(block.kind, page.text[block.start : block.end]) for block in page.blocks]
     ('Rain', [('navigation', 'Home'), ('heading', 'Today'), ('paragraph', 'It rained.'), ('item', 'Wet & c.')])
     """
+    from selectolax.lexbor import LexborHTMLParser
+
+    root = LexborHTMLParser(shallow(source)).root
     trusted, comments = 2, True
     while True:
         reader = _Reader(trusted, comments)
-        for kind, value, attributes in tokens(source, raw=_DROPPED):
-            if kind == "text":
-                reader.write(value)
-            elif kind == "open":
-                reader.open(value, attributes)
-            else:
-                reader.close(value)
-        reader.finish()
+        reader.walk(root)
         if fragment or reader.has_story or not (trusted or comments):
             break
         if comments and (reader.commented > reader.passed or not trusted):
@@ -90,6 +82,60 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
         else:
             trusted -= 1
     return reader.made, reader.titles.get("title") or reader.titles.get("h1")
+
+
+def page_blocks(source: str) -> list[tuple[str, str]]:
+    """Kinds and texts of the blocks of a page inside another file; its title, where it stands there, is a heading.
+
+    Examples
+    --------
+    >>> page_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>")
+    [('heading', 'One'), ('paragraph', 'It rained.'), ('item', 'Wet')]
+    """
+    page, title = read_html(source)
+    found = [(block.kind, page.text[block.start : block.end]) for block in page.blocks]
+    return [("heading", title), *found] if title else found
+
+
+def shallow(source: str) -> str:
+    """A page without comments and scripts, with the tags that matter, and none of them too deep in others.
+
+    The parser needs time in proportion to size times depth. A tag that is left out becomes <wbr>, which holds nothing.
+
+    Examples
+    --------
+    >>> shallow('It <b title=">">rained</b>.<!-- <p> --><script>x</script>'), shallow("<div>" * 9_000).count("<div>")
+    ('It <wbr>rained<wbr>.', 200)
+    """
+    opened: list[str] = []
+
+    def tag(found: re.Match[str]) -> str:
+        name = (found[3] or "").lower()
+        if not name or not found[4]:  # a tag that is never ended is none, either
+            return ""
+        if name in _CLOSING or name in ("a", "br"):
+            return found[0]
+        if name in _ONCE:
+            return "" if found[2] else found[0]
+        if name == "form":
+            return "<hr>"
+        if name not in _NAMED:
+            return "<wbr>"
+        if not found[2]:
+            if name != "hr":
+                if len(opened) == _DEEPEST:
+                    return "<wbr>"
+                opened.append(name)
+            return found[0]
+        for at in range(len(opened) - 1, -1, -1):
+            if opened[at] == name:
+                del opened[at:]
+                return found[0]
+            if opened[at] == "table" or name in ("span", "sup"):  # a table, or a block, is not ended from inside
+                break
+        return ""
+
+    return _MARKUP.sub(tag, source)
 
 
 class _Reader:
@@ -106,7 +152,6 @@ class _Reader:
         self.links = self.linked = 0  # <a> that are open; characters in them
         self.cells: list[str] = []
         self.kept = self.passed = self.commented = 0  # characters of paragraphs in the story, outside, by readers
-        self.inline: list[tuple[str, int, int, bool]] = []  # open ones, where they begin, and whether they are no text
 
     @property
     def kind(self) -> str:
@@ -118,76 +163,60 @@ class _Reader:
         heard = self.kept > min(_STORY * (self.kept + self.commented), _ENOUGH)
         return self.kept > _STORY * (self.kept + self.passed) and (heard or not self.comments)
 
-    def write(self, text: str) -> None:
-        self.parts.append(text)
-        if self.links:
-            self.linked += len(text.strip())
+    def walk(self, root: Any) -> None:
+        """Read an element and all that is in it; a string among what is left to do is an element's end."""
+        left = [root]
+        while left:
+            node = left.pop()
+            if isinstance(node, str):
+                self.close(node)
+            elif node.is_text_node:
+                text = node.text_content or ""
+                self.parts.append(text)
+                if self.links:
+                    self.linked += len(text.strip())
+            elif node.tag == "br":
+                self.parts.append("\n")
+            elif not (node.tag in ("sup", "span") and _marks_note(node)):
+                self.open(node)
+                left.append(node.tag)
+                left.extend(reversed(list(node.iter(include_text=True))))
+        self.flush()
+        self.end_row()
 
-    def open(self, tag: str, attributes: str) -> None:
-        if tag == "br":
-            self.parts.append("\n")
-        elif tag == "a":
-            self.links = int("href" in attributes.lower())
-            if self.inline and self.inline[-1][0] == "sup" and _TO_NOTE.search(attributes[:500]):
-                self.inline[-1] = (*self.inline[-1][:3], True)
-        elif tag in _INLINE:
-            said = _words(tag, attributes) if attributes else frozenset()
-            marks = (tag == "sup" and "reference" in said) or not said.isdisjoint(word_lists("page-words")["mark"])
-            self.inline.append((tag, len(self.parts), self.linked, marks))
+    def open(self, node: Any) -> None:
+        tag = node.tag
+        if tag == "a":
+            self.links += "href" in node.attributes
         elif tag in _BLOCKS:
             self.flush()
-            self.end_same(tag)
             if tag == "table":
                 self.end_row()
-            if tag not in _VOID:
-                self.stack.append((tag, self.kind_of(tag, attributes)))
-                self.depth[tag] += 1
+            self.stack.append((tag, self.kind_of(node)))
+            self.depth[tag] += 1
 
     def close(self, tag: str) -> None:
         if tag == "a":
             self.links = 0
-        elif tag in _INLINE:
-            self.end_inline(tag)
         elif tag in _BLOCKS:
             self.flush()
-            while self.depth[tag]:
-                last = self.pop()
-                if last == tag:
-                    break
+            self.stack.pop()
+            self.depth[tag] -= 1
+            if tag in ("tr", "table"):
+                self.end_row()
 
-    def end_inline(self, tag: str) -> None:
-        """Forget what was in an element if it only marks a note."""
-        if not self.inline or self.inline[-1][0] != tag:
-            return
-        _, start, linked, dropped = self.inline.pop()
-        short = tag == "sup" and len(self.parts) - start < _LONGEST_MARK  # bounded, whatever is nested in what
-        if dropped or (short and _MARK.fullmatch("".join(part[:_LONGEST_MARK] for part in self.parts[start:]))):
-            del self.parts[start:]
-            self.linked = linked
-
-    def end_same(self, tag: str) -> None:
-        """Close what cannot hold this element: the <li> before a <li>, the <p> before any block."""
-        ends = _SAME.get(tag, frozenset()) | {"p"}
-        while self.stack and self.stack[-1][0] in ends:
-            self.pop()
-
-    def pop(self) -> str:
-        tag, _ = self.stack.pop()
-        self.depth[tag] -= 1
-        if tag in ("tr", "table"):
-            self.end_row()
-        return tag
-
-    def kind_of(self, tag: str, attributes: str) -> str:
+    def kind_of(self, node: Any) -> str:
         """What is in an element: by the one around it, its class, its name."""
-        around = self.kind
+        tag, around = node.tag, self.kind
         if around in (*OUTSIDE, "comment", "reference") and tag not in _HEADINGS:
             return around
         named = _KINDS.get(tag)
-        if attributes and (self.trusted == 2 or self.comments) and tag not in _WHOLE_PAGE and tag not in _HEADINGS:
-            said = self.said(tag, attributes)
-            if said is not None:
-                return said
+        if (self.trusted == 2 or self.comments) and tag not in _WHOLE_PAGE and tag not in _HEADINGS:
+            words = _words(node)
+            for kind, known in word_lists("page-words").items():
+                counts = self.comments if kind == "comment" else self.trusted == 2
+                if counts and kind != "mark" and not known.isdisjoint(words):
+                    return kind
         if tag == "footer" and self.depth["blockquote"]:
             return "byline"
         if named == "navigation":
@@ -200,21 +229,11 @@ class _Reader:
             return named or "paragraph"  # a table for the layout
         return named or ("paragraph" if tag in ("table", "ul", "ol", "dl") else around)
 
-    def said(self, tag: str, attributes: str) -> str | None:
-        """What the words of class, id and role say that counts: the kind of the first list that has one."""
-        found = _words(tag, attributes)
-        for kind, known in word_lists("page-words").items():
-            counts = self.comments if kind == "comment" else self.trusted == 2
-            if counts and kind != "mark" and not known.isdisjoint(found):
-                return kind
-        return None
-
     def flush(self) -> None:
         """End the block at hand."""
-        text = characters("".join(self.parts))
+        text = "".join(self.parts)
         linked, self.linked = self.linked, 0
         self.parts.clear()
-        self.inline.clear()
         seen = " ".join(text.split())
         if not seen:
             return
@@ -252,24 +271,37 @@ class _Reader:
                 self.kept += len(cell)
                 self.made.add("paragraph", cell)
 
-    def finish(self) -> None:
-        self.flush()
-        self.end_row()
+
+def _marks_note(node: Any) -> bool:
+    """Whether an element only marks a note, or lets one edit what it stands by."""
+    words = _words(node)
+    if not words.isdisjoint(word_lists("page-words")["mark"]):
+        return True
+    if node.tag != "sup":
+        return False
+    to_note = "reference" in words or node.css_first("a[href*='#']") is not None
+    return to_note or _MARK.fullmatch(node.text(deep=True)) is not None
+
+
+def _words(node: Any) -> frozenset[str]:
+    """The words of class, id and role."""
+    given = node.attributes
+    if not given:
+        return frozenset()
+    return _split(node.tag, tuple((given.get(name) or "")[:400] for name in ("class", "id", "role", "itemprop", "rel")))
 
 
 @lru_cache(1_000)
-def _words(tag: str, attributes: str) -> frozenset[str]:
-    """The words of class, id and role, and every two of them in a row as one.
+def _split(tag: str, values: tuple[str, ...]) -> frozenset[str]:
+    """The words of names, and every two of them in a row as one.
 
     The id of a section without a class is what its heading says, as programs that make documentation write it.
     """
-    named = _ATTRIBUTE.findall(attributes[:2_000])
-    classes = {value.strip("\"' ") for name, value in named if name.lower() != "id"}
+    classes = {value for value in (values[0], *values[2:]) if value}
     if classes == {"section"} or (tag == "section" and not classes):
-        named = []
+        return frozenset()
     found: set[str] = set()
-    for _, value in named:
-        for one in value.split():
-            parts = _PART.findall(_HUMP.sub(" ", one).lower())
-            found.update(parts, map("".join, pairwise(parts)))
+    for one in " ".join(values).split():
+        parts = _PART.findall(_HUMP.sub(" ", one).lower())
+        found.update(parts, map("".join, pairwise(parts)))
     return frozenset(found)

@@ -1,29 +1,32 @@
-"""Whether a piece of text could stand in a summary as a sentence, or is a fragment: a small logistic model.
+"""Whether a piece of text is a sentence, and whether a sentence can stand alone in a summary: rules, and word lists.
 
-Its features are what can be seen without knowing the language (how the piece ends, its length, letters, figures, signs,
-capitals) and words that are verbs, subjects or what pages say of themselves in some languages. The weights are in
-data/standing.json, learned by scripts/standing_model.py from the lines of tests/summarize/lines (dev.tsv and more.tsv).
+`is_sentence`: is it one at all, or a heading, a slug, a caption, what a page says of itself? What is none is no
+candidate. `why_not_alone`: would somebody who reads nothing before it know who and what it is about? What leans on the
+sentence before it, asks, answers, greets, instructs, or mostly quotes is not chosen by itself.
+
+The lists are in data/sentence-words.txt, leaning-words.txt and alone-words.txt. A language without a list is judged by
+what can be seen without words: how a piece ends, its length, its letters, figures, signs, capitals and quotations.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from functools import cache
-from importlib import resources
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
+from dpplearn._cached import cached_property
 from dpplearn.summarize.text.abbreviations import NUMBERED
 from dpplearn.summarize.text.characters import NOTE
+from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.word_lists import word_lists
-from dpplearn.summarize.text.words import SINGLE
+from dpplearn.summarize.text.words import SINGLE, words
 
-AMONG = 0.05  # the same of a piece in a paragraph with others: the neighbours of a sentence are sentences
-LEAST = 0.4  # of the probability that a piece is a sentence: a lost sentence is worse than a fragment kept
-SHORT, LONG = 4, 9  # words
+LONG = 9  # words from which on a closed piece is a sentence, whatever its words
+LEAST = 8  # words of a sentence that is chosen by itself
 LONGEST = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
     r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
@@ -35,28 +38,23 @@ _CAPTION = re.compile(
     r"|(?:photo(?:graph)?|image|picture|credit|source|foto|image|bild|abb(?:ildung)?|obr|εικόνα)\b[^:]{0,20}:",
     re.IGNORECASE,
 )
+_FILED_UNDER = re.compile(
+    r"(?=[kimspк])(?:key\s?words?(?: and phrases)?|index terms|mots[- ]clés|schl(?:üssel|ag)wörter|palabras clave|"
+    r"palavras-chave|parole chiave|klíčová slova|ключевые слова)\s?[:.—–-]",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_APART = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)) + 128 * b" "
 _SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
-_SIMPLE = re.compile(r"[A-Z][A-Za-z ,'-]*[.!?][\"']?")
-_DIGIT = re.compile(r"[0-9]")
 _FIGURE = re.compile(r"\S*[0-9]\S*")
-_QUOTES = "\"”»’'"
 _IDEOGRAPH = re.compile(f"[{SINGLE}]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _PAST = re.compile(r"[a-z]+[^\We]ed$")
-_NO_LETTER, _NO_WORD = re.compile(r"[\W\d_]+"), re.compile(r"[^\w'’]+|_+")
 _FINITE = re.compile(  # endings of finite verbs that few other words have
     r"(?:[a-z]{2,}(?:izes|ifies|ates|aient|èrent|erons|erez|eront|aron|ieron|aban|ía|ían|rá|rán|ió|ó|ava|avano|eva|evano|ou|ram)"
     r"|[a-zäöüß]{3,}(?:te|ten|tet)|[а-яё]{3,}(?:ал|ала|али|ило|ил|ила|или|ется|ются|ёт|ут|ают|ает)"
     r"|[α-ωά-ώ]{3,}(?:ηκε|ηκαν|ουν|ονται|εται|ήσει|ώσει|σε|σαν|άζει|εις|ίζει|ήσω)"
     r"|[a-zěščřžýáíéúůť]{3,}(?:al|ala|ali|il|ila|ili|ěl|ěla|uje|ují|ily|aly)|[a-zçğıöşü]{2,}(?:dı|di|du|dü|tı|ti|tu|tü|yor|acak|ecek))$"
-)
-_TERMS = re.compile(  # what a paper is filed under
-    r"(?=[kimspк])(?:key\s?words?(?: and phrases)?|index terms|mots[- ]clés|schl(?:üssel|ag)wörter|palabras clave|"
-    r"palavras-chave|parole chiave|klíčová slova|ключевые слова)\s?[:.—–-]",
-    re.IGNORECASE,
 )
 _ANSWER = re.compile(r"(?=[ynjos])(?:yes|no|yeah|nope|ja|nein|oui|non|sí|sì|sim)[,.!]\s", re.IGNORECASE)
 _EAST_END = re.compile(  # how Japanese, Korean and Chinese sentences end
@@ -67,230 +65,215 @@ _EAST_VERB = re.compile(
 )
 
 
-def is_standing(text: str, among: bool = False) -> bool:
-    """Whether a text on one line could stand in a summary; `among`: it is not the only one in its paragraph.
+@cache
+def listed(name: str, file: str = "sentence-words") -> frozenset[str]:
+    """The words and phrases of a list in the package's data."""
+    return frozenset(word.replace("_", " ") for word in word_lists(file)[name])
+
+
+def is_furniture(text: str) -> bool:
+    """Whether a piece has words that pages and programs say of themselves."""
+    lower = text.lower()
+    phrases = [phrase for phrase in listed("furniture") if phrase in lower]
+    return any(re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in phrases)
+
+
+def _clipped(text: str) -> str:
+    """A text, or its ends where it is very long: so much is looked at, whatever its length."""
+    return text if len(text) <= LONGEST else text[: LONGEST // 2] + " " + text[-LONGEST // 2 :]
+
+
+class _Look:
+    """What can be seen of a piece of text, without the mark or label before it."""
+
+    def __init__(self, text: str) -> None:
+        text = _clipped(text)
+        label = _LABEL.match(text)
+        self.body = body = text[label.end() :] if label else text
+        self.closed = is_closed(body)
+        self.last = body[-1:]
+        letters = 0 if body.isascii() else len(UNSPACED.findall(body))
+        self.east = letters > 0 and letters > 0.3 * len("".join(body.split()))
+        self.n = count_words(body)
+        if self.east and _IDEOGRAPH.search(body):
+            self.n = (self.n + 1) // 2  # a word has about two characters
+        self.east = self.east or (not body.isascii() and _HANGUL.search(body) is not None)
+
+    @cached_property
+    def plain(self) -> str:
+        """Without addresses, and without the danda as some type it."""
+        body = self.body.rstrip("| ") if self.closed else self.body
+        return _ADDRESS.sub("", body) if "@" in body or "http" in body or "www." in body else body
+
+    @cached_property
+    def words(self) -> list[str]:
+        return _WORD.findall(self.plain.lower().replace("’", "'"))
+
+    @property
+    def letters(self) -> float:
+        """Share of letters and figures in what is no space."""
+        return sum(map(str.isalnum, self.plain)) / max(len("".join(self.plain.split())), 1)
+
+    @property
+    def capitals(self) -> float:
+        """Share of the words after the first that begin with a capital; 0 where all is in capitals."""
+        cased = [word[0] for word in _WORD.findall(self.plain) if word[0].isupper() or word[0].islower()]
+        return 0.0 if self.plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
+
+    @property
+    def figures(self) -> float:
+        """Share of the words that have a figure."""
+        return len(_FIGURE.findall(self.plain)) / max(len(self.plain.split()), 1)
+
+    @property
+    def signs(self) -> int:
+        return len(_SIGNS.findall(self.plain))
+
+    @cached_property
+    def first(self) -> str:
+        return self.words[0] if self.words and not self.plain[:1].isdigit() else ""
+
+    @property
+    def asked(self) -> bool:
+        return self.last in "?؟？;\u037e" and self.closed
+
+    @property
+    def small(self) -> bool:
+        return self.plain.lstrip("\"'“«(")[:1].islower()
+
+    @cached_property
+    def other(self) -> bool:
+        """Whether it is in another script than Latin, with spaces."""
+        return bool(self.words) and self.words[0][0] > "\u0370" and not self.east
+
+    @property
+    def english(self) -> bool:
+        return not word_lists("small-words")["English"].isdisjoint(self.words)
+
+    @cached_property
+    def verb(self) -> int:
+        """How many words are surely verbs."""
+        verbs, pairs = listed("verbs"), pairwise(["", *self.words])
+        negated = "n't" in self.body or "n’t" in self.body
+        if not negated and verbs.isdisjoint(self.words):
+            return 0
+        return sum((word in verbs and not _is_noun_phrase(before, word)) or "n't" in word for before, word in pairs)
+
+    @cached_property
+    def maybe(self) -> bool:
+        """Whether some word may be a finite verb: one that may be a noun, too, or by its ending."""
+        weak = listed("weak verbs")
+        if not weak.isdisjoint(self.words[1:]) and any(word in weak and a != "to" for a, word in pairwise(self.words)):
+            return True
+        return not self.english and any(map(_FINITE.search, self.words[1:] or self.words))
+
+    @property
+    def past(self) -> bool:
+        """Whether some word ends as English verbs of the past do, and participles."""
+        return any(word.endswith("ed") and _PAST.match(word) is not None for word in self.words)
+
+    @property
+    def has_colon(self) -> bool:
+        """Whether a colon stands inside, but in no time of day."""
+        return ": " in self.body[:-1]
+
+    @property
+    def is_list_head(self) -> bool:
+        """Whether it announces a list: "Nine ways to tie a knot"."""
+        heads = listed("list heads")
+        return not heads.isdisjoint(self.words[:4]) and (
+            not self.first or self.first in heads or self.first in listed("numbers")
+        )
+
+    @property
+    def subject(self) -> bool:
+        return not listed("subjects").isdisjoint(self.words)
+
+
+def _is_noun_phrase(before: str, word: str) -> bool:
+    """Whether what could be a finite verb is none after this word: "of broken parts", "things to do"."""
+    if before == "to":
+        return word in listed("infinitives")
+    return word in listed("participles") and before in listed("before nouns")
+
+
+def is_sentence(text: str, among: bool = False) -> bool:
+    """Whether a text on one line is a sentence; `among`: it is not the only one in its paragraph.
 
     Examples
     --------
-    >>> [is_standing(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
+    >>> [is_sentence(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
     [True, False, False, True, False]
-    >>> is_standing("Keywords: rain, snow, the sea"), is_standing("Yes, after eleven."), is_standing("No warranty.")
+    >>> is_sentence("Keywords: rain, snow, the sea"), is_sentence("Yes, after eleven."), is_sentence("No warranty.")
     (False, False, False)
     """
     if "[" in text:
         text = NOTE.sub("", text)
-    if _TERMS.match(text):
+    if _FILED_UNDER.match(text) or _CAPTION.match(text):
         return False
-    if _is_plain(text) or (among and _is_simple(text)):
+    look, furniture = _Look(text), is_furniture(text)
+    if look.n > 12 and text.isascii() and look.closed and not furniture:
+        return True  # most sentences
+    n, long = look.n, look.n >= LONG and (look.closed or look.last in "\"”»’'" or (look.other and look.n > LONG + 3))
+    if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
+        return False
+    if look.east:
+        ended = look.closed or _EAST_END.search(look.body) is not None
+        return ended or (n > 1 and _EAST_VERB.search(look.body) is not None) or n >= LONG
+    if long:
         return True
-    return standing(text) >= (AMONG if among and not _ANSWER.match(text) else _least(text))
+    return _is_short_sentence(look, among) if look.closed else _is_line(look)
 
 
-def _least(text: str) -> float:
-    """LEAST; more of an answer, which says little without its question, and of two words."""
-    return 0.6 if _ANSWER.match(text) else 0.5 if len(text.split(maxsplit=2)) == 2 else LEAST
-
-
-def _is_plain(text: str) -> bool:
-    """Whether a text is long and closed, and says nothing of a page: most sentences, of which the model says yes.
-
-    Without furniture and an answer's higher threshold, all else that speaks against a long one does not weigh enough
-    (a test adds the weights up).
-    """
-    if len(text) > LONGEST or not is_closed(text):
+def _is_short_sentence(look: _Look, among: bool) -> bool:
+    """Of a few words with a stop after them."""
+    n, verb = look.n, look.verb
+    if n < 2 or (n <= 4 and look.words and look.words[-1] in NUMBERED):  # "Order no."
         return False
-    label = _LABEL.match(text)
-    body = text[label.end() :] if label else text
-    spaced = len(body.split(None, LONG - 1)) >= LONG and (body.isascii() or UNSPACED.search(body) is None)
-    closed = spaced and (label is None or is_closed(body))
-    return closed and _ANSWER.match(text) is None and not _is_furniture(text)
-
-
-def _is_simple(text: str) -> bool:
-    """Whether a text is words and commas, four or more, one of them a verb and at most half of them names: among others
-    a sentence, whatever else speaks against it (a test adds the weights up).
-    """
-    if _SIMPLE.fullmatch(text) is None or "--" in text or not SHORT <= len(text.split()) < LONG:
+    if _ANSWER.match(look.body):
+        return n > 3 and verb > 1
+    if look.asked or (among and n > 2):
+        return not (look.first in listed("starters") and look.words[1:2] == ["to"])
+    if look.first in listed("starters") and not (look.subject and "," in look.body):  # "What to expect."
+        return verb > 1 and n > 5
+    if look.is_list_head:
         return False
-    named = _WORD.findall(text)
-    if 2 * sum(word[0].isupper() for word in named[1:]) > len(named) - 1:
+    if verb or look.first in listed("imperatives"):
+        return True
+    maybe, some = look.maybe or look.past, n > 5
+    if look.first in listed("prepositions") and not (maybe or some):
         return False
-    verbs, words = listed("verbs"), " ".join(named).lower().split()
-    verb = any(word in verbs and not _is_noun_phrase(before, word) for before, word in pairwise(["", *words]))
-    return verb and _ANSWER.match(text) is None and not _is_furniture(text)
+    plain = look.capitals <= 0.5 and look.figures <= 0.3 and look.signs <= 2 * some and not look.has_colon
+    if maybe or look.other:
+        return plain and (n > 2 or look.subject)
+    return plain and look.body.count(",") <= some and n > (3 if look.english else 2)
 
 
-def standing(text: str) -> float:
-    """How likely a text on one line is a sentence that could stand in a summary, from 0 to 1.
-
-    Examples
-    --------
-    >>> standing("What to expect.") < 0.5 < standing("Nobody was hurt.")
-    True
-    """
-    weights = _weights()
-    total = weights["constant"] + sum(weights.get(name, 0.0) * value for name, value in features(text).items())
-    return 1.0 / (1.0 + math.exp(-max(min(total, 50.0), -50.0)))
-
-
-@cache
-def _weights() -> dict[str, float]:
-    data = resources.files("dpplearn.summarize").joinpath("data", "standing.json").read_text(encoding="utf-8")
-    return json.loads(data)["weights"]
-
-
-@cache
-def listed(name: str) -> frozenset[str]:
-    """The words and phrases of a list of data/sentence-words.txt."""
-    return frozenset(word.replace("_", " ") for word in word_lists("sentence-words")[name])
-
-
-@cache
-def _phrases(name: str) -> re.Pattern[str]:
-    """Any of a list's words, or words in a row."""
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(listed(name)))) + r")\b")
-
-
-@cache
-def _heads(name: str) -> frozenset[str]:
-    """The first words of a list's phrases."""
-    return frozenset(phrase.split()[0] for phrase in listed(name))
-
-
-@cache
-def _by_part(name: str) -> dict[bytes, list[str]]:
-    """A list's phrases by their longest part in ASCII letters, which few texts have; under b"" those without."""
-    found: dict[bytes, list[str]] = {b"": []}
-    for phrase in listed(name):
-        found.setdefault(max(_ascii_parts(phrase), key=len, default=b""), []).append(phrase)
-    return found
-
-
-def _ascii_parts(text: str) -> list[bytes]:
-    """Its runs of ASCII letters, in lower case."""
-    return text.encode("utf-8", "replace").translate(_APART).split()
-
-
-def _count_without(signs: re.Pattern[str], text: str) -> int:
-    """How many characters are left without these; of ASCII told at once."""
-    return len(text.encode().translate(None, _ascii_of(signs))) if text.isascii() else len(signs.sub("", text))
-
-
-@cache
-def _ascii_of(signs: re.Pattern[str]) -> bytes:
-    return bytes(code for code in range(128) if signs.match(chr(code)))
-
-
-def features(text: str) -> dict[str, float]:
-    """What the model looks at, by name; what is not there is 0."""
-    if len(text) > LONGEST:
-        text = text[: LONGEST // 2] + " " + text[-LONGEST // 2 :]
-    label = _LABEL.match(text)
-    body = text[label.end() :] if label else text
-    plain = _ADDRESS.sub("", body) if "@" in body or "http" in body or "www." in body else body
-    lower = plain.lower().replace("’", "'")
-    named = _WORD.findall(plain)
-    words = " ".join(named).lower().split() if plain.isascii() else _WORD.findall(lower)
-    n, closed = count_words(body), is_closed(body)
-    seen = len("".join(plain.split())) or 1
-    east = not body.isascii() and len(UNSPACED.findall(body)) > 0.3 * seen
-    if east and _IDEOGRAPH.search(body):
-        n = (n + 1) // 2  # a word has about two characters
-    if closed:
-        plain = plain.rstrip("| ")  # a danda, as some type it
-    verbs = listed("verbs")
-    verb = sum(word in verbs and not _is_noun_phrase(before, word) for before, word in pairwise(["", *words]))
-    if "n't" in lower:
-        verb += sum("n't" in word for word in words)
-    subject = not listed("subjects").isdisjoint(words)
-    past = any(word.endswith("ed") and _PAST.match(word) for word in words)
-    cased = [head for word in named if (head := word[0]).isupper() or head.islower()]
-    capitals = sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
-    shouted = bool(cased) and plain.isupper()
-    figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1) if _DIGIT.search(plain) else 0.0
-    first = words[0] if words and not plain[:1].isdigit() else ""
-    last = body.rstrip()[-1:]
-    asked = last in "?؟？;\u037e" and closed
-    east = east or (not body.isascii() and _HANGUL.search(body) is not None)
-    other = bool(words) and words[0][0] > "\u0370" and not east
-    english = word_lists("small-words")["English"]
-    weak = not verb and any(word in listed("weak verbs") for before, word in pairwise(words) if before != "to")
-    finite = not verb and any(map(_FINITE.search, words[1:] or words))
-    done = bool(verb or past or finite or weak)  # something that may be a verb
-    begins_small = plain.lstrip("\"'“«(")[:1].islower()
-    signs = len(_SIGNS.findall(plain))
-    if n >= LONG and (closed or last in _QUOTES or (other and n > LONG + 3)):  # nearly always one, whatever its words
-        out: dict[str, float] = {
-            "long": 1.0,
-            "long, begins small": begins_small,
-            "long, no verb": not done,
-        }
-        out |= {"long, figures": max(figures - 0.4, 0.0), "long, capitals": max(capitals - 0.6, 0.0)}
-    else:
-        out = {
-            f"words {_size(n)}, {'closed' if closed else 'open'}" if not east else "east": 1.0,
-            "east, closed": east and closed,
-            "east, words": min(n, LONG) / LONG if east else 0.0,
-            "question": asked,
-            "ends with a colon": last in ":：",
-            "ends with a comma": last in ",;，、" and not closed,
-            "verb": verb > 0,
-            "verbs, more": min(verb, 3) - 1 if verb > 1 else 0,
-            "no verb, closed": closed and not east and not done,
-            "no verb, closed, English": closed and not done and not english.isdisjoint(words),
-            "verb, open": verb > 0 and not closed,
-            "past, closed": past and not verb and closed,
-            "past, open": past and not verb and not closed,
-            "weak verb": weak,
-            "finite ending": finite,
-            "subject": subject,
-            "subject and verb": subject and (verb > 0 or weak),
-            "imperative, closed": first in listed("imperatives") and closed,
-            "imperative, open": first in listed("imperatives") and not closed,
-            "begins as a clause, not asked": first in listed("starters") and not asked,
-            "begins as a clause, short": first in listed("starters") and not asked and n < 7,
-            "what to": first in listed("starters") and words[1:2] == ["to"] and not asked,
-            "begins with a preposition, no verb": first in listed("prepositions") and not done,
-            "signs": min(signs, 4) / 2,
-            "figures": figures,
-            "figures, most": figures > 0.4,
-            "capitals": 0.0 if shouted else capitals,
-            "capitals, most": not shouted and capitals > 0.7 and len(cased) > 2,
-            "all capitals": shouted,
-            "begins small, open": not closed and begins_small,
-            "begins small, open, no verb": not closed and begins_small and not done and not english.isdisjoint(words),
-            "begins small, closed": closed and begins_small,
-            "commas, no verb": 0.0 if done else min(body.count(","), 4) / 2,
-            "colon inside": ":" in plain[:-1] and not verb,
-            "eastern end": east and _EAST_END.search(body) is not None,
-            "eastern verb": east and _EAST_VERB.search(body) is not None,
-            "other script": other,
-            "other script, long": other and n >= LONG,
-        }
-    out |= {
-        "caption": _CAPTION.match(body) is not None,
-        "number of a list": (not first or first in listed("numbers"))
-        and not listed("list heads").isdisjoint(words[:4]),
-        "ends with an abbreviation": n <= 4 and last == "." and bool(words) and words[-1] in NUMBERED,
-        "furniture": _is_furniture(text),
-        "signs, many": signs / seen > 0.1,
-        "few letters": _count_without(_NO_WORD, plain) / seen < 0.8,
-        "hardly a letter": _count_without(_NO_LETTER, plain) / seen < 0.6,
-        "brackets around": body[:1] in "([<" and last in ")]>",
-    }
-    return {name: float(value) for name, value in out.items() if value}
-
-
-def _is_furniture(text: str) -> bool:
-    """Whether it has words that pages and programs say of themselves, be it in the label before it."""
-    phrases = _by_part("furniture")
-    if text.isascii() and phrases.keys().isdisjoint(_ascii_parts(text)):
-        return False  # of most, told by one look
-    lower = text.lower()
-    parts = phrases.keys() & _ascii_parts(lower)
-    if not any(phrase in lower for part in (b"", *parts) for phrase in phrases[part]):
+def _is_line(look: _Look) -> bool:
+    """Without a stop: what people type, and headlines that say what happened."""
+    n, verb = look.n, look.verb
+    if (
+        n < 3
+        or look.is_list_head
+        or (look.first in listed("starters") and verb < 2)
+        or look.words[-1:] in (["and"], ["or"])
+    ):
         return False
-    return not _heads("furniture").isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
+    if (
+        look.capitals > 0.6
+        or look.figures > 0.3
+        or look.signs > (2 if verb and n >= LEAST else 0)
+        or look.last in ";、"
+    ):
+        return False
+    if look.last in ":：" or look.has_colon:
+        return verb > 0 and (look.subject or n > 5)
+    maybe = look.maybe or (look.past and look.small)  # "and nothing bad happened"
+    if verb or (look.subject and maybe):
+        return n > 3 or look.subject or look.small
+    if look.first in listed("prepositions") and n < LEAST:
+        return False
+    return (look.maybe and not (look.small and "," in look.body) and n > 3 - look.small) or (look.other and n > 3)
 
 
 def may_state(text: str) -> bool:
@@ -301,24 +284,256 @@ def may_state(text: str) -> bool:
     >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
     [False, True, False]
     """
-    found = features(text)
-    words = text.split()
-    label = {"number of a list", "colon inside", "caption", "furniture", "few letters", "all capitals", "figures, most"}
-    label |= {"begins as a clause, not asked", "begins with a preposition, no verb", "capitals, most", "question"}
-    return (
-        len(words) >= 4
-        and not text[0].islower()
-        and label.isdisjoint(found)
-        and words[0].lower() not in listed("list heads")
+    look = _Look(text)
+    if len(text.split()) < 4 or text[0].islower() or look.asked or look.is_list_head or text.isupper():
+        return False
+    if look.first in listed("starters") | listed("list heads") or ":" in look.body or _CAPTION.match(text):
+        return False
+    if look.first in listed("prepositions") and not (look.verb or look.maybe or look.past):
+        return False
+    return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
+
+
+_PICTURE = re.compile(r":[a-z_+-]{2,20}:")  # as programs write one: :smile:
+_POLITE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]+|:")
+_LONGEST_COURTESY = 10  # words of a greeting, of thanks or of a farewell
+
+
+def is_courtesy(text: str) -> bool:
+    """Whether a line greets, thanks or takes leave, in a few words, or is what a page offers: "Quiz: ...".
+
+    Examples
+    --------
+    >>> lines = "Thanks for the photos!", "okay, can you hear me?", "Quiz: who won?", "Thanks to the pump it is dry."
+    >>> [is_courtesy(line) for line in lines]
+    [True, True, True, False]
+    """
+    wordy = len(text.split(None, _LONGEST_COURTESY)) > _LONGEST_COURTESY
+    if wordy and ":" not in text[:120]:
+        return False
+    said = [word.replace("’", "'") for word in _POLITE.findall(_PICTURE.sub("", text[:120].lower()))]
+    if said[1:2] == [":"] and said[0] in listed("page labels"):
+        return True
+    return not wordy and _greets(said)
+
+
+@cache
+def _courtesy_heads() -> frozenset[str]:
+    """The first words of what is said to be polite, and what may stand before them."""
+    return frozenset(phrase.split()[0] for phrase in listed("courtesies")) | listed("interjections")
+
+
+def _greets(said: Sequence[str]) -> bool:
+    """Whether words begin with a courtesy, perhaps after an interjection."""
+    for at in range(2 if said and said[0] in listed("interjections") else 1):
+        if any(" ".join(said[at : at + k]) in listed("courtesies") for k in (1, 2, 3, 4)):
+            return said[at : at + 2] != ["thanks", "to"]
+    return False
+
+
+class Lack(StrEnum):
+    """Why a sentence does not stand alone."""
+
+    SHORT = "short"
+    QUESTION = "question"
+    ANSWER = "answer"
+    INSTRUCTION = "instruction"
+    ANNOUNCES = "announces"
+    QUOTATION = "quotation"
+    NO_VERB = "no-verb"
+    LEANS = "leans"  # a connective, pronoun or reference that only the sentence before may explain
+
+
+_OPENS_QUOTE = ('"', "“", "„", "«", "»", "”", "``", "‘")
+_QUOTE = re.compile(r"“([^”]*)”|\"([^\"]*)\"|``(.*?)''|«([^»]*)»|„([^“”]*)[“”]|”([^”]*)”")
+_MARK = re.compile(r"(?<![0-9])(?:(?<!\w)\"|\"(?!\w))|[“”„«»]")
+_FULL_NAME = re.compile(
+    r"\b[^\W\d_a-zà-ÿ][\w’'.-]*\s(?:[A-Z]\.\s)?(?:(?:van|von|de|da|bin|al|el)[ -])?[^\W\d_a-zà-ÿ][\w’'-]+"
+)
+_CLAUSE = re.compile(r"""[,،，"“”«»]""")
+_FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it stands for follows
+    "English": re.compile(
+        r"it(?:'s| is| was| has been| had been| will be| would be| may be| seems| seemed| appears| appeared| remains"
+        r"| took)"
+        r"(?! (?:an?|the)\b)(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
+    ),
+    "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
+    "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
+}
+_SCRIPTS = {"Devanagari": "Hindi"}
+_CODES = {
+    "ar": "Arabic", "cs": "Czech", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fr": "French",
+    "he": "Hebrew", "hi": "Hindi", "it": "Italian", "pt": "Portuguese",
+}  # fmt: skip
+_PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
+_SCARE = 4  # words of a quotation that only sets a term apart
+
+
+def listed_language(language: str | None, texts: Iterable[str] = ()) -> str | None:
+    """The language whose lists are to be used: the one given, or what the texts seem to be in; None without a list.
+
+    Examples
+    --------
+    >>> listed_language("fr"), listed_language(None, ["A short text."]), listed_language("basque")
+    ('French', 'English', None)
+    """
+    if language is None:
+        found = (foreign(texts) or "English").split()[0]
+    else:
+        code = language.lower().replace("_", "-").split("-")[0]
+        found = _CODES.get(code, language.title().split()[0])
+    name = _SCRIPTS.get(found, found)
+    return name if name in word_lists("leaning-words") else None
+
+
+def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
+    """What a sentence lacks to be chosen by itself; None where it stands alone.
+
+    Examples
+    --------
+    >>> text = "The council of Brenn voted on Monday to close the old bridge."
+    >>> why_not_alone(text) is None, why_not_alone("But " + text).value, why_not_alone("It rained.").value
+    (True, 'leans', 'short')
+    """
+    text = _clipped(text)
+    quotation = _quotation(text)
+    if quotation:
+        return quotation
+    n, last = count_words(text), text.rstrip("\"”»’') ")[-1:]
+    if n < 2 * LEAST and not text.isascii() and _IDEOGRAPH.search(text):
+        n = (n + 1) // 2  # a word has about two characters
+    if n < LEAST:
+        return Lack.SHORT
+    if last in "?？؟;\u037e" and is_closed(text):
+        return Lack.QUESTION
+    if last in ":：" or " as follows" in text[-60:] or text.startswith(("Here are ", "Here is ")):
+        return Lack.ANNOUNCES
+    said = _parts(text)
+    if not said:
+        return Lack.NO_VERB
+    if _ANSWER.match(text) or (said[0] in listed("interjections") and text[len(said[0]) :][:1] == ","):
+        return Lack.ANSWER
+    if language == "English":
+        if said[0] in _courtesy_heads() and _greets(said):
+            return Lack.ANSWER
+        if _instructs(text, said):
+            return Lack.INSTRUCTION
+        if listed("verbs").isdisjoint(said) and "n't" not in text:
+            look = _Look(text)
+            if look.english and not (look.verb or look.maybe or look.past):
+                return Lack.NO_VERB
+    return Lack.LEANS if leans(text, language, said) else None
+
+
+def _instructs(text: str, said: Sequence[str]) -> bool:
+    """Whether a sentence tells its reader to do something: "Open the settings", "Note that", "To install it, run"."""
+    first = said[0]
+    if first == "please" or (
+        _instructing(first) and said[1:2] and said[1] in listed("after imperatives", "alone-words")
+    ):
+        return True
+    return first in ("to", "if") and _instructing(text.partition(", ")[2][:20].split(" ", 1)[0])
+
+
+def _instructing(word: str) -> bool:
+    return word in listed("imperatives") or word in listed("reader", "alone-words")
+
+
+def _quotation(text: str) -> Lack | None:
+    """Half a quotation, one that is most of the sentence, or one of somebody without a full name."""
+    if '"' not in text and "``" not in text and (text.isascii() or _MARK.search(text) is None):
+        return None
+    if len(_MARK.findall(text)) % 2:
+        return Lack.QUOTATION
+    spans = [found.span() for found in _QUOTE.finditer(text)]
+    quoted = [text[start:end] for start, end in spans]
+    if max((count_words(one) for one in quoted), default=0) <= _SCARE:
+        return None
+    if 5 * sum(map(len, quoted)) > 3 * len(text):
+        return Lack.QUOTATION
+    outside = _QUOTE.sub(" , ", text)
+    cased = any(map(str.isupper, outside))
+    small = word_lists("small-words")["English"] | listed("prepositions") | listed("starters")
+    named = any(found[0].split()[0].lower() not in small for found in _FULL_NAME.finditer(outside))
+    return Lack.QUOTATION if cased and not named else None
+
+
+def leans(text: str, language: str | None = "English", said: list[str] | None = None) -> bool:
+    """Whether a reader needs the sentence before to know who or what this one is about, or what it answers.
+
+    Examples
+    --------
+    >>> leans("But Ada stayed."), leans("The man fled."), leans("This week it rained."), leans("It is clear that it is")
+    (True, True, False, False)
+    >>> leans('"We were lucky," he said.'), leans('"We were lucky," said Ada.'), leans("Il pleuvait.", "French")
+    (True, False, True)
+    """
+    lists = word_lists("leaning-words")
+    if language is None or language not in lists:
+        return False
+    if text[:1].islower():  # spoken or a note, where "so" and "and" say little
+        return text.split(" ", 1)[0] in listed("halves", "alone-words")
+    parts = _parts(text) if said is None else said
+    saying = lists[f"{language} said"]
+    if parts and (parts[-1] in saying):  # "..., he said."
+        clauses = [one for clause in _CLAUSE.split(text) if (one := _parts(clause))]
+        if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
+            return True
+    if text.lstrip().startswith(_OPENS_QUOTE):
+        found = _QUOTE.match(text.lstrip())
+        if found:
+            after = _parts(text.lstrip()[found.end() :])
+            return not after or saying.issuperset(after[:2])  # a quotation of nobody, or of "he"
+    if not parts:
+        return False
+    if parts[0] in ("it", "es", "il") and language in _FOLLOWS and _FOLLOWS[language].match(text.lower().lstrip()):
+        return False
+    begins = [*accumulate(parts[:_PHRASE], "{}_{}".format)]
+    known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
+    if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
+        return True
+    return language == "English" and (
+        _points_back(parts) or (not _PRONOUNS.isdisjoint(parts) and _has_loose_pronoun(text))
     )
 
 
-def _is_noun_phrase(before: str, word: str) -> bool:
-    """Whether what could be a finite verb is none after this word: "of broken parts", "things to do"."""
-    if before == "to":
-        return word in listed("infinitives")
-    return word in listed("participles") and before in listed("before nouns")
+def _points_back(parts: list[str]) -> bool:
+    """Whether an English sentence begins with "the move", "the two men": a thing that was told before."""
+    if parts[:1] != ["the"] or len(parts) < 3:
+        return "latter" in parts and parts[max(parts.index("latter") - 1, 0)] == "the"
+    at = 2 if parts[1] in listed("counts", "alone-words") else 1
+    after = parts[at + 1 : at + 2]
+    return parts[at] in listed("told before", "alone-words") and not (
+        after and after[0] in listed("complements", "alone-words")
+    )
 
 
-def _size(n: int) -> str:
-    return str(n) if n <= 3 else "4-5" if n <= 5 else "6-8" if n <= 8 else "9-14" if n <= 14 else "15+"
+def _has_loose_pronoun(text: str) -> bool:
+    """Whether the first "he", "she", "they" of a sentence stands before any name or noun that could explain it."""
+    found = _PRONOUN.search(text)
+    if found is None:
+        return False
+    before = text[: found.start()]
+    names = re.findall(r"(?<=\s)[A-Z][a-z]+", before)
+    dates = word_lists("abbreviations")
+    if any(name.lower() not in dates["months"] | dates["days"] | listed("days", "alone-words") for name in names):
+        return False
+    said = _parts(before)
+    if said and said[0] in listed(
+        "openings", "alone-words"
+    ):  # "After the match, he": what stands in front explains nothing
+        said = _parts(before.partition(",")[2])
+    small = (
+        word_lists("small-words")["English"] | listed("openings", "alone-words") | listed("subjects") | listed("verbs")
+    )
+    return all(word in small or len(word) < 3 for word in said)
+
+
+_PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
+_PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
+
+
+def _parts(text: str) -> list[str]:
+    """Words, cut at apostrophes: "c'est" begins with c, "he'd" with he."""
+    said = words(text)
+    return [part for word in said for part in word.split("'")] if "'" in text or "’" in text else said

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from dpplearn._io.encoding import check_charset
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.pages import page_blocks
 from dpplearn.summarize.corpora.formats.replies import own_html, own_text
 from dpplearn.summarize.corpora.source import say_of_file
 from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.page import page_blocks
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.documents import DocumentFile

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from dpplearn._cached import cached_property
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
-from dpplearn.summarize.corpora.formats.pdf_layout import Line
+from dpplearn.summarize.corpora.formats.pdf_layout import Line, said
 from dpplearn.summarize.text.characters import CLOSERS, STOPS
 from dpplearn.summarize.text.sentences import split_sentences
 
@@ -97,7 +97,7 @@ def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple
         if part.kind == "title":
             continue
         if part.kind == "row":
-            found += [("row", " | ".join(cell.text for cell in line.cells)) for line in part.lines]
+            found += [("row", " | ".join(map(said, line.cells))) for line in part.lines]
             continue
         text = hyphens.join(line.text for one in (part, *part.more) for line in one.lines)
         if part.kind == "paragraph" and text[:1].islower() and found and found[-1][0] == "formula":

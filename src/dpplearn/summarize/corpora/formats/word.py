@@ -9,11 +9,10 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.limits import import_reader
 from dpplearn.summarize.corpora.formats.office import core_title
 from dpplearn.summarize.corpora.formats.packages import Package
-from dpplearn.summarize.corpora.formats.pages import page_blocks
 from dpplearn.summarize.corpora.formats.xml import tags
 from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.lines import HEADING_WORDS
-from dpplearn.summarize.text.page import read_html
+from dpplearn.summarize.text.page import page_blocks, read_html
 
 USUAL = "word/document.xml"
 # Built-in styles, by how their names begin (in English, whatever language Word speaks) and by their ids.

@@ -1,4 +1,4 @@
-"""Symmetric matrices as the rows of their upper triangle: half the memory, and sums by one product."""
+"""Cosines of sparse unit rows, and symmetric matrices as the rows of their upper triangle: half the memory."""
 
 import numpy as np
 
@@ -41,5 +41,20 @@ def mirrored(X, r):
     for i in range(n):
         for j in range(i, n):
             G[i, j] = X[i, j] * r[i] * r[j]
+            G[j, i] = G[i, j]
+    return G
+
+
+@jit(steps=lambda indptr, n: 2 * n * n + (np.diff(indptr) ** 2).sum())
+def gram(indptr, rows, values, n):
+    """X X^T for an n-row sparse X given by columns: entry p of column c is values[p] in row rows[p]."""
+    G = np.zeros((n, n))
+    for c in range(indptr.size - 1):  # a word in d sentences touches d^2 / 2 pairs: rare words cost nothing
+        for p in range(indptr[c], indptr[c + 1]):
+            i, x = rows[p], values[p]
+            for s in range(indptr[c], p + 1):
+                G[i, rows[s]] += x * values[s]  # rows ascend within a column: the lower triangle
+    for i in range(n):
+        for j in range(i):
             G[j, i] = G[i, j]
     return G
