@@ -335,3 +335,40 @@ def test_threads_that_read_at_once_hear_their_own_files_and_leave_warnings_alone
     assert (warnings.showwarning, list(warnings.filters)) == before
     with pytest.warns(SkippedWarning, match="file 2"):
         say_of_file("file 2")
+
+
+def test_files_without_an_ending_are_read_by_their_content(tmp_path):
+    files = {
+        "ferry": b"The ferry sails again.",
+        "page": b"<!doctype html><p>It left at nine.",
+        "blob": bytes(range(256)),
+    }
+    for name, data in {**files, "story.0240": b"It rained.", "Makefile.in": b"all:", "README": b"Read me."}.items():
+        (tmp_path / name).write_bytes(data)
+    with pytest.warns(SkippedWarning, match=r"2 files of another kind"):
+        cluster = Cluster.from_files(tmp_path)
+    assert [document.id for document in cluster.documents] == ["ferry", "page", "story.0240"]
+    assert cluster.documents[1].text == "It left at nine."
+
+
+def test_words_cut_at_line_ends_are_put_together(tmp_path):
+    path = tmp_path / "a.txt"
+    lines = [
+        "The ferry to the island sails every morn-",
+        "ing at nine, in pre- and post-",
+        "war years, by a well-known bridge",
+    ]
+    path.write_text(
+        "\n".join(
+            [
+                *lines,
+                "that everybody in the town agrees is a well-",
+                "known one, in all of the years that were pre-",
+                "and later years.",
+            ]
+        )
+    )
+    [document] = Cluster.from_files(path).documents
+    assert "every morning at nine" in " ".join(document.text.split())
+    assert "a well-known one" in " ".join(document.text.split())
+    assert "pre- and later" in " ".join(document.text.split())

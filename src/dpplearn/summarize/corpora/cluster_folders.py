@@ -14,6 +14,7 @@ from dpplearn.summarize.corpora.documents import (
     is_document,
     kind_of,
     read_document,
+    reads_as_document,
     suffix_of,
     suffixes,
     unique_ids,
@@ -62,7 +63,7 @@ def read_folder(folder: Path, source: Source) -> Cluster | None:
     """Read a folder of documents as a cluster; None if it holds none."""
     documents: list[tuple[Path, Document]] = []
     there = inside(folder)
-    paths = [entry for entry in there if is_document(entry)]
+    paths = list(filter(reads_as_document, there))
     for path in paths:
         with source.tolerate():
             documents += [(path, document) for document in read_document(path, source.encoding)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from itertools import chain
@@ -24,6 +25,7 @@ from dpplearn._io.encoding import (
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import Apart
+from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source, say_of_file
@@ -150,6 +152,26 @@ def is_document(path: Path) -> bool:
     return suffix_of(path) in suffixes() and path.is_file()
 
 
+def reads_as_document(path: Path) -> bool:
+    """Whether a file is a document by its name, or, where that has no ending but perhaps a number, by its content."""
+    if is_document(path):
+        return True
+    suffix = suffix_of(path)
+    if not path.is_file() or path.name.upper().startswith("README") or (suffix and not suffix[1:].isdigit()):
+        return is_sgml_file(path)
+    begins = peek(path)
+    if kind_of(DocumentFile(begins, path.name, path)) is not TEXT:
+        return True
+    with suppress(UnicodeDecodeError):
+        return b"\0" not in begins and bool(begins[:-4].decode("utf-8").strip()) and begins[:2] != b"#!"
+    return False
+
+
+def is_sgml_file(path: Path) -> bool:
+    """Whether a file, whatever it is called, begins as newswire."""
+    return path.is_file() and is_sgml(peek(path))
+
+
 def kind_of(file: DocumentFile) -> FileKind:
     """By how it begins, else by how its name ends, else text."""
     if file.encoding is not None:
@@ -198,7 +220,7 @@ def plain_document(name: str, source: str) -> Document:
     Document('a', 'It rained.', title='Rain in Oslo', date='8 May 2004')
     """
     title = date = None
-    text = source.lstrip("\r\n")
+    text = without_hyphens(source.lstrip("\r\n"))
     first, _, rest = text.partition("\n")
     second, _, later = rest.lstrip("\r\n").partition("\n")
     dated = is_date(second.strip())
@@ -244,7 +266,7 @@ def _expand(given: str, source: Source) -> list[Path]:
     path = Path(given)
     if path.is_dir():
         inside = entries(path)
-        found = [entry for entry in inside if is_document(entry) or (entry.is_file() and is_sgml(peek(entry)))]
+        found = list(filter(reads_as_document, inside))
         if not found:
             folders = [entry for entry in inside if entry.is_dir()]
             advice = f" It holds folders: give one, such as {folders[0]}, or several by their names." if folders else ""

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import HTML, block_document, parse_document, read_files, suffixes
+from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
 
@@ -108,7 +109,7 @@ def text_document(name: str, text: str) -> Document:
     """A text, which may be a page or Markdown: plainly, by how it begins."""
     if HTML.opening is not None and HTML.opening.match(text):
         return block_document(name, *read_html(text))
-    return block_document(name, *read_markdown(text)) if is_markdown(text) else Document(name, text)
+    return block_document(name, *read_markdown(text)) if is_markdown(text) else Document(name, without_hyphens(text))
 
 
 def unlike(documents: list[Document]) -> list[Document]:

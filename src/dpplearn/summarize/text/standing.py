@@ -78,12 +78,16 @@ def is_furniture(text: str) -> bool:
     return any(re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in phrases)
 
 
+def _clipped(text: str) -> str:
+    """A text, or its ends where it is very long: so much is looked at, whatever its length."""
+    return text if len(text) <= LONGEST else text[: LONGEST // 2] + " " + text[-LONGEST // 2 :]
+
+
 class _Look:
     """What can be seen of a piece of text, without the mark or label before it."""
 
     def __init__(self, text: str) -> None:
-        if len(text) > LONGEST:
-            text = text[: LONGEST // 2] + " " + text[-LONGEST // 2 :]
+        text = _clipped(text)
         label = _LABEL.match(text)
         self.body = body = text[label.end() :] if label else text
         self.closed = is_closed(body)
@@ -391,6 +395,7 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     >>> why_not_alone(text) is None, why_not_alone("But " + text).value, why_not_alone("It rained.").value
     (True, 'leans', 'short')
     """
+    text = _clipped(text)
     quotation = _quotation(text)
     if quotation:
         return quotation

@@ -8,6 +8,7 @@ import warnings
 import zlib
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
@@ -20,8 +21,7 @@ from dpplearn.summarize.text.blocks import Block
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.documents import DocumentFile
 
-# What readers and the libraries under them raise where a file is not what it says; anything else is a fault of ours.
-DAMAGE = (LookupError, ArithmeticError, RuntimeError, EOFError, SyntaxError, BadZipFile, struct.error, zlib.error)
+DAMAGE = (EOFError, BadZipFile, struct.error, zlib.error)  # what is raised where a file is not what it says
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,16 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
         raise ValueError(
             f"{place} takes more than {limits['memory'] / 1e9:.1f} GB of memory to read. Split it."
         ) from None
-    except DAMAGE as error:  # whatever a file is, it is not the end of the others
+    except Exception as error:  # whatever a file is, it is not the end of the others
+        if not isinstance(error, DAMAGE) and is_ours(error, module):
+            raise
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
     lists = [[one.id, one.text, one.title, one.date, one.blocks] for one in documents]
     return json.dumps({"documents": lists, "skipped": said}).encode()
+
+
+def is_ours(error: BaseException, module: str) -> bool:
+    """Whether an error was raised by a reader, or by code of this package: a fault of ours, not the file's."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    return bool(frames) and str(frames[-1].f_globals.get("__name__", "")).startswith(("dpplearn", module))

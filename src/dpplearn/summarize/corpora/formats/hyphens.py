@@ -9,6 +9,12 @@ SOFT = "\u00ad"
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _HEAD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+# A word cut at the end of a line of 30 characters or more, its rest in small letters, and the signs after that.
+_CUT = re.compile(
+    r"(?<=[^\n]{30})(?<![^\W\d_])([^\W\d_]{2,30})-\r?\n[ \t]{0,8}([a-zà-ÿ]{2,30}(?:-[a-z]{1,30})?)"
+    r"([^\s\w]{0,3})([ ]|(?=\r?\n|\Z))"
+)
+_LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "as", "but", "of", "en"])
 LEAST = 4  # letters of a first half that may be a word of its own: "in-" seldom is
 
 
@@ -56,3 +62,24 @@ class Hyphens:
         if f"{head}-{tail}" in self.words:
             return True
         return "-" in head or (len(head) >= LEAST and len(tail) >= LEAST and head in self.words and tail in self.words)
+
+
+def without_hyphens(text: str) -> str:
+    """A text in lines with the words that were cut at their ends put together, each in the line that it begins in.
+
+    Examples
+    --------
+    >>> without_hyphens("The ferry to the island sails every morn-\\ning at nine,\\nand twice on Sundays.")
+    'The ferry to the island sails every morning\\nat nine,\\nand twice on Sundays.'
+    """
+    if _CUT.search(text) is None:
+        return text
+    hyphens = Hyphens(text.splitlines())
+
+    def joined(found: re.Match[str]) -> str:
+        head, tail, rest = found[1], found[2], found[3]
+        if tail in _LINKS:  # "pre- and post-war"
+            return found[0]
+        return f"{head}{'-' * hyphens.keeps(f'{head}-', tail)}{tail}{rest}" + "\n" * bool(found[4])
+
+    return _CUT.sub(joined, text)
