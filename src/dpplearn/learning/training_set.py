@@ -175,7 +175,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         high=high,
         products=products,
         weight=float(weights.sum()),
-        n_chosen=float(weights @ [shard.subsets[t].size for t in kept]),
+        n_chosen=float(weights @ [len(shard.subsets[t]) for t in kept]),
         n_items=float(weights @ [shard.item_sets[t].n for t in kept]),
         sampled=float(shard.weights[[t for t in kept if is_sampled(shard, t)]].sum()) if learned else 0.0,
         parts=parts,
