@@ -36,6 +36,7 @@ from dpplearn.web.work import Deadline
 
 API = "/api/v1"
 MOST_FILES = 1_000  # of a form
+ALL_BY_DEFAULT = schema.Selection.model_validate({})
 
 FORM_SCHEMA = {
     "type": "object",
@@ -111,7 +112,7 @@ def return_large_blocks(size: int = 4_000_000) -> None:
         ctypes.CDLL(None).mallopt(-3, size)  # M_MMAP_THRESHOLD, which is then fixed
 
 
-def problems(status: str, slugs: tuple[str, ...]) -> dict[str, Any]:
+def problems(status: str, slugs: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
     """What a route may answer instead, for its description."""
     ref = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
     kinds = " ".join(f"`{slug}`: {KINDS[slug][2]}" for slug in slugs)
@@ -121,7 +122,7 @@ def problems(status: str, slugs: tuple[str, ...]) -> dict[str, Any]:
 def routes(service: Service) -> APIRouter:
     """The routes under /api/v1."""
     by_status = {digit: tuple(slug for slug, (code, *_) in KINDS.items() if code // 100 == digit) for digit in (4, 5)}
-    answers: dict[int | str, dict[str, Any]] = problems("4XX", by_status[4]) | problems("5XX", by_status[5])
+    answers = {**problems("4XX", by_status[4]), **problems("5XX", by_status[5])}
     needs_token = (
         [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))] if service.settings.token else []
     )  # which the guard checks
@@ -167,7 +168,7 @@ def routes(service: Service) -> APIRouter:
     async def select(
         id: str,  # noqa: A002  # the name in the address
         request: Request,
-        options: Annotated[schema.Selection, Body()] = schema.Selection(),  # noqa: B008  # not changed
+        options: Annotated[schema.Selection, Body()] = ALL_BY_DEFAULT,
     ) -> Response:
         """The best set of a cluster's sentences under a budget, given what is pinned and banned, with reasons."""
         return await service.selected(request, id, options, lambda summary, _: as_answer(summary_answer(summary)))

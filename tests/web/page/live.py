@@ -168,7 +168,7 @@ class Seen:
             self.bodies.append(request.post_data_json)
 
     def check_quiet(self) -> None:
-        assert self.complaints == []
+        assert self.complaints == [], self.complaints
         assert self.foreign == []
         assert self.page.evaluate("window.violations") == []
 

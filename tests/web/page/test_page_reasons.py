@@ -56,7 +56,7 @@ def test_a_mark_points_at_the_sentence_that_the_reason_names(seen: Seen) -> None
         order.clear()
         order.update({one["sentence"]: one["order"] for one in answer["selected"]})
         for one in answer["redundant"]:
-            first = answer["by"][one["sentence"]][0]
+            first = one["by"][0]
             one["similar_to"] = next(number for number in order if number != first)
         route.fulfill(json=answer)
 
@@ -66,7 +66,7 @@ def test_a_mark_points_at_the_sentence_that_the_reason_names(seen: Seen) -> None
     answer = seen.answer()
     assert answer["redundant"]
     for one in answer["redundant"]:
-        named = order[answer["by"][one["sentence"]][0]]
+        named = order[one["by"][0]]
         expect(seen.find(f".s[data-id='{one['sentence']}'] .badge")).to_contain_text(f"≈{named}")
     title, name = (seen.find("#sources .source header").first.locator(tag) for tag in ("h3", ".source-count"))
     assert "Spillway gives way" in title.inner_text()
@@ -77,17 +77,21 @@ def test_the_card_of_any_sentence_says_why_it_is_out(example: Seen) -> None:
     example.set_range("budget", 200)
     answer = example.answer()
     verdict = example.find("#card .verdict")
-    kinds = {reason[:12]: i for i, reason in enumerate(answer["reasons"]) if reason}  # one sentence for each
-    assert len(kinds) >= 2
+    reasons = {one["sentence"]: one["reason"] for one in answer["left_out"] + answer["redundant"]}
+    kinds = {reason[:12]: i for i, reason in reasons.items()}  # one sentence for each
+    chosen = {one["sentence"] for one in answer["selected"]}
+    unlisted = next(i for i in range(len(answer["marginals"])) if i not in reasons and i not in chosen)
+    why = f"{example.live.url}{example.cluster()}/why/{unlisted}?budget=200&unit=words"
+    reasons[unlisted] = example.page.request.get(why).json()["reason"]  # the page asks for it when it is clicked
     repeated = answer["redundant"][0]["sentence"]
-    for other in (repeated, *kinds.values()):
+    for other in (repeated, unlisted, *kinds.values()):
         example.find(f".s[data-id='{other}']").click()
-        expect(verdict).to_have_text(f"Not in the summary: {answer['reasons'][other]}.")
+        expect(verdict).to_have_text(f"Not in the summary: {reasons[other]}.")
         example.page.keyboard.press("Escape")
     example.find(f".s[data-id='{repeated}']").hover()
-    expect(example.find("#tip")).to_have_text(f"Left out: {answer['reasons'][repeated]}")
-    listed = [*dict.fromkeys([one["sentence"] for one in answer["redundant"]] + answer["left_out"])][:6]
-    assert example.find("#again .why").all_text_contents() == [answer["reasons"][i] for i in listed]
+    expect(example.find("#tip")).to_have_text(f"Left out: {reasons[repeated]}")
+    listed = [*dict.fromkeys([one["sentence"] for one in answer["redundant"] + answer["left_out"]])][:6]
+    assert example.find("#again .why").all_text_contents() == [reasons[i] for i in listed]
 
 
 def test_what_a_sentence_is_out_for_is_one_click_away(seen: Seen) -> None:
@@ -96,7 +100,7 @@ def test_what_a_sentence_is_out_for_is_one_click_away(seen: Seen) -> None:
     seen.summarize(f"{twice} The school was closed on Monday.", f"{twice} No one was hurt by the water.")
     answer = seen.answer()
     chosen = {one["sentence"] for one in answer["selected"]}
-    out, by = next((i, by[0]) for i, by in enumerate(answer["by"]) if chosen & {*by})
+    out, by = next((one["sentence"], one["by"][0]) for one in answer["left_out"] if chosen & {*one["by"]})
     seen.find(f".s[data-id='{out}']").click()
     seen.find("#card").get_by_role("button", name="of the summary").click()
     expect(seen.find(".s:focus")).to_have_attribute("data-id", str(by))

@@ -139,10 +139,10 @@ class Summary:
         ]  # fmt: skip
         others = NotChosen(self, Reasons(self.decision, self.worth, because, vocabulary), vocabulary)
         documents = tuple(document.id for document in read.cluster.documents)
-        others_allowed = (
-            read.passed or np.setdiff1d(others.numbers, self.excluded).size
-        )  # of none, nothing was to choose
-        free, cost = np.setdiff1d(Y, self.pinned)[: None if others_allowed else 0], read.costs(self.unit)
+        leaning = self.worth.leaning
+        barred = self.excluded if leaning is None else np.union1d(self.excluded, leaning)
+        was_choice = read.passed or np.setdiff1d(others.numbers, barred).size
+        free, cost = np.setdiff1d(Y, self.pinned)[: None if was_choice else 0], read.costs(self.unit)
         names = tuple(map(called, documents))
         twins = np.array(read.twins)
         same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too

@@ -97,8 +97,8 @@ async function askWhy(id) {
 }
 
 function numbers() {
-  const { chosen, again, pinned, banned, marginal } = statusOf(openId);
-  const { quality, contributions } = chosen ?? again ?? state.cluster.sentences[openId];
+  const { chosen, pinned, banned, marginal } = statusOf(openId);
+  const { quality, contributions } = chosen ?? state.cluster.sentences[openId];
   const sum = Object.values(contributions).reduce((a, b) => a + b, 0);
   const likely = typeof marginal === "number" && !pinned && !banned
     ? `, in a set that the model draws with probability ${percent(marginal)}${state.pins.size + state.bans.size ? ", given your choices" : ""}` : "";
