@@ -164,7 +164,7 @@ def test_one_sentence_and_equal_ones_have_nothing_to_gain():
 def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
     monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=20, part=50))
     lines = [f"The council of Brenn met on day {k} and spoke of the harbour and the boats." for k in range(90)]
-    lines.insert(70, "Nobody feeds the heron under the mill.")
+    lines.insert(70, "Nobody in the town feeds the grey heron under the mill.")
     cluster = Cluster([Document("book", "\n\n".join(lines))])
     assert "heron" in bundled.summarize(cluster, 1, "sentences", about="the heron").text
     assert len(bundled.summarize(cluster, 1, "sentences", about="the heron").read) <= 20

@@ -90,7 +90,7 @@ def test_fragments_of_a_document_are_no_candidates_where_another_has_sentences()
 def test_a_sentence_that_only_announces_a_list_is_none():
     cluster = read("a.md", "You need these things:\n\n- A lamp is needed at night.\n\nHe said this: it rained.")
     assert texts(cluster) == ["A lamp is needed at night.", "He said this: it rained."]
-    assert [x.code for x in cluster.candidates().set_aside] == ["announces"]
+    assert [x.text for x in cluster.candidates().set_aside] == ["You need these things:"]
 
 
 STORY = "The dam at Hollow Creek broke on Monday. Two bridges were lost."

@@ -56,7 +56,9 @@ def test_documents_without_a_date_keep_their_place():
 
 def test_importance_is_the_order_of_gains_with_sentences_together_that_belong_together():
     read = split_cluster(
-        Cluster.from_texts(["Rain fell on Brenn. It stopped at noon. Ten boats sank.", "Schools closed."])
+        Cluster.from_texts(
+            ["Rain fell on Brenn. It stopped at noon. Ten boats sank in the harbour.", "Schools closed on Friday."]
+        )
     )
     q = np.array([1.0, 3.0, 2.0, 2.5])
     S = np.eye(4)

@@ -9,16 +9,16 @@ import numpy as np
 from dpplearn._checks import MOST, FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import annealed, climb, draw, mean_field, scores, swept, weighted_moments
-from dpplearn.mrf.enumeration import Rows, rows_to_subsets
+from dpplearn.mrf.chains import annealed, climb, draw, mean_field, scores, swept
+from dpplearn.mrf.coverage import Covered, cover, survey
+from dpplearn.mrf.enumeration import rows_to_subsets
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.transitivity import triangle_inequality
 from dpplearn.mrf.variational import LEAST, best_dpp, lower_bound
 from dpplearn.process import frozen
 from dpplearn.subsets import Subsets
 
-CHAINS, SWEEPS = 200, 300  # of the annealing beside a DPP
-SURE = 4.0  # standard errors
+CHAINS, SWEEPS = 200, 300  # of the annealing that surveys a field
 MISSED = 0.1  # of mean field's divergence: up to this share of it, q has the dependence between the items
 CLOSE = 0.01  # nats: a divergence of no consequence, whatever its share
 EFFECTIVE = 0.02  # a smaller effective share of samples says that q misses where the field has its mass
@@ -38,23 +38,26 @@ class Diagnosis:
         Mean over triples by which the angles of the similarities sqrt(1 - exp(w_ij)) break the triangle inequality.
     attraction : float
         Share of the attracting pairs in the sum of all |w_ij|.
+    positive : float
+        The largest correlation between two items that is surely positive (by four standard errors of the samples).
     covered : bool
-        Whether the samples see all that annealing finds of the field, to four standard errors. False: the error of
-        log Z is unknown, and so are those of `divergence` and `missed`.
+        Whether the samples see all that was found of the field. False: the error of log Z is unknown, and so are those
+        of `divergence` and `missed`; `reason` says what the samples miss.
     divergence : float
-        KL(q || field) = log Z - bound, with log Z from samples of q weighed by exp(score) / q, or from annealing, where
-        that is more sure, or finds what the samples miss.
+        KL(q || field) = log Z - bound, with log Z from sets of known weight and from samples of q weighed by
+        exp(score) / q; from the survey's annealing, where that is more sure, or finds what the samples miss.
     missed : float
         The divergence as a share of mean field's: 0 where q has all the dependence between the items, 1 where none.
         Like `divergence`, not a number for "ais", which has no q.
     effective : float
-        Effective share of the samples: 1 where q is the field.
+        Effective share of the samples: 1 where q is the field; less by the share of Z that they do not see.
     """
 
     dpp_like: bool
     reason: str
     violation: float
     attraction: float
+    positive: float
     covered: bool
     divergence: float
     missed: float
@@ -82,8 +85,6 @@ class Approximation:
         The process of "dpp" and "mean-field" (whose K is diagonal).
     diagnosis : Diagnosis
         Whether the field is DPP-like, and so the answer of a DPP to be trusted.
-    chains : bool array of shape (m, n)
-        Sets from the field, approximately: what annealing ended at, drawn by weight.
     """
 
     mrf: PairwiseMRF
@@ -94,17 +95,16 @@ class Approximation:
     pair_probs: FloatArray
     q: DPP | None
     diagnosis: Diagnosis
-    chains: Rows
 
     def __repr__(self) -> str:
         sign = ">=" if self.bound == "lower" else "~"
         return f"<Approximation of {self.mrf.n} items by {self.family}: log Z {sign} {self.log_normalizer!r}>"
 
     def sample(self, size: int = 1, rng: Seed = None, *, sweeps: int = 100) -> Subsets:
-        """Draw subsets from the field itself, approximately: each by a Gibbs chain that goes on from annealing."""
+        """Draw subsets from the field itself, approximately: each is a Gibbs chain of its own, which starts from q."""
         size, generator = check_int(size, "size", low=1, high=MOST["chains"]), check_rng(rng)
         w, W, sweeps = self.mrf.w, self.mrf.W, check_int(sweeps, "sweeps", low=1)
-        Y = generator.choice(self.chains, size)
+        Y = annealed(w, W, size, sweeps, generator)[1] if self.q is None else draw(self.q, size, generator)[0]
         return rows_to_subsets(swept(w, W, Y, sweeps, generator))
 
     def best_set(self, starts: int = 200, rng: Seed = 0) -> IntArray:
@@ -160,57 +160,57 @@ def approximate(
     w, W, q = mrf.w, mrf.W, None
     independent, p = mean_field(w, W)
     if family == "ais":
-        beside = annealed(w, W, chains // 6, sweeps, generator, 0.0)
+        check = chains // 6
+        seen = survey(w, W, check, sweeps, generator, share=0.0)
+        covered = cover(w, W, *annealed(w, W, chains - check, sweeps, generator), seen)
+        log_z, pairs = covered.log_z, covered.pairs
     else:
-        beside = annealed(w, W, CHAINS, SWEEPS, generator)
-    other, pairs, _ = weighted_moments(*beside)
-    if family == "ais":
-        log_weights, Y = annealed(w, W, chains - chains // 6, sweeps, generator)
-    elif family == "dpp":
-        best = best_dpp(w, W, pairs, generator)
-        q, (log_z, log_weights, Y) = best.q, lower_bound(best, error, generator)
-    else:
-        q, log_z = DPP.from_marginal(np.diag(p)), Estimate(independent, 0.0)
-        Y, log_q = draw(q, LEAST, generator)
-        log_weights = scores(w, W, Y) - log_q
-    mine, pairs, effective = weighted_moments(log_weights, Y)
-    gap = other - mine
-    covered = bool(np.expm1(gap) <= SURE * np.hypot(mine.standard_error, other.standard_error * np.exp(gap)))
-    known = min(mine, other, key=lambda one: one.standard_error) if covered else max(mine, other)
-    log_weights, Y = (log_weights, Y) if family == "ais" else beside
-    ends = generator.choice(Y, len(Y), p=np.exp(log_weights - np.logaddexp.reduce(log_weights)))
-    if q is None:
-        log_z = mine if covered else Estimate(float(mine), np.inf)
-    pairs = frozen(np.clip(pairs if q is None else q.pair_probs(), 0.0, 1.0))
-    diagnosis = diagnose(mrf, None if q is None else float(log_z), float(known), independent, covered, effective)
+        seen = survey(w, W, CHAINS, SWEEPS, generator)
+        if family == "dpp":
+            found = best_dpp(w, W, seen.pairs, generator)
+            q, (log_z, log_weights, Y) = found.q, lower_bound(found, error, generator)
+        else:
+            q, log_z = DPP.from_marginal(np.diag(p)), Estimate(independent, 0.0)
+            Y, log_q = draw(q, LEAST, generator)
+            log_weights = scores(w, W, Y) - log_q
+        covered, pairs = cover(w, W, log_weights, Y, seen, q), q.pair_probs()
+    pairs = frozen(np.clip(pairs, 0.0, 1.0))
+    samples = chains if q is None else len(Y)
+    diagnosis = diagnose(mrf, None if q is None else float(log_z), covered, samples, independent)
     bound = None if q is None else "lower"
-    return Approximation(mrf, family, log_z, bound, frozen(pairs.diagonal().copy()), pairs, q, diagnosis, ends)
+    return Approximation(mrf, family, log_z, bound, frozen(pairs.diagonal().copy()), pairs, q, diagnosis)
 
 
-def diagnose(
-    mrf: PairwiseMRF, lower: float | None, log_z: float, independent: float, covered: bool, effective: float
-) -> Diagnosis:
-    """From the weights, and from log Z by samples; `lower` is the bound of q, if there is one."""
+def diagnose(mrf: PairwiseMRF, lower: float | None, covered: Covered, samples: int, independent: float) -> Diagnosis:
+    """From the weights and so many weighed samples; `lower` is the bound of the q that they are from, if any."""
     S = np.sqrt(-np.expm1(np.minimum(mrf.W, 0.0)))
     np.fill_diagonal(S, 1.0)
     violation = triangle_inequality(S).mean_angle_violation
     total = float(np.abs(mrf.W).sum())
     attraction = float(np.maximum(mrf.W, 0.0).sum()) / total if total else 0.0
+    pairs, effective = covered.pairs, covered.effective
+    d = pairs.diagonal()
+    spread = np.sqrt(np.maximum(d * (1 - d), 1e-12))
+    correlation = (pairs - np.outer(d, d)) / np.outer(spread, spread)
+    np.fill_diagonal(correlation, -1.0)
+    positive = max(float(correlation.max(initial=0.0)) - 4.0 / np.sqrt(effective * samples), 0.0)
     divergence = missed = np.nan
     if lower is not None:
-        divergence = max(log_z - lower, 0.0)
-        missed = divergence / max(log_z - independent, 1e-12)
+        divergence = max(covered.best - lower, 0.0)
+        missed = divergence / max(covered.best - independent, 1e-12)
     if effective < EFFECTIVE:
         like, reason = False, f"only {effective:.1%} of the samples count: they miss where the field has its mass"
     elif lower is None:
         like = violation < 0.01 and attraction == 0.0
         reason = f"only the weights tell; {effective:.0%} of the samples count"
     else:
-        like = covered and (missed <= MISSED or divergence <= CLOSE)
-        least = "" if covered else "at least "
+        like = not covered.unseen and (missed <= MISSED or divergence <= CLOSE)
+        least = "at least " if covered.unseen else ""
         reason = f"q misses {least}{divergence:.2g} nats, {min(missed, 1.0):.0%} of the dependence between the items"
-    if not covered:
-        reason += "; the error of log Z is unknown, because annealing finds a part of the field that the samples miss"
+    if covered.unseen:
+        reason += f"; the error of log Z is unknown, because the samples do not see all of the field: {covered.unseen}"
     if not like or lower is None:
-        reason += f"; triangle violation {violation:.2g}, attraction {attraction:.2g}"
-    return Diagnosis(like, reason, violation, attraction, covered, divergence, missed, effective)
+        reason += (
+            f"; triangle violation {violation:.2g}, attraction {attraction:.2g}, correlation up to +{positive:.2g}"
+        )
+    return Diagnosis(like, reason, violation, attraction, positive, not covered.unseen, divergence, missed, effective)

@@ -97,19 +97,16 @@ def scores(w: FloatArray, W: FloatArray, Y: npt.NDArray[Any]) -> FloatArray:
 
 
 def weighted_moments(log_weights: FloatArray, Y: Rows) -> tuple[Estimate, FloatArray, float]:
-    """log of the mean weight with its standard error, P(i and j), and the effective share of the samples.
-
-    A set with a chance of less than one in N is in none of N samples: no error is below 1 / N.
-    """
-    top, size = float(log_weights.max()), log_weights.size
+    """log of the mean weight with its standard error, P(i and j), and the effective share of the samples."""
+    top = float(log_weights.max())
     weights = np.exp(log_weights - top)
     mean = float(weights.mean())
-    error = float(np.hypot(weights.std(ddof=1) / mean / np.sqrt(size), 1 / size))
+    error = float(weights.std(ddof=1)) / mean / np.sqrt(weights.size)
     pairs = np.zeros((Y.shape[1], Y.shape[1]))
     for part in batches(len(Y), Y.shape[1]):
         rows = Y[part].astype(np.float64)
         pairs += rows.T @ (rows * weights[part, None])
-    share = weights.sum() ** 2 / (weights @ weights) / size
+    share = weights.sum() ** 2 / (weights @ weights) / weights.size
     return Estimate(top + float(np.log(mean)), error), pairs / weights.sum(), float(share)
 
 

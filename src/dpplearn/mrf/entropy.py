@@ -23,9 +23,11 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 
-EXACT, NEIGHBOURS = 14, 8  # items up to which one block has all of them, without sampling; conditions of a block beyond
+EXACT, NEIGHBOURS = (
+    14,
+    8,
+)  # items up to which one block has all of them, no sampling at all; conditions of a block beyond
 LEAST = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
-Masses = list[tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -142,13 +144,10 @@ def information(table: Sequence[FloatArray], yes: FloatArray, no: FloatArray) ->
     return np.asarray(sum(np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True)))
 
 
-def conditional_entropies(
-    blocks: FloatArray, free: int, masses: Masses | None = None
-) -> tuple[float, FloatArray, FloatArray]:
+def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatArray, FloatArray]:
     """Sum over the blocks of H(last `free` items | those before); blocks (B, m, m) are principal ones of any K.
 
-    Also its gradient (B, m, m), and P(last in Y | the others) (B, 2^(m-1)). With `masses`, the `branch_masses` of a
-    distribution P, it is the cross entropy of one block, less the sum of P(Y) log P_K(Y).
+    Also its gradient (B, m, m), and P(last in Y | the others) (B, 2^(m-1)).
     """
     m, value, levels = blocks.shape[1], 0.0, []
     A, mass = blocks[:, None], np.ones((len(blocks), 1))
@@ -156,8 +155,7 @@ def conditional_entropies(
         a, by_out, by_in = chances(A), *inverses(A)
         levels.append((A, mass, a, by_out, by_in))
         if t >= m - free:
-            within, without = (mass * a, mass * (1 - a)) if masses is None else masses[t]
-            value -= float((within * np.log(a) + without * np.log1p(-a)).sum())
+            value += float((mass * binary_entropy(a)).sum())
         rest, outer = A[:, :, 1:, 1:], A[:, :, 1:, :1] * A[:, :, :1, 1:]
         A = np.concatenate([rest + outer * by_out, rest - outer * by_in], axis=1)
         mass = np.concatenate([mass * (1 - a), mass * a], axis=1)
@@ -168,12 +166,9 @@ def conditional_entropies(
         G_out, G_in, g_out, g_in = G[:, :states], G[:, states:], g[:, :states], g[:, states:]
         slope = mass * (g_in - g_out)  # with respect to a
         g = a * g_in + (1 - a) * g_out  # with respect to the mass
-        if masses is not None:
-            within, without = masses[t]
-            slope += without / (1 - a) - within / a
-        elif t >= m - free:
+        if t >= m - free:
             slope += mass * np.log((1 - a) / a)
-            g -= a * np.log(a) + (1 - a) * np.log1p(-a)
+            g += binary_entropy(a)
         v, u = A[:, :, 1:, 0], A[:, :, 0, 1:]
         change = G_out * by_out - G_in * by_in  # d / d(v u)
         squares = G_out * by_out**2 + G_in * by_in**2
@@ -186,16 +181,6 @@ def conditional_entropies(
     return value, G[:, 0], levels[-1][2]
 
 
-def branch_masses(p: FloatArray) -> Masses:
-    """For each item i, and each of the 2^i choices on the items before: P(these, and i in Y), P(these, and i not)."""
-    out = []
-    while p.size > 1:  # the last item first: the upper half has it, and is then added to the lower
-        half = p.size // 2
-        out.append((p[half:], p[:half]))
-        p = p[:half] + p[half:]
-    return out[::-1]
-
-
 def chances(A: FloatArray) -> FloatArray:
     """First diagonal entries, kept off 0 and 1."""
     return np.clip(A[..., 0, 0], LEAST, 1 - LEAST)
@@ -206,3 +191,8 @@ def inverses(A: FloatArray) -> tuple[FloatArray, FloatArray]:
     a = A[..., :1, :1]
     inside = np.clip(a, LEAST, 1 - LEAST)
     return np.where(a < 1 - LEAST, 1 / (1 - inside), 0.0), np.where(a > LEAST, 1 / inside, 0.0)
+
+
+def binary_entropy(p: FloatArray) -> FloatArray:
+    """Entropy of a coin, in nats, for 0 < p < 1."""
+    return np.asarray(-p * np.log(p) - (1 - p) * np.log1p(-p))

@@ -22,19 +22,17 @@ class TriangleCheck:
     it is also enough, that is, some choice of signs then makes S positive semidefinite.
 
     `slack` is the smallest left side minus right side of (12), negative where it is violated, inf without triples;
-    `triple` says where, j being the item similar to both others. `mean_violation` is the mean over triples of how much
-    (12) lacks, 0 where it holds; `mean_angle_violation` the same of a_ij + a_jk >= a_ik, in radians.
+    `triple` says where, j being the item similar to both others. `violation` and `mean_violation` are the largest and
+    the mean over triples of how much (12) lacks, 0 where it holds; those with `angle` the same of
+    a_ij + a_jk >= a_ik, in radians, at most pi / 2.
     """
 
     slack: float
     triple: tuple[int, int, int] | None
+    violation: float
     mean_violation: float
+    angle_violation: float
     mean_angle_violation: float
-
-    @property
-    def violation(self) -> float:
-        """How much (12) lacks at most; 0 where it holds."""
-        return max(-self.slack, 0.0)
 
     @property
     def holds(self) -> bool:
@@ -71,11 +69,12 @@ def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
             f"S must have |S_ij| <= sqrt(S_ii S_jj), but S[{i}, {j}] is {A[i, j]:.3g} with S[{i}, {i}] = {d[i]:.3g} "
             f"and S[{j}, {j}] = {d[j]:.3g}: no two vectors have this product."
         )
-    if len(cosines) < 3:
-        return TriangleCheck(np.inf, None, 0.0, 0.0)
     cosines = np.minimum(cosines, 1.0)
+    if len(cosines) < 3:
+        return TriangleCheck(np.inf, None, 0.0, 0.0, 0.0, 0.0)
     slack, triple, mean = shortfall(np.sqrt((1 - cosines) * (1 + cosines)))
-    return TriangleCheck(slack, triple, mean, shortfall(np.arccos(cosines))[2])
+    angle_slack, _, mean_angle = shortfall(np.arccos(cosines))
+    return TriangleCheck(slack, triple, max(-slack, 0.0), mean, max(-angle_slack, 0.0), mean_angle)
 
 
 def shortfall(side: FloatArray) -> tuple[float, tuple[int, int, int], float]:

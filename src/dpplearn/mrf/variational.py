@@ -17,6 +17,9 @@ from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.starts import EDGE, Sine, inside, shaken
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
+CORRECTIONS, DRAWS = 10, 400  # of the gradient, and samples for each
+SEEN = 0.02  # corrections start with the eigenvalues of K this far from 0 and 1: DRAWS samples see both choices
+SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
 HARD = 8.0  # stronger repulsions are reached in steps, from the best q of weaker ones
 PILOT, LEAST, MOST = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
 
@@ -43,13 +46,15 @@ class VariationalDPP(NamedTuple):
     def q(self) -> DPP:
         return self.kernels.process(self.x)
 
-    def climb(self, max_iter: int) -> Self:
-        """The maximum of the surrogate, by L-BFGS from x."""
+    def climb(self, max_iter: int, tilt: FloatArray | None = None, hold: float = 0.0) -> Self:
+        """The maximum of the surrogate + tilt . y - hold |y - x|^2 / 2 over parameters y, by L-BFGS from x."""
+        tilted = np.zeros_like(self.x) if tilt is None else tilt
 
-        def loss(x: FloatArray) -> tuple[float, FloatArray]:
-            K, spectrum = self.kernels.at(x)
+        def loss(y: FloatArray) -> tuple[float, FloatArray]:
+            K, spectrum = self.kernels.at(y)
             value, G = self.surrogate(K)
-            return -value, -self.kernels.pull_back(spectrum, G)
+            slope = self.kernels.pull_back(spectrum, G) + tilted - hold * (y - self.x)
+            return -(value + tilted @ y - hold * ((y - self.x) ** 2).sum() / 2), -slope
 
         least_gain = 1e-12 if self.surrogate.exact else 1e-8
         return self._replace(x=minimize(loss, self.x, None, 1e-6, max_iter, least_gain)[0])
@@ -71,8 +76,40 @@ def best_dpp(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Gen
         return best.climb(2000)
     for _ in range(2):  # blocks once more, for the dependences that were found
         best = VariationalDPP.of(w, W, best.K).climb(150)
-    found = [best, *(VariationalDPP.of(w, W, K) for K in starts)]
+    found = [best, corrected(best, rng), *(VariationalDPP.of(w, W, K) for K in starts)]
     return max(found, key=lambda one: float(lower_bound(one, np.inf, rng)[0]))
+
+
+def corrected(found: VariationalDPP, rng: np.random.Generator) -> VariationalDPP:
+    """Correct the gradient of the surrogate by exact samples.
+
+    A correction draws from q, estimates the gradient of -E_q[log q - c], averages it with those before, and maximizes
+    the surrogate plus that linear term, near where it was. Eigenvalues of K start far enough from 0 and 1 for the
+    samples to see both choices.
+    """
+    kernels, surrogate, tilt = found.kernels, found.surrogate, np.zeros_like(found.x)
+    found = found._replace(x=kernels.start(inside(found.K, SEEN)))
+    for t in range(CORRECTIONS):
+        K, spectrum = kernels.at(found.x)
+        Y, log_q = draw(found.q, DRAWS, rng)
+        rest = log_q - surrogate.log_surrogate(K, Y.astype(np.float64))
+        if t == 0 and rest.std() < SMALL:
+            break
+        G = -score_covariance(K, Y, rest)
+        tilt += (kernels.pull_back(spectrum, G) - tilt) * max(1.0 / (t + 1), 0.25)
+        found = found.climb(15, tilt, hold=2.0)
+    return found
+
+
+def score_covariance(K: FloatArray, Y: Rows, values: FloatArray) -> FloatArray:
+    """The covariance of `values` with d log q(y) / dK = (K - diag(1 - y))^-T, over the rows y."""
+    weights = (values - values.mean()) / (len(Y) - 1)
+    G = np.zeros_like(K)
+    for part in batches(len(Y), K.size):
+        A = np.broadcast_to(K, (len(Y[part]), *K.shape)).copy()
+        A[:, np.arange(len(K)), np.arange(len(K))] -= 1 - Y[part]
+        G += np.tensordot(weights[part], np.linalg.inv(A), 1).T
+    return G
 
 
 def field_starts(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Generator) -> list[FloatArray]:

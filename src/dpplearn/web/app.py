@@ -52,8 +52,9 @@ FORM_SCHEMA = {
         "keep_all": {"type": "boolean", "description": "As in the JSON of this route."},
     },
 }
+_NEW = schema.NewCluster.model_json_schema(ref_template="#/components/schemas/{model}")
 NEW_CLUSTER = {
-    JSON: {"schema": {"$ref": "#/components/schemas/NewCluster"}},
+    JSON: {"schema": {name: value for name, value in _NEW.items() if name != "$defs"}},  # which other routes bring
     FORM: {"schema": FORM_SCHEMA},
 }
 

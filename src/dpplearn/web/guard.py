@@ -73,8 +73,9 @@ class Guard:
             if scope["method"] == "POST":
                 self.pool.check_room()  # now, and not once the body has arrived
             await self.app(scope, exchange.receive, exchange.send)
-        except Problem as problem:
-            forget(problem)
+        except (Problem, NoRoomError) as refused:
+            problem = refused.problem if isinstance(refused, NoRoomError) else refused
+            forget(refused)
             await problem.response(scope["path"])(scope, receive, answer)
         except ClientDisconnect as gone:
             forget(gone)
@@ -90,6 +91,14 @@ class Guard:
             method = method if method in METHODS else "other"
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.observe(method, route, status or 499, time.perf_counter() - start)
+
+
+class NoRoomError(Exception):
+    """An answer that has no room; no `Problem`, which the framework would take for one that comes after the answer."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__()
+        self.problem = problem
 
 
 class Room:
@@ -191,7 +200,10 @@ class Exchange:
         if message["type"] == "http.response.start":
             self.room.held -= self.held  # the body was read
             self.held = 0
-            self.held = self.room.take(int(Headers(raw=message["headers"]).get("content-length", 0)))
+            try:
+                self.held = self.room.take(int(Headers(raw=message["headers"]).get("content-length", 0)))
+            except Problem as problem:
+                raise NoRoomError(problem) from None
         body, more = message.get("body", b""), message.get("more_body", False)
         for start in range(0, max(len(body), 1), PIECE):
             piece: dict[str, Any] = {**message}

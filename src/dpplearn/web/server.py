@@ -26,12 +26,12 @@ class Connection(H11Protocol):
     """A connection of uvicorn's that is closed when it keeps us waiting: uvicorn itself waits for ever for a request.
 
     It is closed when no request is under way for `idle_seconds`, or half of one; when its client does not take a piece
-    of the answer in `write_seconds`; and when there are `max_connections` others.
+    of the answer in `write_seconds`; and when it is idle longest of more than `max_connections`.
     """
 
-    def __init__(self, settings: Settings, **given: Any) -> None:
+    def __init__(self, settings: Settings, idle: dict[Connection, None], **given: Any) -> None:
         super().__init__(**given)
-        self.settings = settings
+        self.settings, self.idle = settings, idle  # those without a request, the oldest first
         self.silent: asyncio.TimerHandle | None = None
         self.unread: asyncio.TimerHandle | None = None
 
@@ -40,8 +40,10 @@ class Connection(H11Protocol):
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         super().connection_made(transport)
         if len(self.connections) > self.settings.max_connections:
-            transport.abort()
-        else:
+            longest = next(iter(self.idle), self)
+            longest.unwatch()
+            longest.transport.abort()
+        if not transport.is_closing():
             self.watch()
 
     def watch(self) -> None:
@@ -49,9 +51,11 @@ class Connection(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.unwatch()
         elif self.silent is None:
+            self.idle[self] = None
             self.silent = self.loop.call_later(self.settings.idle_seconds, self.transport.close)
 
     def unwatch(self) -> None:
+        self.idle.pop(self, None)
         if self.silent is not None:
             self.silent.cancel()
             self.silent = None
@@ -98,7 +102,7 @@ class Server(uvicorn.Server):
 def configured(app: FastAPI) -> uvicorn.Config:
     """How uvicorn is to run the application: its connections are limited as its settings say."""
     settings = app.state.service.settings
-    connection: Any = partial(Connection, settings)
+    connection: Any = partial(Connection, settings, {})
     options: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False, "backlog": 256}
     patience = math.ceil(settings.max_seconds + settings.write_seconds)  # for what is running when it is to end
     return uvicorn.Config(app, http=connection, lifespan="on", ws="none", timeout_graceful_shutdown=patience, **options)

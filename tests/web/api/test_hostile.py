@@ -1,6 +1,7 @@
 """Clients that mean harm, on loopback: what they send, hold and never read costs them more than it costs others."""
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -89,7 +90,7 @@ def test_answers_quote_little_of_long_names(client, members):
     sent = [(path, names), (CLUSTERS, names), (SUMMARIZE, {"documents": [{"text": "Rain fell."} | names]})]
     answers = [client.post(where, json=body) for where, body in sent]
     answers.append(client.post(CLUSTERS, data={"model": "k" * 3_000_000}, files={"files": ("a.txt", "Rain fell.")}))
-    assert [answer.status_code for answer in answers] == [422] * 4
+    assert [answer.status_code for answer in answers] == [422, 422, 422, 400]
     assert max(len(answer.content) for answer in answers) < 20_000
 
 
@@ -106,7 +107,7 @@ def readers():
 def test_a_process_that_does_not_end_is_killed(readers):
     first = readers.run(stuck.process_id, Deadline(60))
     assert readers.run(stuck.process_id, Deadline(60)) == first  # one process, as long as it serves
-    with pytest.raises(Problem, match="time-limit"):
+    with pytest.raises(Problem, match="max_seconds"):
         readers.run(stuck.forever, Deadline(0.5))
     with pytest.raises(ProcessLookupError):
         os.kill(first, 0)
@@ -182,7 +183,8 @@ def test_a_server_with_hung_work_ends_and_leaves_no_process(number):
                 hung.sendall(
                     f"POST {CLUSTERS} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode()
                 )
-                hung.sendall(b"Content-Length: 2\r\n\r\n{}")
+                body = json.dumps(DOCUMENTS).encode()
+                hung.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
                 until(lambda: httpx.get(base + HEALTH).json()["running"])
                 started = children(process.pid)
                 assert started

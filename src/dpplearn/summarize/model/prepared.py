@@ -249,7 +249,7 @@ def prepare(
         return given.about(about)
     cluster = given if isinstance(given, Featurized) else as_cluster(given)
     if warn and isinstance(cluster, Cluster):
-        warn_unless_read(cluster, language, stacklevel=5)
+        warn_unless_read(cluster, language, stacklevel=6)
     if isinstance(cluster, Featurized):
         read = check_parts(cluster, features)
     else:
