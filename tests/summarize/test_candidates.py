@@ -275,7 +275,7 @@ def test_a_doubtful_piece_stands_where_it_is_one_of_the_sentences_of_a_paragraph
 def test_items_that_go_on_where_the_one_before_ends_are_no_sentences():
     text = "You must publish these with every copy:\n\n(a) the name of the owner;\n(b) the date; and\n"
     text += "(c) a list of what you changed.\n"
-    told = Cluster.from_texts([text + "\nWhat you measure yourself is yours."]).candidates()
-    assert [sentence.text for sentence in told.sentences] == ["What you measure yourself is yours."]
+    told = Cluster.from_texts([text + "\nAll that you measure is yours."]).candidates()
+    assert [sentence.text for sentence in told.sentences] == ["All that you measure is yours."]
     alone = Cluster.from_texts(["- it rained all day.\n- nobody was hurt.\n"]).candidates()
     assert [sentence.text for sentence in alone.sentences] == ["it rained all day.", "nobody was hurt."]
