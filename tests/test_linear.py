@@ -29,7 +29,7 @@ from patterns import PATTERNS, SHAPES
 LARGEST = int(os.environ.get("LINEAR_BYTES", 100_000))
 ONCE_SLOW = ['<a ">"', "<text></x>"]  # always at 1 MB
 SLACK, MARGIN = 0.1, 2.5  # seconds; times what is linear
-DEAREST = 150e-6  # seconds a character: ten times what docs/reliability.md says, for machines that are busy; growth is told above
+DEAREST = 150e-6  # seconds a character: ten times what docs/reliability.md says, for machines that are busy
 
 
 def half(text):

@@ -10,7 +10,6 @@ import pytest
 from brute import pmf
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.corpora.candidates import TOGETHER
 from dpplearn.summarize.text.sentences import find_pieces
 from dpplearn.web import Settings, schema
 from dpplearn.web.answers import similarity_map, summary_answer
@@ -106,7 +105,7 @@ def test_documents_are_split_into_sentences_once(monkeypatch):
     with pytest.raises(Problem) as caught:
         engine.featurize([Document("1", "Rain fell. " * 12_000)], None)  # past the limit of a Cluster, too
     assert "more than 3 sentences; the limit max_sentences is 3" in caught.value.detail
-    assert len(found) == TOGETHER  # and the others are never looked for
+    assert len(found) < 1_000  # of 12,000: the others are never looked for
 
 
 def keep(found):
@@ -175,9 +174,7 @@ import dpplearn
 from dpplearn._numba import Loop, here
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
-from dpplearn.web.answers import similarity_map, summary_answer
 from dpplearn.web.engine import Engine
-from dpplearn.web.pool import Deadline
 
 rooms = (dpplearn, dpplearn.decoding, dpplearn.sampling, dpplearn.learning, dpplearn.rouge, dpplearn.summarize)
 names = {m.name for one in rooms for m in walk_packages(one.__path__, f"{one.__name__}.") if m.name.endswith("_loops")}

@@ -93,7 +93,7 @@ class Live:
     @contextmanager
     def occupied(self) -> Iterator[None]:
         """Every worker is busy until the block ends: further work is answered 429 where the queue is empty."""
-        from dpplearn.web.pool import Deadline
+        from dpplearn.web.work import Deadline
 
         pool, release = self.app.state.service.pool, threading.Event()
         stays = asyncio.Event().wait  # the client never leaves
