@@ -159,7 +159,7 @@ def routes(service: Service) -> APIRouter:
         """The same as when it was posted."""
         return Response(service.held(id).answer, media_type=JSON)
 
-    @private.delete("/clusters/{id}", status_code=204, summary="Forget a cluster")
+    @private.delete("/clusters/{id}", status_code=204, response_model=None, summary="Forget a cluster")
     async def delete_cluster(id: str) -> None:  # noqa: A002  # the name in the address
         """It is forgotten."""
         if not service.clusters.remove(id):

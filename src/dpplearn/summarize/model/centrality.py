@@ -38,7 +38,7 @@ def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
     Examples
     --------
     >>> lexrank(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(3)
-    array([0.753, 1.278, 0.969])
+    array([0.866, 1.204, 0.93 ])
     """
     by_word = phi.T
     root = np.sqrt(phi @ phi.sum(axis=0))
