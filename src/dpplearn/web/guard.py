@@ -65,6 +65,8 @@ class Guard:
 
         exchange = Exchange(self.settings, self.room, scope, receive, answer)
         try:
+            if "\0" in scope["path"]:  # which no file system takes
+                raise Problem("not-found")
             check_host(scope, self.settings.hosts)
             check_origin(scope)
             check_token(scope, self.settings.token)
