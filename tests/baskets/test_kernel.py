@@ -110,7 +110,7 @@ def test_large_baskets_are_inverted_like_small_ones(symmetric):
         assert large.evaluate((bad,))[0] == -np.inf
 
 
-@pytest.mark.parametrize("k", [3, 40])
+@pytest.mark.parametrize("k", [3, 12])
 @pytest.mark.parametrize("skew", [0.0, 1.0])
 def test_a_block_that_is_singular_but_for_rounding_has_no_probability(k, skew):
     """Rank k - 1, on any scale of the items: elimination leaves a pivot of rounding, which is not a determinant."""

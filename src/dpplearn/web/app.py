@@ -263,7 +263,13 @@ async def job_of(request: Request) -> ReadDocuments | Upload:
             raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
     said: dict[str, str] = {}
     uploads: list[File] = []
-    async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
+    if "boundary=" not in request.headers["content-type"]:
+        raise Problem("malformed", "The Content-Type of a form must have a boundary.")
+    try:
+        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FILES)
+    except (ValueError, KeyError):  # as some versions of the parser say it
+        raise Problem("malformed", "The body must be a multipart form.") from None
+    try:
         for name, value in form.multi_items():
             if name == "files" and isinstance(value, UploadFile):
                 uploads.append(File(value.filename or "", value.content_type or "", await value.read()))
@@ -271,6 +277,8 @@ async def job_of(request: Request) -> ReadDocuments | Upload:
                 said[name] = value
             else:
                 raise invalid([((name,), "a form has named files, and at most one model and one keep_all.")])
+    finally:
+        await form.close()
     if not uploads:
         raise invalid([(("files",), "the form must have at least one file in the field files.")])
     if said.get("keep_all", "false") not in ("true", "false"):
