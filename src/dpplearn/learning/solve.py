@@ -62,7 +62,7 @@ def newton(
     reach: float | None = None,
     enough: float = 0.0,
 ) -> Optimum:
-    """A maximum by Newton's steps, until no entry of the gradient is above `tol`, or a step would gain less than `enough`.
+    """A maximum by Newton's steps: no entry of the gradient is above `tol`, or a step would gain less than `enough`.
 
     Nearly every step is taken whole; one that does not raise the value by its share is shortened. `scale` has what one
     unit of each x_j changes, such as the largest |f_ij| of each feature; where the objective is not concave, a step
@@ -76,7 +76,7 @@ def newton(
         step, size, noise = newton_step(point), largest(point.gradient), 64 * EPS * (1 + abs(point.value))
         if size <= tol or n_iter >= max_iter or float(point.gradient @ step) / 2 < enough:
             return Optimum(x, point, n_iter, size <= tol, step)
-        taken, left = step, np.abs(point.gradient + point.hessian @ step)  # type: ignore[operator]  # of order 2
+        taken, left = step, np.abs(point.gradient + point.hessian @ step)
         if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
             taken = point.gradient / scale**2
             taken = taken * max(1.0, largest(x * scale)) / largest(taken * scale)
