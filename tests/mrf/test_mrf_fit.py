@@ -25,7 +25,7 @@ def brute_probabilities(L):
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_expected_log_prob_is_the_sum_over_subsets(n, rng):
     L, p = random_kernel(n, rng), rng.dirichlet(np.ones(1 << n))
-    value, _ = expected_log_prob(DPP(L).K, branch_masses(p))
+    value, _ = expected_log_prob(DPP(L).K, branch_masses(p[None]))
     assert value == pytest.approx(p @ np.log(brute_probabilities(L)), rel=1e-9)
 
 

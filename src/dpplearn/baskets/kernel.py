@@ -301,10 +301,10 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         return Summary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, with tables in base64."""
-        factors, scale = self._fitted, self.feature_scale_
+        """Write the model as JSON, with arrays in base64."""
+        factors = self._fitted
         fitted = {name: getattr(self, f"{name}_") for name in FITTED}
-        fitted |= {"counts": self.counts_, "pairs": vars(self.pairs_)} | ({"scale": scale} if scale is not None else {})
+        fitted |= {"counts": self.counts_, "scale": self.feature_scale_, "pairs": vars(self.pairs_)}
         save_factors(path, factors, self.items_, fitted)
 
     @classmethod
@@ -317,11 +317,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         model.alpha_, model.log_likelihood_, model.n_iter_ = data["alpha"], data["log_likelihood"], data["n_iter"]
         model.converged_, model.n_empty_ = data.get("converged") is True, int(data.get("n_empty") or 0)
         model.counts_, model.pairs_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
-        model.alphas_, model.history_, model.feature_scale_ = {}, (), None
-        if factors.phi is not None:
-            model.feature_scale_ = check_array(data.get("scale"), f"scale in {path}", 2)
-            if model.feature_scale_.shape != (2, factors.phi.shape[1] - 1):
-                raise ValueError(f"scale in {path} does not go with {factors.phi.shape[1] - 1} features.")
+        model.alphas_, model.history_, model.feature_scale_ = {}, (), data["scale"]
         return model
 
 
