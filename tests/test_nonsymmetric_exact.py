@@ -91,7 +91,8 @@ def test_a_large_probability_that_was_minus_infinity():
 
 def test_many_items_in_parts():
     """The sizes that rounding is compared with grew so fast that with 80 items entries were lost."""
-    dpp = NonsymmetricDPP(*(np.random.default_rng(0).standard_normal(s) for s in ((80, 45), (80, 45), (45, 45))))
+    rng = np.random.default_rng(0)
+    dpp = NonsymmetricDPP(*(rng.standard_normal(shape) for shape in ((80, 45), (80, 45), (45, 45))))
     kernel = dpp._operand
     found = eliminate_parts(kernel.V, *kernel.parts(), 80)[0]
     assert found == pytest.approx(np.linalg.slogdet(dpp.L)[1], abs=1e-8)
