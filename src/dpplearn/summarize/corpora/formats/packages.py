@@ -78,8 +78,7 @@ class Package:
 def parse_package(file: DocumentFile) -> list[Document]:
     """The document in an archive, or what else it is."""
     from dpplearn.summarize.corpora.formats.epub import read_epub
-    from dpplearn.summarize.corpora.formats.opendocument import read_odt
-    from dpplearn.summarize.corpora.formats.word import main_part, read_docx
+    from dpplearn.summarize.corpora.formats.office import main_part, read_docx, read_odt
 
     package = Package(file.data, file.place, file.limits)
     kind = package.read("mimetype")[:200].decode("latin-1").strip() if "mimetype" in package else ""
