@@ -10,9 +10,8 @@ from html import escape
 from io import BytesIO
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.limits import import_reader
-from dpplearn.summarize.corpora.formats.packages import Package
-from dpplearn.summarize.corpora.formats.xml import tags
+from dpplearn.summarize.corpora.formats.apart import import_reader
+from dpplearn.summarize.corpora.formats.packages import Package, tags
 from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.lines import HEADING_WORDS
 from dpplearn.summarize.text.page import page_blocks, read_html
