@@ -18,7 +18,6 @@ from dpplearn._io.encoding import to_text
 from dpplearn._run.sandbox import SandboxLostError, run_sandboxed
 from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.source import heard, say_of_file
-from dpplearn.summarize.text.blocks import Block
 
 DAMAGE = (EOFError, BadZipFile, struct.error, zlib.error)  # what is raised where a file is not what it says
 LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf", "xml", "zipfile")  # that read files
@@ -114,10 +113,7 @@ class Apart:
         found = json.loads(answer)
         for said in found["skipped"]:
             say_of_file(said)
-        return [
-            Document(*about, blocks=blocks and tuple(Block(*one) for one in blocks))
-            for *about, blocks in found["documents"]
-        ]
+        return [Document(**one) for one in found["documents"]]
 
 
 def parse(data: bytes, function: str, name: str, place: str, encoding: str | None, limits: dict[str, Any]) -> bytes:
@@ -138,8 +134,7 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
             raise
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
-    lists = [[one.id, one.text, one.title, one.date, one.role, one.blocks] for one in documents]
-    return json.dumps({"documents": lists, "skipped": said}).encode()
+    return json.dumps({"documents": [vars(one) for one in documents], "skipped": said}).encode()
 
 
 def is_damage(error: BaseException) -> bool:
