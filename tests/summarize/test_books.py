@@ -14,8 +14,8 @@ from dpplearn.summarize.explain import summary as summary_module
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.model import first_choice as first
 from dpplearn.summarize.model import prepared
-from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.model.quality_features import lexrank, mean_similarity
 from dpplearn.summarize.text.budget import suited
 
 WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]
