@@ -81,7 +81,7 @@ def test_item_set_carries_cost_and_similarity(cluster):
     assert read.items.phi is read.phi
     assert read.items.similarity is read.C
     assert read.items.cost is None
-    assert items.names == fitted.names
+    assert items.names == features.names
 
 
 def test_general_features_by_their_definitions(cluster):

@@ -26,8 +26,8 @@ class Idf:
     Examples
     --------
     >>> idf = Idf.fit([["the", "storm"], ["the", "sea"], ["the"]])
-    >>> idf.weights(["the", "storm", "unseen"]).round(3)
-    array([0.001, 0.693, 1.386])
+    >>> idf.weights(["the", "storm", "unseen"]).round(3).tolist()
+    [0.001, 0.693, 1.386]
     """
 
     documents: int
