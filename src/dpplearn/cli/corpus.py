@@ -34,7 +34,7 @@ def scored_language(clusters: list[Known], language: str | None) -> str | None:
 
     A warning where a model for one language is given clusters in others.
     """
-    from dpplearn.summarize.text.matching import ANY, ENGLISH, normal_language
+    from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
     if language == ANY:
         with usage_errors():

@@ -54,7 +54,7 @@ def command(
     from dpplearn.summarize.experiments.tested import look_over
     from dpplearn.summarize.model.training import settle
     from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.text.matching import normal_language
+    from dpplearn.summarize.text.words import normal_language
 
     with usage_errors():
         names = check_systems(systems.split(","))

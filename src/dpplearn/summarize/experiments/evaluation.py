@@ -18,8 +18,8 @@ from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models
 from dpplearn.summarize.experiments.tested import Tested
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
-from dpplearn.summarize.text.matching import ENGLISH
 from dpplearn.summarize.text.units import Unit
+from dpplearn.summarize.text.words import ENGLISH
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 CONFIDENCE = 95.0

@@ -9,7 +9,7 @@ from dpplearn.summarize.corpora.formats.office import Blocks, Tables, blocks, co
 from dpplearn.summarize.corpora.formats.packages import Package
 from dpplearn.summarize.corpora.formats.xml import Tag, tags
 from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.word_lists import word_set
+from dpplearn.summarize.text.words import word_set
 
 # What was struck out, comments, what describes pictures, the numbers of notes, and lists of contents.
 DROPPED = word_set(
