@@ -103,11 +103,10 @@ class Engine:
     def is_compiled(self) -> bool:
         """Whether loops of all kinds that requests need are on disk."""
         from dpplearn._numba import are_kept
-        from dpplearn.decoding._consensus_loops import best_addition
         from dpplearn.decoding._sampled_loops import best_of_block
         from dpplearn.learning._loops import gram
 
-        return are_kept(gram, best_addition, best_of_block)
+        return are_kept(gram, best_of_block)
 
     def warm(self) -> None:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
