@@ -81,19 +81,6 @@ def test_what_are_no_baskets_is_told(baskets):
         KernelDPP().fit(baskets)
 
 
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"nonsymmetric": "no"}, "True or False"),
-        ({"nonsymmetric": 1}, "True or False"),
-        ({"random_state": None}, "whole"),
-    ],
-)
-def test_settings_of_another_kind_are_told(options, word):
-    with pytest.raises(TypeError, match=word):
-        KernelDPP(alpha=1.0, **options).fit([["a"], ["b"]])
-
-
 @pytest.mark.parametrize("large", [2**63, 2**70, -(2**64)])
 def test_numbers_that_no_array_holds_are_told(large):
     with pytest.raises(ValueError, match=f"64 bits, found {large}"):
@@ -104,12 +91,6 @@ def test_an_impossible_basket_of_weight_0_is_no_matter():
     model = KernelDPP(rank=2, alpha=1.0).fit([["a", "b"], ["c"], ["b", "c"]])
     assert model.score([["a", "b", "c"]]) == -np.inf
     assert model.score([["a", "b", "c"], ["a"]], [0.0, 2.0]) == model.score([["a"]])
-
-
-def test_a_table_is_told_from_baskets():
-    pandas = pytest.importorskip("pandas")
-    with pytest.raises(TypeError, match="from_long"):
-        KernelDPP().fit(pandas.DataFrame({"order": [1, 1], "item": ["a", "b"]}))
 
 
 def test_items_never_seen_are_named_with_the_nearest(draws):

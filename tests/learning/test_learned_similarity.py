@@ -230,8 +230,8 @@ def test_known_weights_are_recovered_within_their_standard_errors(given_size):
     benchmarks/coverage.py counts them over many more data sets; here no more may miss than one time in a thousand.
     """
     held = []
-    for seed in range(5):
-        X, y = made_up(150, 10, seed)
+    for seed in range(4):
+        X, y = made_up(80, 8, seed)
         model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size).fit(X, y)
         ends = np.array(list(model.similarity_.intervals().values()))
         known = np.isfinite(ends[:, 0])
@@ -390,7 +390,7 @@ def test_starts_that_disagree_and_weights_at_0_are_said():
         warn_about_starts(np.empty(0))
     first, second = (str(w.message) for w in said)
     assert "so near 0 that the data do not tell them from 0: own, b" in first
-    assert "2 of 3 starts end in a lower maximum, or were left on their way to one" in second
+    assert "2 of 3 starts end in a lower maximum" in second
     assert "by up to 3 in the log-posterior" in second
     assert 'similarity="fixed"' in second
 

@@ -408,7 +408,7 @@ def test_parts_know_their_size(evaluator, data):
     assert sys.getsizeof(part) > sum(x.features.nbytes for x in X)
 
 
-@pytest.mark.parametrize(("ended", "saves"), [(0, 3), (1, 1)])
+@pytest.mark.parametrize(("ended", "saves"), [(0, 1), (1, 1)])
 @pytest.mark.filterwarnings("ignore:.*starts end in a lower maximum", "ignore:The learned similarity")
 def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_maxima_known(
     ended, saves, tmp_path, monkeypatch

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import check_array, check_int, check_jobs, count_of
+from dpplearn._checks import check_array, check_choice, check_int, check_jobs, count_of
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights
 from dpplearn.baskets.factors import read_features, standardize
-from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
+from dpplearn.baskets.fit import LARGE, MANY, FitPlan, choose_shape, fit_kernel
 from dpplearn.baskets.modelfile import load_factors, save_factors
 from dpplearn.baskets.pairs import strongest_pairs
 from dpplearn.baskets.questions import BasketQuestions
@@ -160,11 +160,14 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
         sizes = read.sizes[weights > 0]
         shape = choose_shape(read.n, int(sizes.max()), self.rank, bool(self.nonsymmetric))
-        solver = choose_solver(self.solver, shape, read.n, len(read))
+        parameters = read.n * (1 + shape.symmetric_rank + shape.skew_rank)
+        solver = check_choice(self.solver, "solver", ("auto", "lbfgs", "stochastic"))
+        if solver == "auto":
+            solver = "stochastic" if parameters > LARGE or len(read) > MANY else "lbfgs"
         phi, scale = read_features(features, read.items)
         batch = self.batch_size
         if batch is None:  # k^2 columns a basket, against n columns^2 for det(L + I)
-            batch = int(np.clip(read.n * shape.columns / max(float((sizes**2.0).mean()), 1.0), 256, 16384))
+            batch = int(np.clip(parameters / max(float((sizes**2.0).mean()), 1.0), 256, 16384))
         default = EPOCHS if solver == "stochastic" else ITERATIONS
         plan = FitPlan(
             shape=shape,
@@ -182,14 +185,14 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self._forget()
         self.factors_, self.items_, self.n_empty_ = fitted.factors, read.items, int((read.sizes == 0).sum())
         self.alpha_, self.alphas_, self.log_likelihood_ = fitted.alpha, fitted.alphas, fitted.log_likelihood
-        self.n_iter_, self.converged_, self.history_ = fitted.n_iter, fitted.converged, fitted.history
+        self.n_iter_, self.converged_, self.history_ = len(fitted.history), fitted.converged, fitted.history
         self.feature_scale_ = scale
         shard = read.distinct(weights)
         self.counts_, self.n_baskets_ = shard.item_counts(read.n), float(weights.sum())
         self.pairs_ = strongest_pairs(self.dpp_, read.items, self.counts_, self.n_baskets_, shard)
         if not fitted.converged:
             warnings.warn(
-                f"fit stopped after {fitted.n_iter} iterations, while they still raised the objective by more than "
+                f"fit stopped after {self.n_iter_} iterations, while they still raised the objective by more than "
                 f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
                 ConvergenceWarning,
                 stacklevel=2,

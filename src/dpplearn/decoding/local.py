@@ -15,7 +15,8 @@ from dpplearn.decoding.greedy import greedy_run, in_order
 from dpplearn.decoding.limits import BoolArray, Bound, Limits, Quota, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
-from dpplearn.operand import Operand, TwoSided
+from dpplearn.minors import TwoSided
+from dpplearn.operand import Operand
 from dpplearn.process import impossible
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement

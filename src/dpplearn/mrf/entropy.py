@@ -152,7 +152,7 @@ def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatAr
     return float(weights.sum()), log_slopes(levels, branch_masses(weights)), levels[-1].chance
 
 
-class Choice(NamedTuple):
+class BlockLevel(NamedTuple):
     """The choice on one item, for each choice on the items before it (2^t of them, the second axis)."""
 
     A: FloatArray  # what is left of the blocks
@@ -161,20 +161,20 @@ class Choice(NamedTuple):
     by_in: FloatArray
 
 
-def choices(blocks: FloatArray) -> list[Choice]:
+def choices(blocks: FloatArray) -> list[BlockLevel]:
     """The choices on the items of symmetric blocks (B, m, m) of K, one item after the other."""
     A, levels = blocks[:, None], []
     for _ in range(blocks.shape[1]):
         a, v = A[..., 0, 0], A[..., 1:, 0]
         chance = np.clip(a, LEAST, 1 - LEAST)
         by_out, by_in = np.where(a < 1 - LEAST, 1 / (1 - chance), 0.0), np.where(a > LEAST, 1 / chance, 0.0)
-        levels.append(Choice(A, chance, by_out, by_in))
+        levels.append(BlockLevel(A, chance, by_out, by_in))
         rest, outer = A[..., 1:, 1:], v[..., :, None] * v[..., None, :]
         A = np.concatenate([rest + outer * by_out[..., None, None], rest - outer * by_in[..., None, None]], axis=1)
     return levels
 
 
-def log_slopes(levels: list[Choice], masses: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
+def log_slopes(levels: list[BlockLevel], masses: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
     """The gradient (B, m, m) of the sum of w(y) log P(y) over all choices y; `masses` are the `branch_masses` of w."""
     G = np.zeros((*masses[-1][0].shape[:1], 2 << (len(levels) - 1), 0, 0))
     for (A, chance, by_out, by_in), (taken, left) in zip(reversed(levels), reversed(masses), strict=True):

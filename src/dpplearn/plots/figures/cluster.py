@@ -27,18 +27,18 @@ LEADING = 1.22  # from line to line, in sizes of the type
 
 
 @dataclass(frozen=True)
-class Word:
+class ColouredWord:
     """A word and the colour behind it, if any."""
 
     text: str
     ground: str | None = None
 
 
-Line = list[Word]
+Line = list[ColouredWord]
 
 
-def words(text: str, ground: str | None = None) -> list[Word]:
-    return [Word(part, ground) for part in text.split()]
+def words(text: str, ground: str | None = None) -> list[ColouredWord]:
+    return [ColouredWord(part, ground) for part in text.split()]
 
 
 def width_of(text: str, size: float, weight: str = "normal") -> float:
@@ -53,7 +53,7 @@ def width_of(text: str, size: float, weight: str = "normal") -> float:
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
 
 
-def wrap(text: Iterable[Word], width: float, size: float, weight: str = "normal") -> list[Line]:
+def wrap(text: Iterable[ColouredWord], width: float, size: float, weight: str = "normal") -> list[Line]:
     """Words in lines of at most `width` points; a word wider than that has a line to itself.
 
     Examples
@@ -96,7 +96,7 @@ def draw_lines(
     return y
 
 
-def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[Word]:
+def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[ColouredWord]:
     """A sentence's words; one of the extract is numbered, on a ground of its own."""
     if sentence not in marks:
         return words(sentence.text)
@@ -110,11 +110,11 @@ def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width:
     first = sorted(range(len(texts)), key=lambda i: sentences[i] not in marks)
     taken = [i for i in first for _ in texts[i]]  # the sentence of each word, in the order in which they are taken
     for count in range(1, len(taken) + 1):
-        kept, text = Counter(taken[:count]), list[Word]()
+        kept, text = Counter(taken[:count]), list[ColouredWord]()
         for i, whole in enumerate(texts):
             text += whole[: kept[i]]
-            if kept[i] < len(whole) and text[-1:] != [Word("…")]:
-                text.append(Word("…"))
+            if kept[i] < len(whole) and text[-1:] != [ColouredWord("…")]:
+                text.append(ColouredWord("…"))
         wrapped = wrap(text, width, SIZE)
         if len(wrapped) > lines + 1:
             break

@@ -10,7 +10,7 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Here, Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap
 from dpplearn.rouge.corpus import Topics, combined, score_topics
-from dpplearn.rouge.scorer import Scoring as RougeScoring
+from dpplearn.rouge.scorer import RougeOptions
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
@@ -63,9 +63,9 @@ class Scoring:
         return rouge_options(self.budget, self.unit, self.language)
 
     @property
-    def _rouge(self) -> RougeScoring:
+    def _rouge(self) -> RougeOptions:
         options = {"bytes": None, "words": None, "combine": "average", "alpha": 0.5} | self.options
-        return RougeScoring(METRICS, **options)
+        return RougeOptions(METRICS, **options)
 
     def topics(self, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> Topics:
         """The scores of some texts, topic by topic."""
@@ -75,7 +75,7 @@ class Scoring:
 
     def combined(self, name: str, parts: Sequence[Topics]) -> CorpusScore:
         """Averages over topics that were scored in any parts."""
-        return combined(parts, self._rouge, name, self.options["tokenizer"], confidence=CONFIDENCE)
+        return combined(parts, self._rouge, name, confidence=CONFIDENCE)
 
     def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
         """The scores of all texts of a system."""

@@ -9,8 +9,7 @@ from urllib.parse import unquote
 
 from dpplearn._io.encoding import check_charset, to_text
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.packages import Package
-from dpplearn.summarize.corpora.formats.xml import tags
+from dpplearn.summarize.corpora.formats.packages import Package, tags
 from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.page import page_blocks
 from dpplearn.summarize.text.word_lists import word_set
