@@ -304,7 +304,7 @@ class Sampler:
         unless = Unless(self.cost, self.low, self.high, self.cost.min(), self.cost.max(), least, most)
 
         def draw(b: int, unless: Any = NEVER) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
-            drawn = np.empty(int(starts[b + 1] - starts[b]), np.int32)
+            drawn: Any = np.empty(int(starts[b + 1] - starts[b]), np.int32)
             room = int(1.1 * drawn.size * self.mean) + 64
             indices = draw_block(self.tables, states[b], drawn.size, drawn, room, unless)
             return self.score(drawn, indices, least, most, m)
@@ -313,7 +313,7 @@ class Sampler:
         args = (unless,) if first[1].any() else ()
         found = [first, *map_threads(lambda b: draw(b + 1, *args), len(starts) - 2, n_jobs)]
         merged = {Y: value for sets, _, _ in found for Y, value in sets.items()}
-        total = sum((np.pad(counts, (0, self.items.size + 1 - counts.size)) for _, counts, _ in found), start=0)
+        total = np.sum([counts for _, counts, _ in found], axis=0)
         seen = np.array([nearest for _, _, nearest in found if not np.isnan(nearest)] or [np.nan])
         nearest = float(seen[np.maximum(self.low - seen, seen - self.high).argmin()]) + self.base
         order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
@@ -353,7 +353,7 @@ class Sampler:
             found = dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))[:m])
             if len(found) == m:
                 left = left[bound[left] >= min(found.values())]
-        return found, np.bincount(sizes[these]), nearest
+        return found, np.bincount(sizes[these], minlength=self.items.size + 1), nearest
 
 
 def keep_quota(quota: Quota, owner: IntArray, items: IntArray, count: int) -> BoolArray:
