@@ -35,7 +35,9 @@ def test_every_skipped_candidate_is_in_one_note():
 
 
 def test_token_budget_by_a_callable():
-    choice = Chooser(max_tokens=3, count_tokens=lambda text: len(text.split()))(["a b", "c d", "e"], E, [3.0, 2.9, 2.0], NONE)
+    choice = Chooser(max_tokens=3, count_tokens=lambda text: len(text.split()))(
+        ["a b", "c d", "e"], E, [3.0, 2.9, 2.0], NONE
+    )
     assert choice.selection.cost == 3
     assert choice.order == [0, 2]
 

@@ -122,7 +122,9 @@ def test_examples_can_be_added_and_fetched(examples):
 def test_groups_are_a_field_of_the_metadata(documents, examples):
     for document, source in zip(documents, "aabbc", strict=True):
         document.metadata["source"] = source
-    kept = DPPCompressor(embeddings=Counts(), k=4, groups="source", max_per_group=1).compress_documents(documents, QUERY)
+    kept = DPPCompressor(embeddings=Counts(), k=4, groups="source", max_per_group=1).compress_documents(
+        documents, QUERY
+    )
     assert sorted(document.metadata["source"] for document in kept) == ["a", "b", "c"]
     for example in examples:
         example["kind"] = "fruit" if "pie" in example["question"] else "other"

@@ -114,7 +114,7 @@ class Chooser:
             cost = [max(count(text), 1) for text in texts]  # an empty text costs 1
         groups: dict[str, Any] = {}
         if self.groups is not None and len(texts):
-            groups = {"groups": self.groups_of(metadata), "max_per_group": self.max_per_group}
+            groups = {"groups": groups_of(metadata, self.groups), "max_per_group": self.max_per_group}
         found = diversify(
             embeddings, scores, self.k, self.max_tokens, cost, self.diversity, backfill=self.backfill, **groups
         )
@@ -128,13 +128,14 @@ class Chooser:
             warnings.warn(f"None of {len(texts)} candidates was selected: {found.reason}.", stacklevel=3)
         return ChosenCandidates(found, texts)
 
-    def groups_of(self, metadata: Sequence[dict[str, Any]]) -> list[str]:
-        """The group of each candidate; one that has none is alone in its own."""
-        values = [fields.get(self.groups) for fields in metadata]
-        if all(value is None for value in values):
-            known = sorted({name for fields in metadata for name in fields})
-            raise ValueError(f"No candidate has the field {self.groups!r}: groups must be one of {known}.")
-        return [f"number {i}" if value is None else f"value {value}" for i, value in enumerate(values)]
+
+def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:
+    """The group of each candidate by a field of its metadata; one without it is alone in its own."""
+    values = [fields.get(name) for fields in metadata]
+    if all(value is None for value in values):
+        known = sorted({field for fields in metadata for field in fields})
+        raise ValueError(f"No candidate has the field {name!r}: groups must be one of {known}.")
+    return [f"number {i}" if value is None else f"value {value}" for i, value in enumerate(values)]
 
 
 @cache

@@ -88,7 +88,7 @@ class DPPRanker:
         )
         scores = given_scores([document.score for document in documents], "Document")
         if scores is None:
-            scores = -np.arange(len(texts))
+            scores = -np.arange(float(len(texts)))
         return self._chooser(top_k)(texts, vectors, scores, [document.meta for document in documents])
 
     @component.output_types(documents=list[Document], skipped=list[dict[str, Any]])
