@@ -40,11 +40,11 @@ def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, fe
 
 
 def test_a_fit_finds_the_probabilities_that_baskets_were_drawn_from():
-    true, draws = made_up(size=20_000)
+    true, draws = made_up(size=8_000)
     fitted = KernelDPP(nonsymmetric=True, alpha=0.1).fit(draws)
     sets = Subsets.from_lists(all_sets(6), 6)
     gap = np.exp(true.log_prob(sets)) - np.exp(fitted.dpp_.log_prob(sets))
-    assert np.abs(gap).sum() / 2 < 0.03  # total variation
+    assert np.abs(gap).sum() / 2 < 0.04  # total variation
     assert fitted.log_likelihood_ >= true.log_prob(draws).sum()
     assert np.exp(fitted.dpp_.log_prob(sets)).sum() == pytest.approx(1.0)
     assert isinstance(fitted.dpp_, NonsymmetricDPP)

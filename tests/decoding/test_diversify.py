@@ -302,10 +302,12 @@ def test_kept_by_the_definition(form, monkeypatch):
     assert diversify(E, np.ones(30), k=0).kept == []
 
 
+@pytest.mark.parametrize("seed", range(4))  # with one seed it rested on how a processor rounds
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dtype, rng):
+def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dtype, seed):
     """The best items three times, in other lengths too: the 80 directions come first, each by its best item."""
+    rng = np.random.default_rng(seed)
     E, s = problem(rng, n=80, d=16)
     scores = np.append(s, [s[:30] + 3.0, s[:30] + 4.0])
     E = E.astype(dtype)

@@ -12,11 +12,9 @@ from brute import pmf
 from brute_decoding import feasible, kernel, random_problem
 from dpplearn import DPP, Subsets
 from dpplearn.decoding import consensus
-from dpplearn.decoding._consensus_loops import FEW
-from dpplearn.decoding.consensus import level_part
+from dpplearn.decoding.consensus import FEW, Agreement
+from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import find_tilt
-
-NONE = np.empty(0, np.int64)
 
 
 def expected_overlap(L, counts, Y):
@@ -27,15 +25,13 @@ def expected_overlap(L, counts, Y):
     return overlap, sum(p * counts[list(Z)].sum() for Z, p in sets.items())
 
 
-def overlap_of(part, Y):
-    """The same by the levels that the loop reads."""
-    total, have = 0.0, np.zeros(part.starts.size, int)
-    for i in Y:
-        for a in range(part.indptr[i], part.indptr[i + 1]):
-            t, steps = part.tokens[a], part.steps[a]
-            total += part.chance[part.starts[t] + have[t] :][:steps].sum()
-            have[t] += steps
-    return total
+def agreement(counts, sets, **limits):
+    return Agreement.of([(1.0, sparse.csr_array(counts))], sets, check_limits(len(counts), **limits))
+
+
+def overlap_of(found, Y):
+    """The same by the levels that a search reads."""
+    return found.overlap[found.levels(np.array(Y))].sum()
 
 
 @pytest.mark.parametrize("kind", ["counts", "weights", "multiples"])
@@ -48,11 +44,11 @@ def test_expected_overlap_is_that_of_every_subset(seed, kind):
         counts *= rng.random(10)
     elif kind == "weights":
         counts *= rng.random(counts.shape)
-    part = level_part(sparse.csr_array(counts), DPP(L).K, np.arange(FEW), NONE)
+    part = agreement(counts, DPP(L).K)
     for Y in ([0, 3, 5], [1], [2, 4, 6, 7], range(8)):
         overlap, length = expected_overlap(L, counts, Y)
         assert overlap_of(part, Y) == pytest.approx(overlap, rel=0.02 if kind == "weights" else 1e-9)
-        assert part.mean == pytest.approx(length)
+        assert part.mean[0] == pytest.approx(length)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -61,14 +57,13 @@ def test_levels_of_references_are_shares_of_them(seed):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(0.9, (9, 7)) * ([1.0, 0.5, 1.0][seed % 3])
     references = Subsets.from_lists([np.flatnonzero(rng.random(9) < 0.5) for _ in range(20)], n=9)
-    rest, include = np.array([1, 2, 5, 6]), np.array([0])
-    part = level_part(sparse.csr_array(counts), references, rest, include)
+    part = agreement(counts, references, include=[0], exclude=[3, 4, 7, 8])
     for Y in ([0], [0, 1], [0, 2, 5], [0, 1, 2, 5, 6]):
         a = counts[Y].sum(axis=0)
         assert overlap_of(part, Y) == pytest.approx(
             np.mean([np.minimum(a, counts[R].sum(axis=0)).sum() for R in references])
         )
-    assert part.mean == pytest.approx(np.mean([counts[R].sum() for R in references]))
+    assert part.mean[0] == pytest.approx(np.mean([counts[R].sum() for R in references]))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -77,7 +72,7 @@ def test_many_items_with_a_token_have_its_mean_and_variance(seed):
     q, phi, _, _ = random_problem(seed, n=11)
     L, counts = kernel(q, phi), np.random.default_rng(seed).integers(1, 3, (11, 2)).astype(float)
     counts[:, 1] = 1.0
-    part = level_part(sparse.csr_array(counts), DPP(L).K, np.arange(11), NONE)
+    part = agreement(counts, DPP(L).K)
     for Y in ([0, 3, 5], [1], range(11)):
         assert overlap_of(part, Y) == pytest.approx(expected_overlap(L, counts, Y)[0], rel=0.01)
 
@@ -144,16 +139,15 @@ def test_more_items_than_a_kernel_is_made_of_are_drawn_from():
 def test_large_expectations_do_not_underflow():
     """A word in each of 3,000 items, of which a third are drawn: e^-1000 is no float, and the mean is still there."""
     n = 3000
-    part = level_part(sparse.csr_array(np.ones((n, 1))), np.eye(n) / 3, np.arange(n), NONE)
+    part = agreement(np.ones((n, 1)), np.eye(n) / 3)
     assert overlap_of(part, range(n)) == pytest.approx(n / 3, rel=1e-3)
-    assert part.chance[600] == pytest.approx(1.0)
-    assert part.chance[1400] < 1e-6
+    assert part.overlap[601] - part.overlap[600] == pytest.approx(1.0)
+    assert part.overlap[1401] - part.overlap[1400] < 1e-6
 
 
-def test_items_without_tokens_have_the_types_that_loops_are_compiled_for():
-    part = level_part(sparse.csr_array((2, 0)), np.eye(2) / 3, np.arange(2), NONE)
-    usual = level_part(sparse.csr_array(np.ones((2, 1))), np.eye(2) / 3, np.arange(2), NONE)
-    assert [np.asarray(x).dtype for x in part] == [np.asarray(x).dtype for x in usual]
+def test_items_may_be_without_tokens():
+    found = consensus(DPP(np.eye(2)), k=1, utility=np.zeros((2, 0)))
+    assert found.reason.startswith("no set agrees with any of all sets of the model")
 
 
 @pytest.mark.parametrize("room", [0.0, 1e-9, 0.2, 1.0, 4.0])

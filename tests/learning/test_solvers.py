@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from brute_learning import THETA, random_items, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
-from dpplearn.learning import fit, solve
+from dpplearn.learning import fit
 from dpplearn.learning.similarity import Mixture
 from dpplearn.learning.solve import Point, newton
 
@@ -207,15 +207,19 @@ def test_random_state_reaches_the_starts(data):
     assert values[2].max() == pytest.approx(values[0].max(), abs=1e-4)
 
 
-def test_a_step_that_was_cut_short_does_not_pass_for_one_near_the_maximum():
-    """A curved ridge (Rosenbrock's), on which steps fail: the Hessian that is returned is not of the way to the top."""
-    asked = []
+def test_newton_where_the_objective_is_not_concave():
+    """Rosenbrock's ridge, and a saddle: steps go up whatever the signs of the Hessian's eigenvalues are."""
 
-    def at(x, order):
-        asked.extend([-0.01 * rosen(x)] if order == 2 else [])
-        return Point(-0.01 * rosen(x), -0.01 * rosen_der(x), -0.01 * rosen_hess(x) if order == 2 else None)
+    def ridge(x, _order):
+        return Point(-rosen(x), -rosen_der(x), -rosen_hess(x))
 
-    led = solve.trust_region(Plain(at), np.array([-1.2, 1.0]), 0, tol=1e-8, max_iter=500)
+    def saddle(x, _order):
+        return Point(x[0] ** 2 - x[0] ** 4 - x[1] ** 2, np.array([2 * x[0] - 4 * x[0] ** 3, -2 * x[1]]),
+                     np.diag([2 - 12 * x[0] ** 2, -2.0]))  # fmt: skip
+
+    led = newton(Plain(ridge), np.array([-1.2, 1.0]), np.ones(2), tol=1e-8, max_iter=500, reach=2.0)
     assert led.converged
-    np.testing.assert_allclose(led.x, 1.0, atol=0.01)
-    assert asked[-1] > -2 * solve.CLOSE
+    np.testing.assert_allclose(led.x, 1.0, atol=1e-6)
+    led = newton(Plain(saddle), np.array([0.01, 1.0]), np.ones(2), tol=1e-8, max_iter=500, reach=2.0)
+    assert led.converged
+    np.testing.assert_allclose(led.x, [np.sqrt(0.5), 0.0], atol=1e-6)

@@ -108,15 +108,6 @@ def test_kl_divergence_from_the_definition(rng):
         kl_divergence(p, np.full(4, 0.25))
 
 
-def test_objects_are_frozen(rng):
-    mrf = random_mrf(3, rng)
-    with pytest.raises(AttributeError, match="frozen"):
-        mrf.w = np.zeros(3)
-    for array in (mrf.w, mrf.W, mrf.probabilities, mrf.marginals):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1.0
-
-
 @pytest.mark.parametrize(
     ("w", "W", "options", "message"),
     [
@@ -133,11 +124,6 @@ def test_objects_are_frozen(rng):
 def test_bad_input(w, W, options, message):
     with pytest.raises(ValueError, match=message):
         PairwiseMRF(w, W, **options)
-
-
-def test_attraction_is_allowed_when_asked_for():
-    mrf = PairwiseMRF([0.0, 0.0], [[0.0, 2.0], [2.0, 0.0]], repulsive=False)
-    assert mrf.pair_probs()[0, 1] > mrf.marginals.prod()
 
 
 @pytest.mark.parametrize(

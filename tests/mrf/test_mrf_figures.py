@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpplearn.mrf import PairwiseMRF, fit_dpp_to, ternary_factors, transitivity
+from dpplearn.mrf import PairwiseMRF, ternary_factors
 from dpplearn.plots.figures import factors, realizable
 
 ROOT = Path(__file__).parents[2]
@@ -41,8 +41,10 @@ def test_the_formulas_of_figure_3_are_those_of_the_table(rng):
             assert eval(code, {"exp": np.exp, **names}) == pytest.approx(entry)
 
 
-def test_the_surfaces_of_figure_4():
+def test_the_surfaces_of_figure_4(monkeypatch):
     """The entries 111 of the caption, for both models; the overlay and the closed surface at 0.1."""
+    monkeypatch.setattr(realizable, "SMOOTH", 10)
+    monkeypatch.setattr(realizable, "FINE", 12)
     mrf, dpp, both, closed = ([surface for surface, _ in panel.surfaces] for panel in realizable.panels())
     assert [s.entry for s in mrf] == [s.entry for s in dpp] == [0.001, 0.25, 0.5, 0.75]
     assert {s.entry for s in both + closed} == {0.1}
@@ -66,38 +68,15 @@ def studies(monkeypatch):
     return lambda name: importlib.import_module(f"benchmarks.studies.{name}")
 
 
-def test_the_lines_of_the_conjecture_are_those_of_the_study(studies):
-    conjecture = studies("conjecture")
-    study = conjecture.read_study()
-    left, middle, right = conjecture.draw().axes
-    assert [line.get_label() for line in left.lines] == [str(n) for n in range(3, 11)]
-    for line in left.lines:
-        cells = [
-            c for c in study["cells"] if (c["field"], c["kind"], c["n"]) == ("plain", "random", int(line.get_label()))
-        ]
-        np.testing.assert_allclose(line.get_ydata(), [np.mean(c["divergence"]) for c in cells])
-    assert len(middle.containers) == 3
-    assert sum(len(c.get_offsets()) for c in right.collections) == 3 * 8 * 6 * 10
-
-
 def test_the_study_can_be_repeated(studies):
-    """Three cells of what is stored, computed again."""
+    """Two cells of what is stored, computed again."""
     conjecture = studies("conjecture")
     stored = {(c["field"], c["kind"], c["n"], c["strength"]): c for c in conjecture.read_study()["cells"]}
-    for cell in (("plain", "random", 4, 2.0), ("plain", "across", 3, 4.0), ("balanced", "groups", 5, 1.0)):
+    for cell in (("plain", "random", 4, 2.0), ("balanced", "groups", 5, 1.0)):
         measures = conjecture.study((*cell, 10))
         for name, values in measures.items():
             np.testing.assert_allclose(values, stored[cell][name], rtol=0.01, atol=1e-6)
     assert len(json.dumps(conjecture.read_study())) < 150_000
-
-
-def test_repulsion_of_one_pair_alone_is_a_dpp(rng):
-    """What the study would find where it should find nothing."""
-    W = np.zeros((3, 3))
-    W[0, 1] = W[1, 0] = -2.0
-    mrf = PairwiseMRF(rng.standard_normal(3), W)  # two items that repel and one apart: a DPP
-    assert fit_dpp_to(mrf).divergence < 1e-9
-    assert transitivity(mrf).mean_angle_violation == 0.0
 
 
 def test_the_points_of_dpp_like_fields_are_those_of_the_study(studies):

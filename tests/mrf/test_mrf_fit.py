@@ -25,7 +25,7 @@ def brute_probabilities(L):
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_expected_log_prob_is_the_sum_over_subsets(n, rng):
     L, p = random_kernel(n, rng), rng.dirichlet(np.ones(1 << n))
-    value, _ = expected_log_prob(DPP(L).K, branch_masses(p))
+    value, _ = expected_log_prob(DPP(L).K, branch_masses(p[None]))
     assert value == pytest.approx(p @ np.log(brute_probabilities(L)), rel=1e-9)
 
 
@@ -38,14 +38,6 @@ def test_gradient_agrees_with_finite_differences(n, rng):
     # equal eigenvalues of M, where the divided differences are derivatives
     x = loss.kernels.start(0.6 * np.eye(n))
     np.testing.assert_allclose(loss(x)[1], approx_fprime(x, lambda y: loss(y)[0], 1e-7), atol=2e-5)
-
-
-def test_gradient_is_zero_at_the_target(rng):
-    L = random_kernel(5, rng) + 0.1 * np.eye(5)
-    loss = Divergence(brute_probabilities(L))
-    value, gradient = loss(loss.kernels.start(DPP(L).K))
-    assert abs(value) < 1e-9
-    assert np.abs(gradient).max() < 1e-7
 
 
 def test_the_first_start_recovers_a_dpp_with_mixed_signs(rng):
@@ -103,20 +95,6 @@ def test_the_divergence_is_that_of_the_model_returned(n, rng):
 
 def ordered(n):
     return sorted(subsets(n), key=position)
-
-
-def test_no_kernel_nearby_is_closer(rng):
-    """Outside the family: random steps away from the closest DPP all increase the divergence."""
-    mrf = random_mrf(4, rng, strength=2.0)
-    fit = fit_dpp_to(mrf)
-    for size in (1e-3, 1e-2, 0.1, 0.5):
-        for _ in range(25):
-            lam, V = np.linalg.eigh(fit.model.K)
-            noise = size * rng.standard_normal((4, 4))
-            K = (V * lam) @ V.T + noise + noise.T
-            lam, V = np.linalg.eigh(K)
-            K = (V * np.clip(lam, EDGE, 1 - EDGE)) @ V.T
-            assert kl_divergence(mrf, DPP.from_marginal(K)) >= fit.divergence - 1e-10
 
 
 def test_the_free_mrf_has_the_moments_of_its_target(rng):
@@ -182,16 +160,6 @@ def test_too_many_items_for_a_fit():
         fit_mrf_to(dpp)
     A = np.arange(3)
     np.testing.assert_allclose(fit_mrf_to(DPP.from_marginal(dpp.K[np.ix_(A, A)])).model.marginals, 0.5)
-
-
-def test_text_is_no_target():
-    with pytest.raises(TypeError, match=r"^target .* the text 'x'"):
-        fit_dpp_to("x")
-
-
-def test_same_seed_same_fit(rng):
-    mrf = random_mrf(4, rng)
-    assert fit_dpp_to(mrf, rng=3).divergences == fit_dpp_to(mrf, rng=3).divergences
 
 
 def test_relabelling_the_items_changes_nothing(rng):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import dpplearn.rouge
 from dpplearn.rouge import CorpusScore, EmptyTextWarning, Score, paired_bootstrap, score, score_corpus
 from rouge_literal import literal_average
 
@@ -56,10 +55,6 @@ def test_settings_that_cannot_be(option, value):
         score_corpus({"a": "x"}, {"a": ["x"]}, **{option: value})
 
 
-def test_one_topic_has_no_spread():
-    assert score_corpus({"a": "x y"}, {"a": ["x z"]}).averages["rouge-1"].recall == (0.5, 0.5, 0.5)
-
-
 def test_paired_test_of_a_system_with_itself():
     result = corpus_of([0.1, 0.5, 0.3])
     test = paired_bootstrap(result, result)
@@ -82,10 +77,6 @@ def test_paired_test_is_seldom_wrong_where_there_is_no_difference(n):
     assert 2 <= wrong <= 30  # 15 expected, fewer on few topics; more than 30 has a probability of 2e-4
 
 
-def test_paired_test_learns_nothing_from_one_topic():
-    assert paired_bootstrap(corpus_of([0.5]), corpus_of([0.1])).p_value == 1
-
-
 def test_paired_test_is_the_same_in_blocks(monkeypatch):
     rng = np.random.default_rng(2)
     first, second = corpus_of(rng.random(30)), corpus_of(rng.random(30))
@@ -101,12 +92,6 @@ def test_paired_test_needs_the_same_topics():
         paired_bootstrap(corpus_of([1]), corpus_of([1]), "rouge-2")
     with pytest.raises(ValueError, match="measure"):
         paired_bootstrap(corpus_of([1]), corpus_of([1]), measure="r")
-
-
-def test_no_name_means_two_things():
-    assert not set(dpplearn.__all__) & set(dpplearn.rouge.__all__)
-    result = score_corpus(CANDIDATES, REFERENCES, ["rouge-1"])
-    assert isinstance(result.averages["rouge-1"].recall, dpplearn.rouge.Interval)
 
 
 def test_paired_test_on_shared_topics():
@@ -137,12 +122,6 @@ def test_empty_texts_are_averaged_in_and_named():
     assert result.by_topic("rouge-1") == {"10": 0, "2": 0, "2-b": 1}
 
 
-def test_the_limit_may_leave_no_token():
-    with pytest.warns(EmptyTextWarning, match="A candidate of system 1 .*, on: a"):
-        result = score_corpus({"a": "-- x"}, {"a": ["x y"]}, bytes=2)
-    assert result.by_topic("rouge-1") == {"a": 0}
-
-
 def test_metric_names_in_capitals():
     result = score_corpus(CANDIDATES, REFERENCES, ["ROUGE-1", "rouge-L"])
     lower = score_corpus(CANDIDATES, REFERENCES, ["rouge-1", "rouge-l"])
@@ -150,3 +129,13 @@ def test_metric_names_in_capitals():
     assert list(result.averages.values()) == list(lower.averages.values())
     assert result.by_topic("rouge-1") == result.by_topic("Rouge-1") == lower.by_topic("ROUGE-1")
     assert paired_bootstrap(result, lower).difference == 0
+
+
+@pytest.mark.parametrize("other", ["the dog", "the dog sat on a log and slept"])
+def test_a_difference_that_is_the_same_nearly_everywhere_is_sure(other):
+    references = {str(k): ["the cat sat on the mat"] for k in range(10)}
+    first = score_corpus(dict.fromkeys(references, "the cat sat on the mat"), references)
+    second = score_corpus({**dict.fromkeys(references, "the dog"), "0": other}, references)
+    found = paired_bootstrap(first, second, "rouge-1", "f")
+    assert found.p_value < 0.01
+    assert paired_bootstrap(first, first, "rouge-1", "f").p_value == 1.0

@@ -46,7 +46,7 @@ references = st.lists(texts(), min_size=1, max_size=4)
 
 
 @pytest.mark.filterwarnings("ignore:Reference .* has no token")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(texts(), references, limits, st.booleans(), st.sampled_from(["average", "best"]))
 def test_scores_equal_the_literal_ones(candidate, references, limit, stem, combine):
     found = score(candidate, references, METRICS, **limit, stem=stem, combine=combine)
@@ -78,14 +78,6 @@ def test_a_text_against_itself(text):
         assert score(text, text)["rouge-1"].recall == 1
 
 
-@settings(deadline=None)
-@given(texts(), references, st.randoms(use_true_random=False))
-def test_order_of_references_does_not_matter(candidate, references, random):
-    shuffled = random.sample(references, len(references))
-    names = ("rouge-1", "rouge-2", "rouge-su4", "rouge-l")
-    assert score(candidate, references, names) == score(candidate, shuffled, names)
-
-
 def unigram_hits(candidate, reference, limit):
     """Hits are recall times the reference's total."""
     recall = score(candidate, [reference], ["rouge-1"], bytes=limit, stem=False)["rouge-1"].recall
@@ -99,13 +91,6 @@ letters = st.lists(st.sampled_from("abcde"), max_size=30).map(" ".join)
 @given(letters, letters, st.integers(1, 60), st.integers(1, 60))
 def test_a_longer_byte_limit_never_lowers_the_hits(candidate, reference, n, more):
     assert unigram_hits(candidate, reference, n + more) >= unigram_hits(candidate, reference, n)
-
-
-@settings(deadline=None)
-@given(texts(), texts(), st.integers(1, 60), st.integers(1, 60))
-def test_only_a_word_cut_in_two_can_be_a_hit_that_a_longer_limit_loses(candidate, reference, n, more):
-    longer, shorter = (unigram_hits(candidate, reference, limit) for limit in (n + more, n))
-    assert longer >= shorter - 2  # one cut word in each text
 
 
 @settings(deadline=None)

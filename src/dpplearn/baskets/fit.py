@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize
 
-from dpplearn._checks import FloatArray, check_choice, check_int
+from dpplearn._checks import FloatArray, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
@@ -48,10 +48,6 @@ class KernelShape(NamedTuple):
     skew_rank: int
     identity: bool
 
-    @property
-    def columns(self) -> int:
-        return 1 + self.symmetric_rank + self.skew_rank
-
 
 @dataclass(frozen=True, eq=False)
 class FitPlan:
@@ -77,7 +73,6 @@ class FittedKernel:
     alpha: float
     alphas: dict[float, float]  # held-out log-likelihood per basket of each alpha that was tried
     log_likelihood: float  # of the baskets it was fitted on
-    n_iter: int
     converged: bool
     history: tuple[Step, ...]
 
@@ -94,14 +89,6 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
         return KernelShape(min(n, U), min(n // 2, B // 2) * 2, True)
     rank = min(n if n <= DENSE else max(50, largest), n) if rank is None else min(rank, n)
     return KernelShape(rank, 2 * max(rank // 2, 1) if nonsymmetric and n > 1 else 0, False)
-
-
-def choose_solver(solver: str, shape: KernelShape, n: int, baskets: int) -> str:
-    """The solver given, or the one that suits the size."""
-    check_choice(solver, "solver", ("auto", "lbfgs", "stochastic"))
-    if solver == "auto":
-        return "stochastic" if n * shape.columns > LARGE or baskets > MANY else "lbfgs"
-    return solver
 
 
 def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> FittedKernel:
@@ -128,7 +115,7 @@ def choose_seed(shard: BasketShard, n: int, plan: FitPlan) -> int:
 
     Large kernels have one start.
     """
-    if plan.solver != "lbfgs" or plan.shape.skew_rank == 0 or n * plan.shape.columns > SEVERAL:
+    if plan.solver != "lbfgs" or plan.shape.skew_rank == 0 or n * (1 + sum(plan.shape[:2])) > SEVERAL:
         return plan.seed
     quick = replace(plan, alpha=1.0, max_iter=FEW, progress=as_progress(False))
     seeds = [plan.seed + k for k in range(STARTS)]
@@ -180,7 +167,7 @@ def fit_once(shard: BasketShard, factors: KernelFactors, plan: FitPlan) -> Fitte
             factors, converged = lbfgs(shard.pieces(), factors, plan, ascent, spread)
     value = log_likelihood([shard], factors.kernel())[0]
     plan.progress.clear()
-    return FittedKernel(factors, plan.alpha, {}, value, len(ascent.history), converged, tuple(ascent.history))
+    return FittedKernel(factors, plan.alpha, {}, value, converged, tuple(ascent.history))
 
 
 class Ascent:
@@ -192,7 +179,7 @@ class Ascent:
         plan.progress.iteration = 0
 
     def add(self, x: FloatArray, value: float, gradient: float) -> None:
-        """An iteration is done."""
+        """Note an iteration that is done."""
         check_stop()
         self.x = x
         self.history.append(Step(len(self.history) + 1, value, gradient))

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import check_array, check_int, check_jobs, count_of
+from dpplearn._checks import check_array, check_choice, check_int, check_jobs, count_of
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights
 from dpplearn.baskets.factors import read_features, standardize
-from dpplearn.baskets.fit import FitPlan, choose_shape, choose_solver, fit_kernel
+from dpplearn.baskets.fit import LARGE, MANY, FitPlan, choose_shape, fit_kernel
 from dpplearn.baskets.modelfile import load_factors, save_factors
 from dpplearn.baskets.pairs import strongest_pairs
 from dpplearn.baskets.questions import BasketQuestions
@@ -160,11 +160,14 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
         sizes = read.sizes[weights > 0]
         shape = choose_shape(read.n, int(sizes.max()), self.rank, bool(self.nonsymmetric))
-        solver = choose_solver(self.solver, shape, read.n, len(read))
+        parameters = read.n * (1 + shape.symmetric_rank + shape.skew_rank)
+        solver = check_choice(self.solver, "solver", ("auto", "lbfgs", "stochastic"))
+        if solver == "auto":
+            solver = "stochastic" if parameters > LARGE or len(read) > MANY else "lbfgs"
         phi, scale = read_features(features, read.items)
         batch = self.batch_size
         if batch is None:  # k^2 columns a basket, against n columns^2 for det(L + I)
-            batch = int(np.clip(read.n * shape.columns / max(float((sizes**2.0).mean()), 1.0), 256, 16384))
+            batch = int(np.clip(parameters / max(float((sizes**2.0).mean()), 1.0), 256, 16384))
         default = EPOCHS if solver == "stochastic" else ITERATIONS
         plan = FitPlan(
             shape=shape,
@@ -182,14 +185,14 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self._forget()
         self.factors_, self.items_, self.n_empty_ = fitted.factors, read.items, int((read.sizes == 0).sum())
         self.alpha_, self.alphas_, self.log_likelihood_ = fitted.alpha, fitted.alphas, fitted.log_likelihood
-        self.n_iter_, self.converged_, self.history_ = fitted.n_iter, fitted.converged, fitted.history
+        self.n_iter_, self.converged_, self.history_ = len(fitted.history), fitted.converged, fitted.history
         self.feature_scale_ = scale
         shard = read.distinct(weights)
         self.counts_, self.n_baskets_ = shard.item_counts(read.n), float(weights.sum())
         self.pairs_ = strongest_pairs(self.dpp_, read.items, self.counts_, self.n_baskets_, shard)
         if not fitted.converged:
             warnings.warn(
-                f"fit stopped after {fitted.n_iter} iterations, while they still raised the objective by more than "
+                f"fit stopped after {self.n_iter_} iterations, while they still raised the objective by more than "
                 f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -301,10 +304,10 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         return Summary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, with tables in base64."""
-        factors, scale = self._fitted, self.feature_scale_
+        """Write the model as JSON, with arrays in base64."""
+        factors = self._fitted
         fitted = {name: getattr(self, f"{name}_") for name in FITTED}
-        fitted |= {"counts": self.counts_, "pairs": vars(self.pairs_)} | ({"scale": scale} if scale is not None else {})
+        fitted |= {"counts": self.counts_, "scale": self.feature_scale_, "pairs": vars(self.pairs_)}
         save_factors(path, factors, self.items_, fitted)
 
     @classmethod
@@ -317,11 +320,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         model.alpha_, model.log_likelihood_, model.n_iter_ = data["alpha"], data["log_likelihood"], data["n_iter"]
         model.converged_, model.n_empty_ = data.get("converged") is True, int(data.get("n_empty") or 0)
         model.counts_, model.pairs_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
-        model.alphas_, model.history_, model.feature_scale_ = {}, (), None
-        if factors.phi is not None:
-            model.feature_scale_ = check_array(data.get("scale"), f"scale in {path}", 2)
-            if model.feature_scale_.shape != (2, factors.phi.shape[1] - 1):
-                raise ValueError(f"scale in {path} does not go with {factors.phi.shape[1] - 1} features.")
+        model.alphas_, model.history_, model.feature_scale_ = {}, (), data["scale"]
         return model
 
 

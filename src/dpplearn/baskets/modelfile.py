@@ -1,16 +1,16 @@
-"""Files of kernels from baskets, in JSON, with tables as base64 of float64: fast to read, and no code can run."""
+"""Files of kernels from baskets: JSON, with arrays in base64, which are read fast; no code in them can run."""
 
 from __future__ import annotations
 
 import base64
-import binascii
-import math
 import os
+import zipfile
 from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, check_vector
+from dpplearn._checks import FloatArray, check_array, check_vector
+from dpplearn._io.atomic import pack_arrays, unpack_arrays
 from dpplearn._io.jsonfile import number, read_json, write_json
 from dpplearn.baskets.baskets import check_catalogue
 from dpplearn.baskets.factors import LARGEST, KernelFactors
@@ -18,52 +18,42 @@ from dpplearn.baskets.pairs import ItemPair, StrongestPairs
 from dpplearn.learning.files import whole_number
 
 StrPath = str | os.PathLike[str]
-FORMAT, VERSION = "dpplearn.KernelDPP", 1
+FORMAT, VERSION = "dpplearn.KernelDPP", 2
 
 
-def pack(array: FloatArray) -> dict[str, Any]:
-    """A table: its shape, and its entries row by row as little-endian float64 in base64.
-
-    >>> pack(np.array([1.0, 2.0]))
-    {'shape': [2], 'float64': 'AAAAAAAA8D8AAAAAAAAAQA=='}
-    """
-    data = np.ascontiguousarray(array, "<f8").tobytes()
-    return {"shape": list(array.shape), "float64": base64.b64encode(data).decode("ascii")}
+def pack(**arrays: FloatArray | None) -> str:
+    """Arrays by name, those that there are, as base64 of an .npz file."""
+    return base64.b64encode(pack_arrays({k: x for k, x in arrays.items() if x is not None})).decode("ascii")
 
 
-def unpack(record: Any, name: str, path: StrPath, ndim: int) -> FloatArray:
-    """The finite table in a record that `pack` made."""
-    shape, text = (record.get("shape"), record.get("float64")) if isinstance(record, dict) else (None, None)
-    if not (isinstance(shape, list) and isinstance(text, str) and len(shape) == ndim):
-        raise ValueError(f"{name} in {path} must be an object with a shape of {ndim} numbers and float64 in base64.")
-    size = math.prod(whole_number(k, f"shape of {name}", path) for k in shape)
+def unpack(text: Any, path: StrPath) -> dict[str, Any]:
+    """What `pack` packed."""
     try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise ValueError(f"{name} in {path} is not base64: {error}.") from None
-    if len(data) != 8 * size:
-        raise ValueError(f"{name} in {path} must hold {size} numbers, as its shape says, found {len(data) / 8:g}.")
-    array = np.frombuffer(data, "<f8").astype(np.float64).reshape(shape)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} in {path} must hold finite numbers only.")
-    return array
+        return unpack_arrays(base64.b64decode(text, validate=True))
+    except (ValueError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+        raise ValueError(f"arrays in {path} must be base64 of an .npz file: {error}.") from None
 
 
 def save_factors(path: StrPath, factors: KernelFactors, items: np.ndarray, fitted: dict[str, Any]) -> None:
     """Write a fitted kernel; the old file, if any, stays until the new one is whole."""
     from dpplearn import __version__
 
-    head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", **fitted}
+    head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "items": items.tolist()}
     shape = {"symmetric_rank": factors.symmetric_rank, "skew_rank": factors.skew_rank, "identity": factors.identity}
-    tables = {"W": factors.W, "phi": factors.phi, "A": factors.A}
-    packed = {name: pack(table) for name, table in tables.items() if table is not None}
-    write_json(path, {**head, **shape, "items": items.tolist(), **packed})
+    arrays = {"W": factors.W, "phi": factors.phi, "A": factors.A}
+    arrays |= {name: fitted.pop(name) for name in ("counts", "scale")}
+    write_json(path, {**head, **shape, **fitted, "arrays": pack(**arrays)})
 
 
 def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, Any]]:
     """KernelFactors, items, and all else that a file says."""
     data = read_json(path, FORMAT, VERSION)
-    W = unpack(data.get("W"), "W", path, 2)
+    arrays = unpack(data.get("arrays"), path)
+    W, phi, A, scale = (
+        None if name != "W" and name not in arrays else check_array(arrays.get(name, ()), f"{name} in {path}", 2)
+        for name in ("W", "phi", "A", "scale")
+    )
+    assert W is not None
     r, s = (whole_number(data.get(name), name, path) for name in ("symmetric_rank", "skew_rank"))
     identity, items = data.get("identity"), data.get("items")
     if not isinstance(identity, bool) or s % 2 or W.shape[1] != 1 + r + s or len(W) == 0 or (r == 0 and not identity):
@@ -73,25 +63,24 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
         )
     if not isinstance(items, list) or len(items) != len(W) or {type(item) for item in items} not in ({int}, {str}):
         raise ValueError(f"items in {path} must be {len(W)} texts, or as many whole numbers, found {items!r:.60}.")
-    names = check_catalogue(items)
-    phi = A = None
-    if "phi" in data or "A" in data:
-        phi, A = unpack(data.get("phi"), "phi", path, 2), unpack(data.get("A"), "A", path, 2)
-        if phi.shape != (len(W), len(A)) or A.shape[1] != W.shape[1]:
-            raise ValueError(f"phi {phi.shape} and A {A.shape} in {path} do not go with W {W.shape}.")
+    shapes = [None if x is None else x.shape for x in (phi, A, scale)]
+    if shapes != [None] * 3 and (phi is None or shapes != [(len(W), p := phi.shape[1]), (p, W.shape[1]), (2, p - 1)]):
+        raise ValueError(f"phi, A and scale in {path}, of shapes {shapes}, do not go with W {W.shape}.")
     if np.abs(W[:, 0]).max() > LARGEST or np.abs(W).max() > 1e100:
         raise ValueError(f"W in {path} has entries too large for a kernel.")
+    data["counts"] = check_vector(arrays.get("counts", ()), f"counts in {path}", len(W), low=0.0)
+    data["scale"] = scale
     for name in ("alpha", "log_likelihood", "n_baskets"):
         data[name] = number(data.get(name), name, path)
-    data["counts"] = check_vector(data.get("counts", ()), f"counts in {path}", len(W), low=0.0)
+    data["n_iter"] = whole_number(data.get("n_iter"), "n_iter", path)
     try:
-        data["pairs"] = StrongestPairs(
-            *(
-                tuple(ItemPair(a, b, *(number(x, "pairs", path) for x in rest)) for a, b, *rest in data["pairs"][kind])
-                for kind in ("attract", "repel")
-            )
-        )
+        data["pairs"] = StrongestPairs(*(tuple(map(as_pair, data["pairs"][kind])) for kind in ("attract", "repel")))
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"pairs in {path} must have lists of pairs: item, item, correlation, baskets, lift.") from None
-    data["n_iter"] = whole_number(data.get("n_iter"), "n_iter", path)
-    return KernelFactors(W, r, s, identity, phi, A), names, data
+    return KernelFactors(W, r, s, identity, phi, A), check_catalogue(items), data
+
+
+def as_pair(entry: Any) -> ItemPair:
+    """A pair of items in a file."""
+    first, second, *rest = entry
+    return ItemPair(first, second, *(number(x, "a pair", "a file") for x in rest))

@@ -91,7 +91,7 @@ class Length(click.ParamType):  # type: ignore[type-arg]  # as above
     name = "number or share"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from dpplearn.summarize.text.budget import share_of
+        from dpplearn.summarize.text.units import share_of
 
         try:
             return float(value)

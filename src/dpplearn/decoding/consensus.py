@@ -5,7 +5,7 @@ Let a be the token counts of a set, and N those of a set drawn. Agreement is the
     2 sum over t of E min(a_t, N_t) / (sum of a_t + sum of E N_t),      E min(a, N) = sum over j <= a of P(N >= j).
 
 P(N >= j) comes from the model: N_t is the sum over the items that hold t. For few items its distribution is exact, from
-all ways in which they may be in or out; for many, it has the exact mean and variance,
+its generating function, a determinant; for many, it has the exact mean and variance,
 
     E N = sum of c_i K_ii,      Var N = sum of c_i^2 K_ii - sum of c_i c_j K_ij^2,
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
 from dpplearn._holders import as_csr, as_numbers
+from dpplearn._linalg import safe_log
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_selection, describe, greedy_run, in_order
@@ -40,6 +41,9 @@ Counts: TypeAlias = list[tuple[float, sparse.csr_array]]
 DRAWN = 400  # sets, where there are too many items for the model's kernel
 MOST_REFERENCES = 100_000  # a table of their counts is made
 PASSES = 100  # rounds of swaps; a few are enough, each raises the agreement
+FEW = 8  # holders of a token up to which its distribution is exact
+NUMBERS = 2**22  # that are dealt with at once
+SAME = 1e-11  # rises that differ by less are equal: else rounding, and so a library's version, would decide
 LEAST = 1e-9  # what a swap or a drop must raise the agreement by
 MOST = 1000  # levels of a token in one item; more, or counts that are no multiples, are brought to GRID
 GRID = 64
@@ -185,9 +189,7 @@ def best_agreement(
     counts: Counts, sets: FloatArray | Subsets, limits: Limits, start: IntArray
 ) -> tuple[IntArray, float]:
     """The best set, of equals the first, from as little as may be, without and with costs, and from another start."""
-    rest = np.flatnonzero(limits.free)
-    parts = tuple(level_part(C, sets, rest, limits.include) for _, C in counts)
-    weights = np.array([weight for weight, _ in counts])
+    agreement = Agreement.of(counts, sets, limits)
     least = [limits.include]
     if limits.quota is not None:  # and the cheapest items that each group must have
         order = np.argsort(limits.cost, kind="stable")
@@ -196,22 +198,19 @@ def best_agreement(
         least += [order[limits.quota.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
     base, equal, cost = np.concatenate(least), np.ones(limits.cost.size), limits.cost
     starts = [(base, equal), (start, equal)] if limits.equal else [(base, equal), (base, cost), (start, equal)]
-    return max((search(parts, weights, limits, *one) for one in starts), key=lambda run: round(run[1], 12))
+    return max((search(agreement, limits, *one) for one in starts), key=lambda run: round(run[1], 12))
 
 
-def search(
-    parts: tuple[Any, ...], weights: FloatArray, limits: Limits, start: IntArray, price: FloatArray
-) -> tuple[IntArray, float]:
+def search(agreement: Agreement, limits: Limits, start: IntArray, price: FloatArray) -> tuple[IntArray, float]:
     """From `start`, add what raises agreement most for its price; then swap, drop and add while that helps."""
-    from dpplearn.decoding._consensus_loops import best_addition
 
     def add(items: IntArray, price: FloatArray, least: float = 0.0) -> tuple[IntArray, float]:
         """Additions, the best first, while they help; and the agreement reached."""
-        i, reached, now = best_addition(parts, weights, items, joining(limits, items), price)
-        while i >= 0 and reached > now + least:
+        while True:
+            i, reached, now = agreement.best_addition(items, joining(limits, items), price)
+            if i < 0 or reached <= now + least:
+                return items, now
             items = np.append(items, i)
-            i, reached, now = best_addition(parts, weights, items, joining(limits, items), price)
-        return items, now
 
     items, value = add(start.astype(np.int64), price)
     equal = np.ones(limits.cost.size)
@@ -222,7 +221,7 @@ def search(
             others, j = np.delete(items, a), items[a]
             free = joining(limits, others)
             free[j] = False
-            i, reached, without = best_addition(parts, weights, others, free, equal)
+            i, reached, without = agreement.best_addition(others, free, equal)
             if i >= 0 and reached > value + LEAST:
                 items[a], value = i, reached
             elif without > value + LEAST and (limits.quota is None or limits.quota.owed(others) == 0):
@@ -247,46 +246,161 @@ def joining(limits: Limits, items: IntArray) -> BoolArray:
     return np.asarray(free)
 
 
-def level_part(C: Any, sets: FloatArray | Subsets, rest: IntArray, include: IntArray) -> Any:
-    """A matrix of counts as the loop reads it, for choices among the items `rest` beside `include`.
+class Agreement(NamedTuple):
+    """How well sets agree with those of the model: the sum over kinds of tokens of 2 E overlap / (length + E length).
 
-    The sets to agree with are references, or all that may be drawn with the marginal kernel K of `rest`.
+    `overlap` has what each level of a token gives, so that one item more in a set costs a look at its own tokens.
     """
-    from dpplearn.decoding._consensus_loops import LevelPart, fill_chance
 
-    steps, unit = in_steps(C)
-    (n, size), place = C.shape, np.full(C.shape[0], -1)
-    place[rest] = np.arange(rest.size)
-    indptr, tokens, taken = (x.astype(np.int64) for x in (steps.indptr, steps.indices, steps.data))
-    row = np.repeat(np.arange(n), np.diff(indptr))
-    held, sure = np.flatnonzero(place[row] >= 0), np.isin(row, include) if include.size else include
-    base = np.bincount(tokens[sure], taken[sure], size).astype(np.int64)
-    starts = ends_of(base + np.bincount(tokens[held], taken[held], size).astype(np.int64))
-    totals = np.bincount(np.repeat(np.arange(n), np.diff(C.indptr)), C.data, n).astype(np.float64)  # of none, integers
-    if isinstance(sets, Subsets):
-        length = float(sets.inclusion_counts() @ totals) / len(sets)
-        return LevelPart(indptr, tokens, taken, starts, shares(sets, steps, starts, unit), totals, length)
-    narrow = np.uint16 if size <= 1 << 16 else np.int64  # numbers of two bytes are sorted without comparisons
-    held = held[np.argsort(tokens[held].astype(narrow), kind="stable")]  # by token
-    holders, chance = ends_of(np.bincount(tokens[held], minlength=size)), np.zeros(starts[-1])
-    fill_chance(sets, holders, place[row[held]], taken[held], starts, base, unit, chance)
-    length = float(totals[rest] @ sets.diagonal() + totals[include].sum())
-    return LevelPart(indptr, tokens, taken, starts, chance, totals, length)
+    indptr: IntArray  # the items' counts as csr, in whole steps
+    tokens: IntArray
+    steps: IntArray
+    singles: Any  # the counts that are 1, with a row for each kind and item
+    others: tuple[IntArray, IntArray, IntArray]  # those that are more: row, token and steps
+    kind: IntArray  # (tokens,)
+    starts: IntArray  # (tokens,) where the levels of each token start, level 0 among them
+    overlap: FloatArray  # E min(a, N) of each level a, times the token's unit
+    lengths: FloatArray  # (kinds, n) of the items
+    mean: FloatArray  # (kinds,) expected length of a set drawn
+    weights: FloatArray  # (kinds,)
+
+    @classmethod
+    def of(cls, counts: Counts, sets: FloatArray | Subsets, limits: Limits) -> Agreement:
+        """With references, or with all sets that may be drawn with the marginal kernel K of the items that are free."""
+        rest, n = np.flatnonzero(limits.free), limits.cost.size
+        weights = np.array([weight for weight, _ in counts])
+        lengths = np.array([C.sum(axis=1) for _, C in counts])
+        kinds, units = zip(*(merge_alone(*in_steps(C)) for _, C in counts), strict=True)
+        kind, unit = np.repeat(np.arange(len(kinds)), [len(one) for one in units]), np.concatenate(units)
+        whole = sparse.csr_array(sparse.hstack(kinds, format="csr"))
+        tokens, steps = whole.indices.astype(np.int64), whole.data.astype(np.int64)
+        item = np.repeat(np.arange(n), np.diff(whole.indptr))
+        sure, may = (np.isin(item, some) for some in (limits.include, rest))
+        base, more = (np.bincount(tokens[of], steps[of], unit.size).astype(np.int64) for of in (sure, may))
+        if isinstance(sets, Subsets):
+            mean = lengths @ sets.inclusion_counts() / len(sets)
+            chance = shares(sets, whole, base + more)
+        else:
+            mean = lengths[:, rest] @ sets.diagonal() + lengths[:, limits.include].sum(axis=1)
+            chance = chances(sets, sparse.csr_array(whole[rest].T), base, more)
+        starts = np.append(0, np.cumsum(base + more + 1))
+        levels = np.ones(starts[-1], np.bool_)
+        levels[starts[:-1]] = False
+        rises = np.zeros(starts[-1])
+        rises[levels] = chance * np.repeat(unit, base + more)
+        total = np.cumsum(rises)
+        total -= np.repeat(total[starts[:-1]], base + more + 1)
+        total = np.append(total, np.zeros(steps.max(initial=1)))  # where items that are no candidates would lead
+        place, single = kind[tokens] * n + item, steps == 1
+        pairs = (np.ones(int(single.sum())), (place[single], tokens[single]))
+        singles = sparse.csr_array(pairs, (lengths.size, unit.size))
+        others = place[~single], tokens[~single], steps[~single]
+        return cls(whole.indptr, tokens, steps, singles, others, kind, starts[:-1], total, lengths, mean, weights)
+
+    def levels(self, items: IntArray) -> IntArray:
+        """Where `overlap` has what a set gives of each token."""
+        held = np.concatenate([np.arange(self.indptr[i], self.indptr[i + 1]) for i in items] or [items])
+        return self.starts + np.bincount(self.tokens[held], self.steps[held], self.starts.size).astype(np.int64)
+
+    def best_addition(self, items: IntArray, free: BoolArray, price: FloatArray) -> tuple[int, float, float]:
+        """The free item whose addition raises agreement most for its price, and the agreement with it.
+
+        The first of equals, and -1 where none rises. Last, the agreement of the set as it is.
+        """
+        (kinds, n), at = self.lengths.shape, self.levels(items)
+        before = self.overlap[at]
+        overlap = np.bincount(self.kind, before, kinds)
+        rise = self.singles @ (self.overlap[at + 1] - before)
+        places, tokens, steps = self.others
+        if places.size:
+            rise += np.bincount(places, self.overlap[at[tokens] + steps] - before[tokens], rise.size)
+        length = self.lengths[:, items].sum(axis=1) + self.mean + 1e-12
+        now = float(self.weights @ (2.0 * overlap / length))
+        more = overlap[:, None] + rise.reshape(kinds, n)
+        value = self.weights @ (2.0 * more / (length[:, None] + self.lengths))
+        change = np.where(free, (value - now) / price, -np.inf)
+        best = change.max(initial=-np.inf)
+        if best <= SAME:
+            return -1, now, now
+        i = int((change >= best - SAME).argmax())
+        return i, float(value[i]), now
 
 
-def shares(references: Subsets, steps: Any, starts: IntArray, unit: FloatArray) -> FloatArray:
-    """The share of references that reach each level of a token, times the token's unit."""
+def shares(references: Subsets, steps: Any, levels: IntArray) -> FloatArray:
+    """P(N >= j) for j = 1, 2, ... up to the levels of each token: the share of references."""
+    ends = np.append(0, np.cumsum(levels))
     total = sparse.csr_array(references.to_sparse() @ steps)
-    level = np.minimum(total.data.astype(np.int64), np.diff(starts)[total.indices])  # no choice reaches any above
-    exact = np.bincount((starts[total.indices] + level - 1)[level > 0], minlength=starts[-1])
+    level = np.minimum(total.data.astype(np.int64), levels[total.indices])  # no choice reaches any above
+    exact = np.bincount((ends[total.indices] + level - 1)[level > 0], minlength=ends[-1])
     reach = np.append(np.cumsum(exact[::-1])[::-1], 0)  # this level of its token, or any place after it
-    token = np.repeat(np.arange(unit.size), np.diff(starts))
-    return np.asarray(unit[token] * (reach[:-1] - reach[starts[token + 1]]) / len(references))
+    return np.asarray((reach[:-1] - np.repeat(reach[ends[1:]], levels)) / len(references))
 
 
-def ends_of(sizes: IntArray) -> IntArray:
-    """Where each of some stretches ends, after a 0."""
-    return np.append(0, np.cumsum(sizes))
+def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> FloatArray:
+    """P(N >= j) for j = 1, 2, ... up to the levels of each token, of which `base` are certain and `more` are drawn.
+
+    `counts` has a row for each token, with the steps of each item that K knows.
+    """
+    held = np.diff(counts.indptr)
+    starts = np.cumsum(base + more) - more  # of the levels that are not certain
+    chance = np.ones(int((base + more).sum()))
+
+    def keep(these: IntArray, pmf: FloatArray) -> None:
+        tail = np.cumsum(pmf[:, :0:-1], axis=1)[:, ::-1]  # P(N >= 1), P(N >= 2), ...
+        level = np.arange(tail.shape[1])
+        there = level < more[these, None]
+        chance[(starts[these, None] + level)[there]] = tail[there]
+
+    kinds, which = np.unique(np.stack([held, more])[:, (held > 0) & (held <= FEW)], axis=1, return_inverse=True)
+    few, many = np.flatnonzero((held > 0) & (held <= FEW)), np.flatnonzero(held > FEW)
+    for which_kind, (m, top) in enumerate(kinds.T.tolist()):
+        these = few[which.ravel() == which_kind]
+        for part in in_parts(these, m * m * (top + 1)):
+            at = counts.indptr[part, None] + np.arange(m)
+            items = counts.indices[at]
+            keep(part, by_determinants(K[items[:, :, None], items[:, None, :]], counts.data[at], top))
+    for part in in_parts(many, max(len(K), int(more.max(initial=0)))):
+        keep(part, by_moments(K, counts[part], int(more[part].max())))
+    return chance
+
+
+def in_parts(tokens: IntArray, each: int) -> list[IntArray]:
+    """Tokens whose work, of so many numbers each, is done at once."""
+    step = max(1, NUMBERS // each)
+    return [tokens[low : low + step] for low in range(0, tokens.size, step)]
+
+
+def by_determinants(K: FloatArray, steps: IntArray, top: int) -> FloatArray:
+    """P(N = 0 ... top) of each token: E z^N = det(I + (diag(z^c) - I) K), and back by a Fourier transform."""
+    z = np.exp(-2j * np.pi * np.arange((top + 1) // 2 + 1) / (top + 1))  # at the other roots of 1 it is conjugate
+    less = z[:, None] ** steps[:, None, :] - 1.0
+    values = np.linalg.det(np.eye(K.shape[-1]) + less[..., None] * K[:, None])
+    return np.maximum(np.fft.irfft(values, top + 1, axis=1), 0.0)
+
+
+def by_moments(K: FloatArray, counts: Any, top: int) -> FloatArray:
+    """The binomial, Poisson or negative binomial distribution of N's mean and variance (Panjer's class).
+
+    p_c / p_(c-1) = a + b / c with a = 1 - mean / variance, b = mean (1 - a) - a.
+    """
+    mean = counts @ K.diagonal()
+    variance = counts.power(2) @ K.diagonal() - counts.multiply(counts @ K**2).sum(axis=1)
+    a = 1.0 - mean / np.maximum(variance, 1e-3)
+    b = mean * (1.0 - a) - a
+    ratio = a[:, None] + b[:, None] / np.arange(1, top + 1)
+    ratio[np.arange(top) >= counts.sum(axis=1)[:, None]] = 0.0  # so many are not to be had
+    log_pmf = np.cumsum(safe_log(np.maximum(np.insert(ratio, 0, 1.0, axis=1), 0.0)), axis=1)
+    pmf = np.exp(log_pmf - log_pmf.max(axis=1, keepdims=True))
+    return np.asarray(pmf / pmf.sum(axis=1, keepdims=True))
+
+
+def merge_alone(steps: Any, unit: FloatArray) -> tuple[Any, FloatArray]:
+    """The tokens that only one item holds come with it, so that those of an item are one token."""
+    alone = np.bincount(steps.indices, minlength=unit.size) == 1
+    own = steps @ (unit * alone)
+    there = np.flatnonzero(own)
+    one = sparse.csr_array((np.ones(there.size), (there, np.arange(there.size))), (own.size, there.size))
+    return sparse.hstack([steps[:, ~alone], one], "csr"), np.append(unit[~alone], own[there])
 
 
 def in_steps(C: Any) -> tuple[Any, FloatArray]:

@@ -39,6 +39,7 @@ PER_CHOICE, FEWEST, MOST = (10, 20), 8192, 2**17  # anchors for each item to be 
 CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is compared with
 LEAST, SHARE = 8, 1.2  # anchors that describe an item: at least, and for each that a choice stands for
 FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
+CLOSEST = 1e-5  # nor a smaller one than this: cosines of float32 rows are known to about 1e-7
 BATCH, PART = 2**16, 1024  # items that are described at once, and those of them in one product
 PRODUCT, SMALL = 2**22, 2**23  # cosines computed at once, and numbers in rows whose products are left to one thread
 PER_MIDDLE, ROUNDS = 50, 4  # items that a middle is found by, and steps
@@ -62,7 +63,7 @@ class Anchors:
         for part, _, cosines in self.compare(rows):
             most = largest(cosines, min(max(1, n // k), n - 1) + 1)  # the first is the anchor itself
             unit[part] = 1.0 - np.take_along_axis(cosines, most[:, -1:], axis=1)[:, 0]
-        self.unit = np.maximum(unit, max(FINEST * float(np.median(unit)), 1e-6)).astype(np.float32)
+        self.unit = np.maximum(unit, max(FINEST * float(np.median(unit)), CLOSEST)).astype(np.float32)
 
     def compare(self, X: FloatArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """Which of these unit rows, with which anchors, and their cosines."""

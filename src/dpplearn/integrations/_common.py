@@ -32,7 +32,7 @@ def framework(package: str, adapter: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class ChosenCandidates:
     """Which candidates were chosen, in order, and why the others were not."""
 
     selection: DiverseSelection
@@ -91,7 +91,7 @@ class Chooser:
         if self.count_tokens is not None and not callable(self.count_tokens):
             raise TypeError(f"count_tokens must be a function of a text, found {self.count_tokens!r}.")
 
-    def __call__(self, texts: Sequence[str], embeddings: Any, scores: Any) -> Choice:
+    def __call__(self, texts: Sequence[str], embeddings: Any, scores: Any) -> ChosenCandidates:
         """Choose; warn where there was nothing to choose from, or nothing fits."""
         if not len(texts):
             embeddings, scores = np.empty((0, 1)), []
@@ -108,7 +108,7 @@ class Chooser:
             )
         elif len(texts) and not len(found):
             warnings.warn(f"None of {len(texts)} candidates was selected: {found.reason}.", stacklevel=3)
-        return Choice(found, texts)
+        return ChosenCandidates(found, texts)
 
 
 @cache

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn.integrations._common import Choice, Chooser, TokenCounter, framework, given_scores, given_vectors
+from dpplearn.integrations._common import (
+    Chooser,
+    ChosenCandidates,
+    TokenCounter,
+    framework,
+    given_scores,
+    given_vectors,
+)
 
 with framework("haystack-ai", __name__):
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -59,7 +66,7 @@ class DPPRanker:
         k = self.top_k if top_k is None else top_k
         return Chooser(k, self.max_tokens, self.count_tokens, self.diversity)
 
-    def choose(self, documents: list[Document], top_k: int | None = None) -> Choice:
+    def choose(self, documents: list[Document], top_k: int | None = None) -> ChosenCandidates:
         """Numbers of the documents to keep, and why the others are skipped."""
         texts = [document.content or "" for document in documents]
         vectors = given_vectors(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import check_int
-from dpplearn.integrations._common import Choice, Chooser, TokenCounter, cosines, framework, given_scores
+from dpplearn.integrations._common import Chooser, ChosenCandidates, TokenCounter, cosines, framework, given_scores
 
 with framework("langchain-core", __name__):
     from langchain_core.documents import BaseDocumentCompressor, Document
@@ -56,7 +56,7 @@ class DPPCompressor(BaseDocumentCompressor):
     def _chooser(self) -> Chooser:
         return Chooser(self.k, self.max_tokens, self.count_tokens, self.diversity)
 
-    def choose(self, documents: Sequence[Document], query: str) -> Choice:
+    def choose(self, documents: Sequence[Document], query: str) -> ChosenCandidates:
         """Numbers of the documents to keep, and why the others are skipped."""
         texts = [document.page_content for document in documents]
         if not texts:
@@ -126,7 +126,7 @@ class DPPExampleSelector(BaseExampleSelector):
         self.vectors.extend(self.embeddings.embed_documents([self._text(example)]))
         self.examples.append(dict(example))
 
-    def choose(self, input_variables: dict[str, str]) -> tuple[list[int], Choice]:
+    def choose(self, input_variables: dict[str, str]) -> tuple[list[int], ChosenCandidates]:
         """Numbers of the candidates among the examples, and which of the candidates are chosen."""
         if not self.examples:
             return [], self.chooser([], [], [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpplearn.integrations._common import Choice, Chooser, cosines, framework, given_scores, given_vectors
+from dpplearn.integrations._common import Chooser, ChosenCandidates, cosines, framework, given_scores, given_vectors
 
 with framework("llama-index-core", __name__):
     from llama_index.core.bridge.pydantic import Field
@@ -52,7 +52,7 @@ class DPPPostprocessor(BaseNodePostprocessor):
     def class_name(cls) -> str:
         return "DPPPostprocessor"
 
-    def choose(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> Choice:
+    def choose(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> ChosenCandidates:
         """Numbers of the nodes to keep, and why the others are skipped."""
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
         if not texts:

@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, warn_user
-from dpplearn.learning.solve import SAME, Optimum, largest
+from dpplearn.learning.solve import Optimum, largest
 from dpplearn.learning.training_set import Survey
 
 if TYPE_CHECKING:
     from dpplearn.learning.fit import FitSettings
 
 RUNAWAY = 0.05  # a Newton step that still changes some item's log-quality by this much has not settled
+SAME = 0.1  # log-posteriors that differ by less are of the same maximum
 WORTH_TELLING = 4.5  # a gain in the log-likelihood: three standard errors
 CURE = (
     "What is particular to each item makes every target possible: fit with nugget=0.01, say, or "
@@ -86,9 +87,9 @@ def warn_about_starts(values: FloatArray) -> None:
     gap = values.max(initial=-np.inf) - values
     if 2 * int((gap > SAME).sum()) > gap.size:
         warn_user(
-            f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, or were left on their way to "
-            f"one, by up to {gap.max():.3g} in the log-posterior. The best of them is kept, and there may be a better "
-            'one: learn from more data, or with similarity="fixed".'
+            f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, by up to {gap.max():.3g} in the "
+            "log-posterior. The best of them is kept, and there may be a better one: learn from more data, or with "
+            'similarity="fixed".'
         )
 
 
@@ -102,7 +103,7 @@ def warn_unless_settled(
     settings: FitSettings,
 ) -> bool:
     """Whether theta is a maximum; if not, warn which weights are not settled and what to do. `free` have no prior."""
-    step = best.step if best.step.size else np.zeros(theta.size)
+    step = best.step[: theta.size] if best.step.size else np.zeros(theta.size)
     # A large step from small weights only says that the solver was stopped, or told to be content, too soon.
     far = np.abs(theta) * scale > (5.0 if best.converged else 15.0)
     running = free & far & (np.abs(step) * scale > RUNAWAY) & (theta * step > 0)

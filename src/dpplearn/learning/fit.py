@@ -32,10 +32,9 @@ from dpplearn.learning.diagnosis import (
     warn_about_weights,
     warn_unless_settled,
 )
-from dpplearn.learning.files import Checkpoint, Climb
-from dpplearn.learning.fitted import Fitted, default_names
+from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.likelihood import LikelihoodRequest
-from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.quality import Fitted, LogLinear, default_names
 from dpplearn.learning.similarity import Mixture, Similarity, shared_names
 from dpplearn.learning.solve import (
     MANY,
@@ -46,14 +45,17 @@ from dpplearn.learning.solve import (
     lbfgs,
     newton,
     newton_step,
-    trust_region,
     unit_diagonal,
 )
 from dpplearn.learning.training_set import Shard, Survey
 
 AVERAGE = 100.0  # variance of the prior on log q^2 of the average item: e^20 and e^-20 are 2 deviations away
 MANY_INSTANCES, MANY_ITEMS = 24, 5000  # from which on starts are compared on a sample of the instances
-ROUGH = 0.3  # a gain in the log-posterior below which a sample has no more to say
+ROUGH = 0.01  # a gain in the log-posterior below which the end of a start is known
+SAME = 0.1  # log-posteriors that differ by less are of the same maximum
+STARTS = 3  # of a mixture that are climbed
+REACH = 2.0  # how far one step goes where a mixture is learned: a logit, or some 2 log q, changes by no more
+STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,6 @@ class FitSettings:
     similarity: Similarity
     on_impossible: str
     given_size: bool = False
-    similarity_prior: float = 0.1  # how strong the Dirichlet prior on the weights of a mixture is
-    n_starts: int = 3
     random_state: Any = 0  # of the starts
     constant: bool = True  # unless the features span one
 
@@ -120,7 +120,7 @@ class Posterior:
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     learned: bool = False  # whether x has the parameters of the similarity
     counts: float = 1.0  # how often each instance counts: more than once where they are a sample
-    silent: bool = False
+    rough: bool = False  # whether it is climbed to see where a start leads: nothing of that is shown or kept
 
     @property
     def m(self) -> int:
@@ -141,11 +141,11 @@ class Posterior:
         S = S.with_parameters(x[self.m :]) if self.learned else S
         return x[: self.m] - self.constant * S.log_rest().value, S
 
-    def at(self, x: FloatArray, order: int, with_similarity: bool = True) -> Point:
+    def at(self, x: FloatArray, order: int) -> Point:
         """Value and derivatives, those in the similarity's parameters where these are learned."""
         theta, S = self.split(x)
-        quality, learned = self.quality.with_parameters(theta), self.learned and with_similarity
-        request = LikelihoodRequest(quality, S, order, learned, self.settings.given_size, sample=self.counts > 1)
+        quality, given_size = self.quality.with_parameters(theta), self.settings.given_size
+        request = LikelihoodRequest(quality, S, order, self.learned, given_size, sample=self.counts > 1)
         terms = self.engine.evaluate(request, self.progress.tick)
         if not np.isfinite(terms.value):  # beyond every float: a step that came here is turned back
             return Point(-np.inf, np.full(x.size, np.nan))
@@ -154,7 +154,7 @@ class Posterior:
         if terms.hessian is not None:
             hessian = self.counts * terms.hessian - np.diag(self.precision)
         if isinstance(S, Mixture):
-            prior = S.log_prior(self.settings.similarity_prior * self.counts)
+            prior = S.log_prior(STRENGTH * self.counts)
             value += prior.value
             if terms.similarity_gradient is not None:
                 rest, along = S.log_rest(), float(self.constant @ gradient)
@@ -175,13 +175,9 @@ class Posterior:
 
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:
         """Show how far it is, and keep it in the checkpoint."""
-        if not self.silent:
+        if not self.rough:
             self.progress.finish(n_iter, point.log_likelihood, largest(point.gradient))
-            self.checkpoint.save(self.climb(x, point), n_iter, point.log_likelihood)
-
-    def climb(self, x: FloatArray, point: Point) -> Climb:
-        """What a checkpoint has of a point."""
-        return Climb(self.split(x)[0], x[self.m :], point.value)
+            self.checkpoint.save(x, n_iter, point.log_likelihood)
 
 
 def maximize_posterior(
@@ -194,28 +190,26 @@ def maximize_posterior(
     survey = engine.survey()
     check_possible(survey, settings.on_impossible)
     posterior = posterior_of(engine, survey, settings, progress)
-    saved, m, S = posterior.checkpoint, posterior.m, posterior.similarity
     if checkpoint is not None:
-        saved = Checkpoint(checkpoint, problem_of(survey, posterior), S.w.size if isinstance(S, Mixture) else 0)
-        posterior = replace(posterior, checkpoint=saved)
-    starts = np.empty(0)
-    if isinstance(S, Mixture):
-        best, starts = climb_starts(posterior, survey, S)
+        posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(survey, posterior)))
+    if isinstance(posterior.similarity, Mixture):
+        ends, starts = climb_starts(posterior, survey, posterior.similarity)
     else:
-        theta = np.zeros(m) if saved.latest is None else saved.latest.quality
-        best = concave(posterior, survey, theta, settings.tol, settings.max_iter, saved.n_iter)
+        ends, starts = climb_each(posterior, survey, [np.zeros(posterior.m)]), np.empty(0)
     progress.clear()
+    best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
     return concluded(posterior, survey, best, starts)
 
 
-def concave(posterior: Posterior, survey: Survey, x: FloatArray, tol: float, max_iter: int, n_iter: int = 0) -> Optimum:
-    """The best theta for a similarity that is given."""
+def ascend(posterior: Posterior, survey: Survey, x: FloatArray, tol: float, max_iter: int, n_iter: int = 0) -> Optimum:
+    """The best theta for a similarity that is given, or a maximum over both."""
     scale = np.where(posterior.scale > 1e-150, posterior.scale, 1.0)  # whose squares are floats
-    if x.size <= MANY:
-        return newton(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
-    # without Hessians, in units in which a change of 1 matters about the same
-    scale = scale * np.sqrt(1 + survey.n_chosen)
-    return lbfgs(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
+    if posterior.m > MANY:  # without Hessians, in units in which a change of 1 matters about the same
+        scale = np.append(scale * np.sqrt(1 + survey.n_chosen), np.ones(x.size - scale.size))
+        return lbfgs(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
+    scale, reach = np.append(scale, np.ones(x.size - scale.size)), REACH if posterior.learned else None
+    enough = ROUGH if posterior.learned and posterior.rough else 0.0
+    return newton(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter, reach=reach, enough=enough)
 
 
 def posterior_of(engine: Backend, survey: Survey, settings: FitSettings, progress: Progress) -> Posterior:
@@ -279,112 +273,45 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
 # The starts of a mixture
 
 
-def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[Optimum, FloatArray]:
-    """The best of the maxima to which several starts lead, and the log-posterior that each start reached.
+def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[list[Optimum], FloatArray]:
+    """The maxima to which several starts lead, and the log-posterior that each start reached.
 
-    Of many possible starts, those with the highest log-posterior are climbed. Where there are many items, they are
-    climbed on a sample of the instances first, and from where that led on all.
+    Of many possible starts, those with the highest log-posterior are climbed, until a step gains little: on a sample of
+    the instances where there are many items. From where they led, but once from the same place, all are climbed.
     """
-    settings, m, first = posterior.settings, posterior.m, posterior
+    m, share = posterior.m, 1.0
     many = survey.n_items >= MANY_ITEMS and survey.n_instances >= MANY_INSTANCES and m <= MANY
     if many and 16 * survey.sampled >= survey.weight:
-        first = replace(posterior, counts=survey.weight / survey.sampled, checkpoint=Checkpoint(), silent=True)
-    starts: list[Optimum] = []
+        share = survey.sampled / survey.weight
+    rough = replace(posterior, counts=1 / share, rough=True)
+    starts: list[tuple[float, FloatArray]] = []
     x = posterior.join(np.zeros(m), S.parameters)[:m]
-    for vector in S.starts(settings.n_starts, np.random.default_rng(settings.random_state)):
+    for vector in S.starts(STARTS, np.random.default_rng(posterior.settings.random_state)):
         # with a theta that is about right for it
-        given = replace(first, similarity=S.with_parameters(vector), learned=False, silent=True)
-        best = concave(given, survey, x, tol=0.1, max_iter=1 if starts else 3)
-        starts.append(replace(best, x=np.concatenate([best.x, vector]), n_iter=0))
-        x = best.x
-    starts.sort(key=lambda start: -start.point.value)  # the best first
-    reached = climb_each(first, survey, starts)
-    ends, places = reached, list(range(len(reached)))
-    if first is not posterior:
-        ends = sorted(set(reached), key=lambda led: -led.point.value)
-        places = [ends.index(led) for led in reached]
-        hessian = first.at(ends[0].x, 2).hessian  # about that of the others, too
-        unknown = Point(np.nan, np.zeros(0), hessian)  # on all instances
-        ends = climb_each(posterior, survey, [replace(led, point=unknown, n_iter=0) for led in ends])
-    best = max(ends, key=lambda led: led.point.value)
-    if best.point.hessian is None and m <= MANY:
-        best = replace(best, point=posterior.at(best.x, 2))
-    best = replace(best, n_iter=max(led.n_iter for led in ends))
-    return best, np.array([ends[k].point.value for k in places if k < len(ends)])
+        given = replace(rough, similarity=S.with_parameters(vector), learned=False)
+        led = ascend(given, survey, x, tol=0.1, max_iter=1 if starts else 3)
+        x = led.x
+        starts.append((led.point.value, np.concatenate([x, vector])))
+    starts.sort(key=lambda start: -start[0])
+    tol, max_iter = posterior.settings.tol, posterior.settings.max_iter
+    ends = [ascend(rough, survey, x, tol, max_iter) for _, x in starts[:STARTS]]
+    ends.sort(key=lambda led: -led.point.value)
+    values = np.array([led.point.value for led in ends])
+    first = (values[None, :] > values[:, None] + SAME).sum(axis=1)  # of the ends that have about the same value
+    kept, which = np.unique(first, return_inverse=True)
+    maxima = climb_each(posterior, survey, [ends[k].x for k in kept.tolist()])
+    return maxima, np.array([maxima[k].point.value for k in which.tolist()])
 
 
-def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[Optimum]) -> list[Optimum]:
-    """Where each start leads, until `n_starts` of them were climbed.
-
-    One from which the posterior rises all along the straight way to a maximum that is known is not climbed. The second
-    is in any case: a straight way may rise to a maximum from a start that would lead to another.
-    """
-    settings, n_iter, saved = posterior.settings, 0, posterior.checkpoint
-    on_sample, earlier = posterior.counts > 1, len(saved.finished)
-    hessian = starts[0].point.hessian if np.isnan(starts[0].point.value) else None
-    maxima, reached, climbs = list[Optimum](), list[Optimum](), 0
+def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[FloatArray]) -> list[Optimum]:
+    """Where each start leads; a fit that was interrupted goes on from where it was."""
+    saved, settings, ends = posterior.checkpoint, posterior.settings, list[Optimum]()
+    n_iter = saved.n_iter
     for k, start in enumerate(starts):
-        if climbs == settings.n_starts:
-            break
-        led = leads_to(posterior, start, maxima) if k != 1 or not on_sample else None
-        if led is not None:
-            reached.append(led)
-            continue
-        x = start.x
-        if climbs < earlier:
-            climb = saved.finished[climbs]
-            x = posterior.join(climb.quality, climb.similarity)
-            led = Optimum(x, Point(climb.value, np.zeros(x.size)), saved.n_iter, True)
-        else:
-            if saved.latest is not None and climbs == earlier:
-                x, n_iter = posterior.join(saved.latest.quality, saved.latest.similarity), saved.n_iter
-            hessian = posterior.at(x, 2).hessian if hessian is None and on_sample else hessian
-            beat = max((to.point.value for to in maxima), default=-np.inf)
-            led = climbed(posterior, survey, x, hessian, n_iter, beat)
-        left = not led.converged and led.n_iter < settings.max_iter + n_iter  # it would not beat the best
-        n_iter = led.n_iter
-        if climbs >= earlier and (led.converged or left):
-            saved.finished.append(posterior.climb(led.x, led.point))
-            posterior.report(n_iter, led.x, led.point)
-        climbs += 1
-        if left:
-            led = leads_to(posterior, led, maxima) or led
-        if led not in maxima and (on_sample or not left):
-            maxima.append(led)
-        reached.append(led)
-    return reached
-
-
-def climbed(
-    posterior: Posterior, survey: Survey, x: FloatArray, hessian: FloatArray | None, n_iter: int, beat: float
-) -> Optimum:
-    """From one start to a maximum, or on a sample as near to it as that can tell.
-
-    One that will not `beat` the best so far is left half-way.
-    """
-    tol, m, last = posterior.settings.tol, posterior.m, posterior.settings.max_iter + n_iter
-    if m > MANY:
-        unit = np.append(posterior.scale * np.sqrt(1 + survey.n_chosen), np.ones(x.size - m))
-        return lbfgs(posterior, x, unit, tol=tol, max_iter=last, n_iter=n_iter)
-    enough, beat = (ROUGH, -np.inf) if posterior.counts > 1 else (0.0, beat)
-    return trust_region(posterior, x, m, hessian, tol=tol, max_iter=last, n_iter=n_iter, enough=enough, beat=beat)
-
-
-def leads_to(posterior: Posterior, start: Optimum, maxima: Sequence[Optimum]) -> Optimum | None:
-    """A maximum to which the posterior rises all along the straight way from a start, as far as three steps show."""
-    x, value = start.x, start.point.value
-    for to in maxima:
-        if np.isnan(value):
-            value = posterior.at(x, 1, with_similarity=False).value
-        before = value
-        for t in (1 / 3, 2 / 3, 1.0):
-            here = to.point.value if t == 1 else posterior.at(x + t * (to.x - x), 1, with_similarity=False).value
-            if not here > before:
-                break
-            before = here
-        else:
-            return to
-    return None
+        saved.place, x = k, saved.climbs[k] if k < len(saved.climbs) else start
+        ends.append(ascend(posterior, survey, x, settings.tol, settings.max_iter + (n_iter if k else 0), n_iter))
+        n_iter = ends[-1].n_iter
+    return ends
 
 
 # The model at the maximum
@@ -405,7 +332,7 @@ def concluded(posterior: Posterior, survey: Survey, best: Optimum, starts: Float
             J = S.jacobians[0]
             errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", J, cov[m:, m:], J), 0.0))
             # A weight far below its share, of whose logarithm only the prior knows more than nothing, is at 0.
-            low = (S.w < 0.25 / S.w.size) & (errors > S.w / np.sqrt(2.5 * settings.similarity_prior))
+            low = (S.w < 0.25 / S.w.size) & (errors > S.w / np.sqrt(2.5 * STRENGTH))
             S = replace(S, errors=np.where(low, np.nan, errors))
             at_bound = [name for name, at in zip(S.weights, low.tolist(), strict=True) if at]
     warn_about_weights(at_bound)
@@ -459,5 +386,6 @@ def problem_of(survey: Survey, posterior: Posterior) -> dict[str, Any]:
         "largest_features": np.maximum(np.abs(survey.low), np.abs(survey.high)),
         "precision": posterior.precision,
         "similarity": posterior.settings.similarity.state(),
+        "parts": list(survey.parts),
         "given_size": posterior.settings.given_size,
     }

@@ -9,9 +9,9 @@ import numpy as np
 from dpplearn._checks import MOST, FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import annealed, climb, draw, mean_field, scores, swept
+from dpplearn.mrf.chains import annealed, climb, draw, mean_field, swept
 from dpplearn.mrf.coverage import Covered, cover, survey
-from dpplearn.mrf.enumeration import rows_to_subsets
+from dpplearn.mrf.enumeration import rows_to_subsets, scores
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.transitivity import triangle_inequality
 from dpplearn.mrf.variational import LEAST, best_dpp, lower_bound

@@ -91,11 +91,6 @@ def draw(q: Any, size: int, rng: np.random.Generator) -> tuple[Rows, FloatArray]
     return draws.to_sparse().toarray().astype(np.bool_), np.asarray(q.log_prob(draws))
 
 
-def scores(w: FloatArray, W: FloatArray, Y: npt.NDArray[Any]) -> FloatArray:
-    """Sum of w_i and w_ij over each row of zeros and ones."""
-    return np.asarray(Y @ w + ((Y @ W) * Y).sum(axis=1) / 2)
-
-
 def weighted_moments(log_weights: FloatArray, Y: Rows) -> tuple[Estimate, FloatArray, float]:
     """log of the mean weight with its standard error, P(i and j), and the effective share of the samples."""
     top = float(log_weights.max())

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from dpplearn._checks import FloatArray
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import annealed, climb, scores, swept, weighted_moments
-from dpplearn.mrf.enumeration import Rows, rows_to_subsets
+from dpplearn.mrf.chains import annealed, climb, swept, weighted_moments
+from dpplearn.mrf.enumeration import Rows, rows_to_subsets, scores
 
 STATES, APART = 10, 5  # of each chain, so many sweeps apart
 STARTS, ROUNDS, WIDTH = 50, 10, 200  # of the search for heavy sets: coins, rounds of flips, sets kept of a round

@@ -15,18 +15,15 @@ the item is in. The rest loses v v^T / a with the item and gains v v^T / (1 - a)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 
-EXACT, NEIGHBOURS = (
-    14,
-    8,
-)  # items up to which one block has all of them, no sampling at all; conditions of a block beyond
+EXACT = 14  # items up to which one block has all of them, no sampling at all
+NEIGHBOURS = 8  # conditions of a block beyond
 LEAST = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
 
 
@@ -88,13 +85,14 @@ class Surrogate:
             value += entropy
             np.add.at(G, index, gradient)
         if not self.exact:
-            table, yes, no = pair_logs_of(K)
-            shared = information(table, yes, no)
+            cells, (both, first, second, neither) = pair_gains(K)
+            shared = sum(
+                np.maximum(p, LEAST) * gain for p, gain in zip(cells, (both, first, second, neither), strict=True)
+            )
             value -= float((self.apart * shared).sum()) / 2
-            by_pair = self.apart * (table[0] + table[3] - table[1] - table[2])
-            by_item = self.apart * (table[1] - table[3] - (yes - no)[:, None])  # P_ij held
+            by_pair = self.apart * (both + neither - first - second)
             G += by_pair * K.T  # P_ij = K_ii K_jj - K_ij K_ji
-            G[np.diag_indices_from(G)] -= by_pair @ K.diagonal() + by_item.sum(axis=1)
+            G[np.diag_indices_from(G)] -= by_pair @ K.diagonal() + (self.apart * (first - neither)).sum(axis=1)
         return value, G
 
     def log_surrogate(self, K: FloatArray, Y: FloatArray) -> FloatArray:
@@ -109,12 +107,9 @@ class Surrogate:
                 p = tables[np.arange(len(part)), state]
                 out += np.where(chosen[:, part[:, -1]], np.log(p), np.log1p(-p)).sum(axis=1)
         if not self.exact:
-            table, yes, no = pair_logs_of(K)
-            corner = table[3] - no[:, None] - no
-            line = table[1] - yes[:, None] - no - corner
-            cross = table[0] - yes[:, None] - yes - corner - line - line.T
-            corner, line, cross = self.apart * corner, self.apart * line, self.apart * cross
-            out += corner.sum() / 2 + Y @ line.sum(axis=1) + ((Y @ cross) * Y).sum(axis=1) / 2
+            both, first, _, neither = (self.apart * gain for gain in pair_gains(K)[1])
+            N = 1.0 - Y
+            out += ((Y @ both + 2 * N @ first.T) * Y + (N @ neither) * N).sum(axis=1) / 2
         return out
 
     def _parts(self) -> list[tuple[IntArray, int]]:
@@ -130,69 +125,75 @@ def expected_score(w: FloatArray, W: FloatArray, K: FloatArray) -> tuple[float, 
     return float(value), G
 
 
-def pair_logs_of(K: FloatArray) -> tuple[list[FloatArray], FloatArray, FloatArray]:
-    """log of P(i and j), P(i, not j), P(j, not i), P(neither) for all pairs; of P(i) and P(not i). All kept off 0."""
+def pair_gains(K: FloatArray) -> tuple[list[FloatArray], list[FloatArray]]:
+    """P(i and j), P(i, not j), P(j, not i), P(neither) for all pairs; and the log of each over that of independence."""
     d = np.clip(K.diagonal(), LEAST, 1 - LEAST)
-    both = np.outer(d, d) - K * K.T
-    cells = both, d[:, None] - both, d - both, 1.0 - d[:, None] - d + both
-    return [np.log(np.maximum(cell, LEAST)) for cell in cells], np.log(d), np.log1p(-d)
-
-
-def information(table: Sequence[FloatArray], yes: FloatArray, no: FloatArray) -> FloatArray:
-    """KL(P_ij || P_i P_j), from the logs of the four cells of P_ij and of P_i and 1 - P_i."""
-    apart = yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no
-    return np.asarray(sum(np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True)))
+    both, yes, no = np.outer(d, d) - K * K.T, np.log(d), np.log1p(-d)
+    cells = [both, d[:, None] - both, d - both, 1.0 - d[:, None] - d + both]
+    alone = (yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no)
+    return cells, [np.log(np.maximum(p, LEAST)) - q for p, q in zip(cells, alone, strict=True)]
 
 
 def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatArray, FloatArray]:
-    """Sum over the blocks of H(last `free` items | those before); blocks (B, m, m) are principal ones of any K.
+    """Sum over the blocks of H(last `free` items | those before); blocks (B, m, m) are principal ones of K.
 
-    Also its gradient (B, m, m), and P(last in Y | the others) (B, 2^(m-1)).
+    Also its gradient (B, m, m), and P(last in Y | the others) (B, 2^(m-1)). The gradient is that of the mean of
+    log P(last items | those before) with the probabilities held, since those of a distribution sum to 1.
     """
-    m, value, levels = blocks.shape[1], 0.0, []
-    A, mass = blocks[:, None], np.ones((len(blocks), 1))
-    for t in range(m):
-        a, by_out, by_in = chances(A), *inverses(A)
-        levels.append((A, mass, a, by_out, by_in))
-        if t >= m - free:
-            value += float((mass * binary_entropy(a)).sum())
-        rest, outer = A[:, :, 1:, 1:], A[:, :, 1:, :1] * A[:, :, :1, 1:]
-        A = np.concatenate([rest + outer * by_out, rest - outer * by_in], axis=1)
+    levels = choices(blocks)
+    mass, logs = np.ones((len(blocks), 1)), np.zeros((len(blocks), 1))
+    for t, (_, a, _, _) in enumerate(levels):
+        if t >= len(levels) - free:
+            logs = np.concatenate([logs + np.log1p(-a), logs + np.log(a)], axis=1)
+        else:
+            logs = np.concatenate([logs, logs], axis=1)
         mass = np.concatenate([mass * (1 - a), mass * a], axis=1)
-    G, g = np.zeros_like(A), np.zeros_like(mass)
-    for t in range(m - 1, -1, -1):
-        A, mass, a, by_out, by_in = levels[t]
-        states = 1 << t
-        G_out, G_in, g_out, g_in = G[:, :states], G[:, states:], g[:, :states], g[:, states:]
-        slope = mass * (g_in - g_out)  # with respect to a
-        g = a * g_in + (1 - a) * g_out  # with respect to the mass
-        if t >= m - free:
-            slope += mass * np.log((1 - a) / a)
-            g += binary_entropy(a)
-        v, u = A[:, :, 1:, 0], A[:, :, 0, 1:]
-        change = G_out * by_out - G_in * by_in  # d / d(v u)
-        squares = G_out * by_out**2 + G_in * by_in**2
-        slope += ((v[:, :, None] @ squares)[:, :, 0] * u).sum(axis=-1)
+    weights = -mass * logs
+    return float(weights.sum()), log_slopes(levels, branch_masses(weights)), levels[-1].chance
+
+
+class BlockLevel(NamedTuple):
+    """The choice on one item, for each choice on the items before it (2^t of them, the second axis)."""
+
+    A: FloatArray  # what is left of the blocks
+    chance: FloatArray  # P(in Y), kept off 0 and 1
+    by_out: FloatArray  # 1 / P(not in Y) and 1 / P(in Y); 0 where impossible, since what follows does not count
+    by_in: FloatArray
+
+
+def choices(blocks: FloatArray) -> list[BlockLevel]:
+    """The choices on the items of symmetric blocks (B, m, m) of K, one item after the other."""
+    A, levels = blocks[:, None], []
+    for _ in range(blocks.shape[1]):
+        a, v = A[..., 0, 0], A[..., 1:, 0]
+        chance = np.clip(a, LEAST, 1 - LEAST)
+        by_out, by_in = np.where(a < 1 - LEAST, 1 / (1 - chance), 0.0), np.where(a > LEAST, 1 / chance, 0.0)
+        levels.append(BlockLevel(A, chance, by_out, by_in))
+        rest, outer = A[..., 1:, 1:], v[..., :, None] * v[..., None, :]
+        A = np.concatenate([rest + outer * by_out[..., None, None], rest - outer * by_in[..., None, None]], axis=1)
+    return levels
+
+
+def log_slopes(levels: list[BlockLevel], masses: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """The gradient (B, m, m) of the sum of w(y) log P(y) over all choices y; `masses` are the `branch_masses` of w."""
+    G = np.zeros((*masses[-1][0].shape[:1], 2 << (len(levels) - 1), 0, 0))
+    for (A, chance, by_out, by_in), (taken, left) in zip(reversed(levels), reversed(masses), strict=True):
+        v, (without, within) = A[..., 1:, 0], np.split(G, 2, axis=1)
+        r_out, r_in = v * by_out[..., None], v * by_in[..., None]
+        to_out, to_in = (np.einsum("bsjk,bsk->bsj", G_y, r) for G_y, r in ((without, r_out), (within, r_in)))
+        slope = taken / chance - left / (1 - chance) + (to_in * r_in).sum(axis=-1) + (to_out * r_out).sum(axis=-1)
         G = np.empty_like(A)
-        G[:, :, 1:, 1:] = G_out + G_in
-        G[:, :, 1:, 0] = (change @ u[..., None])[..., 0]
-        G[:, :, 0, 1:] = (v[:, :, None] @ change)[:, :, 0]
-        G[:, :, 0, 0] = np.where(a == A[:, :, 0, 0], slope, 0.0)
-    return value, G[:, 0], levels[-1][2]
+        G[..., 1:, 1:] = without + within
+        G[..., 1:, 0] = G[..., 0, 1:] = to_out - to_in
+        G[..., 0, 0] = np.where(chance == A[..., 0, 0], slope, 0.0)
+    return G[:, 0]
 
 
-def chances(A: FloatArray) -> FloatArray:
-    """First diagonal entries, kept off 0 and 1."""
-    return np.clip(A[..., 0, 0], LEAST, 1 - LEAST)
-
-
-def inverses(A: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """1 / P(out) and 1 / P(in) of the first item; 0 for a branch that is impossible, whose matrices do not count."""
-    a = A[..., :1, :1]
-    inside = np.clip(a, LEAST, 1 - LEAST)
-    return np.where(a < 1 - LEAST, 1 / (1 - inside), 0.0), np.where(a > LEAST, 1 / inside, 0.0)
-
-
-def binary_entropy(p: FloatArray) -> FloatArray:
-    """Entropy of a coin, in nats, for 0 < p < 1."""
-    return np.asarray(-p * np.log(p) - (1 - p) * np.log1p(-p))
+def branch_masses(w: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """Of weights (B, 2^m): for each item i and each of the 2^i choices before it, the sums with item i, and without."""
+    out = []
+    while w.shape[1] > 1:  # the last item first: the upper half has it, and is then added to the lower
+        without, within = np.split(w, 2, axis=1)
+        out.append((within, without))
+        w = without + within
+    return out[::-1]

@@ -120,22 +120,25 @@ def subsets_to_positions(subsets: Subsets) -> IntArray:
     return np.asarray(sums[subsets.indptr[1:]] - sums[subsets.indptr[:-1]], np.int64)
 
 
-def linear_sums(w: FloatArray) -> FloatArray:
-    """Sum of w_i over the items of each of the 2^n subsets, by doubling: one addition a subset."""
-    sums = np.zeros(1 << w.size)
-    for i, value in enumerate(w):
-        np.add(sums[: 1 << i], value, out=sums[1 << i : 2 << i])
-    return sums
+def scores(w: FloatArray, W: FloatArray, Y: NDArray[Any]) -> FloatArray:
+    """Sum of w_i and of w_ij over each row of zeros and ones."""
+    return np.asarray(Y @ w + ((Y @ W) * Y).sum(axis=1) / 2)
+
+
+def halves(n: int) -> tuple[FloatArray, FloatArray]:
+    """All choices on the upper half of the items, and on the lower: rows of zeros and ones.
+
+    An array of 2^n entries, reshaped to these two lengths, is a table of which BLAS takes the sums.
+    """
+    upper, lower = ((np.arange(1 << k)[:, None] >> np.arange(k) & 1).astype(np.float64) for k in (n - n // 2, n // 2))
+    return upper, lower
 
 
 def quadratic_sums(w: FloatArray, W: FloatArray) -> FloatArray:
-    """Sum of w_i and of w_ij over the items and pairs of each of the 2^n subsets; three additions a subset."""
-    sums = np.zeros(1 << w.size)
-    for i, value in enumerate(w):  # with item i: what it adds is linear in the items before it
-        upper = sums[1 << i : 2 << i]
-        np.add(sums[: 1 << i], linear_sums(W[i, :i]), out=upper)
-        upper += value
-    return sums
+    """Sum of w_i and of w_ij over the items and pairs of each of the 2^n subsets."""
+    (upper, lower), k = halves(w.size), w.size // 2
+    apart = scores(w[k:], W[k:, k:], upper)[:, None] + scores(w[:k], W[:k, :k], lower)
+    return np.asarray(apart + upper @ W[k:, :k] @ lower.T).ravel()
 
 
 def log_probs(w: FloatArray, W: FloatArray) -> tuple[FloatArray, float]:
@@ -148,21 +151,12 @@ def log_probs(w: FloatArray, W: FloatArray) -> tuple[FloatArray, float]:
 
 
 def moments(p: FloatArray) -> FloatArray:
-    """P(i, j in Y) for all pairs, P(i in Y) on the diagonal; about four additions a subset.
-
-    The upper half of the array is the last item's: it gives its row, and then is added to the lower half, which sums
-    the item out.
-    """
-    n = items_in(p)
-    out = np.empty((n, n))
-    for i in range(n - 1, -1, -1):
-        given = p[1 << i :]
-        out[i, i] = given.sum()
-        p = p[: 1 << i] + given
-        for j in range(i - 1, -1, -1):
-            out[i, j] = out[j, i] = given[1 << j :].sum()
-            given = given[: 1 << j] + given[1 << j :]
-    return out
+    """P(i, j in Y) for all pairs, P(i in Y) on the diagonal."""
+    upper, lower = halves(items_in(p))
+    table = p.reshape(len(upper), len(lower))
+    across = upper.T @ table @ lower
+    within = [(Y.T * table.sum(axis=axis)) @ Y for axis, Y in ((0, lower), (1, upper))]
+    return np.block([[within[0], across.T], [across, within[1]]])
 
 
 def inclusion_probs(p: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, Seed, check_between, check_int, check_rng
 from dpplearn.dpp import DPP
-from dpplearn.mrf.entropy import chances
+from dpplearn.mrf.entropy import branch_masses, choices, log_slopes
 from dpplearn.mrf.enumeration import SetDistribution, items_in, log_probs, moments, probabilities_of
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.starts import Sine, dpp_starts
@@ -151,7 +151,7 @@ class Divergence:
 
     def __init__(self, p: FloatArray) -> None:
         seen = p[p > 0.0]
-        self.masses, self.negative_entropy = branch_masses(p), float(seen @ np.log(seen))
+        self.masses, self.negative_entropy = branch_masses(p[None]), float(seen @ np.log(seen))
         self.kernels = Sine(items_in(p))
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
@@ -161,44 +161,12 @@ class Divergence:
 
 
 def expected_log_prob(K: FloatArray, masses: list[tuple[FloatArray, FloatArray]]) -> tuple[float, FloatArray]:
-    """Sum of P(Y) log P_K(Y) over all subsets Y, and its gradient with respect to the symmetric K.
-
-    `masses` are the `branch_masses` of P. All levels together hold some six numbers a subset.
-    """
-    n = len(K)
-    levels, value = [K[None]], 0.0
-    for taken, left in masses:
-        A = levels[-1]
-        chance, rest, v = chances(A), A[:, 1:, 1:], A[:, 1:, 0]
-        value += float(taken @ np.log(chance) + left @ np.log1p(-chance))
-        outer = v[:, :, None] * v[:, None, :]
-        levels.append(
-            np.concatenate([rest + outer / (1 - chance)[:, None, None], rest - outer / chance[:, None, None]])
-        )
-    G = np.zeros((1 << n, 0, 0))
-    for i in range(n - 1, -1, -1):
-        A, (taken, left) = levels[i], masses[i]
-        chance, v = chances(A), A[:, 1:, 0]
-        without, within = G[: 1 << i], G[1 << i :]
-        r_in, r_out = v / chance[:, None], v / (1 - chance)[:, None]
-        to_in, to_out = np.einsum("sjk,sk->sj", within, r_in), np.einsum("sjk,sk->sj", without, r_out)
-        slope = taken / chance - left / (1 - chance)
-        slope += np.einsum("sj,sj->s", to_in, r_in) + np.einsum("sj,sj->s", to_out, r_out)
-        G = np.empty_like(A)
-        G[:, 1:, 1:] = without + within
-        G[:, 1:, 0] = G[:, 0, 1:] = to_out - to_in
-        G[:, 0, 0] = np.where(chance == A[:, 0, 0], slope, 0.0)
-    return value, G[0]
-
-
-def branch_masses(p: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-    """For each item i, and each of the 2^i choices on the items before: P(these, and i in Y), P(these, and i not)."""
-    out = []
-    while p.size > 1:  # the last item first: the upper half has it, and is then added to the lower
-        half = p.size // 2
-        out.append((p[half:], p[:half]))
-        p = p[:half] + p[half:]
-    return out[::-1]
+    """Sum of P(Y) log P_K(Y) over all subsets Y, and its gradient; `masses` are the `branch_masses` of P."""
+    levels = choices(K[None])
+    value = 0.0
+    for (_, chance, _, _), (taken, left) in zip(levels, masses, strict=True):
+        value += float((taken * np.log(chance) + left * np.log1p(-chance)).sum())
+    return value, log_slopes(levels, masses)[0]
 
 
 def check_options(tol: float, max_iter: int) -> None:

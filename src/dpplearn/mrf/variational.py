@@ -10,9 +10,9 @@ from scipy import linalg
 from dpplearn._checks import FloatArray
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import batches, draw, mean_field, scores
+from dpplearn.mrf.chains import batches, draw, mean_field
 from dpplearn.mrf.entropy import EXACT, Surrogate
-from dpplearn.mrf.enumeration import Rows
+from dpplearn.mrf.enumeration import Rows, scores
 from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.starts import EDGE, Sine, inside, shaken
 

@@ -10,7 +10,7 @@ import numpy as np
 from dpplearn._numba import exact
 
 
-class Table(NamedTuple):
+class AlignmentTable(NamedTuple):
     """What `mark_common` writes for one pair of lines, with room for the longest."""
 
     up_wins: Any  # where the way back goes up, by token of the reference and of the candidate
@@ -23,11 +23,11 @@ class Table(NamedTuple):
 def subsequence_hits(ref, cand, power):
     """Hits of a candidate against one reference: their number (ROUGE-L), and their runs' weight (ROUGE-W).
 
-    ref and cand are `Lines`; power[k] = k^weight.
+    ref and cand are `LineTokens`; power[k] = k^weight.
     """
     m, n = longest(ref.ends), longest(cand.ends)
     cells, runs = np.empty((2, n + 1)), np.empty((2, n + 1), np.int64)
-    table = Table(np.empty((m, n), np.bool_), cells, runs, np.empty(m, np.bool_))
+    table = AlignmentTable(np.empty((m, n), np.bool_), cells, runs, np.empty(m, np.bool_))
     ref_left, cand_left = ref.counts.copy(), cand.counts.copy()
     hits, weighted, start = 0, 0.0, 0
     for end in ref.ends:

@@ -11,8 +11,8 @@ import numpy as np
 from dpplearn._checks import FloatArray, check_int
 from dpplearn._notebook import short_repr
 from dpplearn.rouge.metrics import Score, plain_sum, round5
-from dpplearn.rouge.reading import EmptyTextWarning, Reading, Text, as_bytes
-from dpplearn.rouge.scorer import METRICS, PreparedReferences, Scoring
+from dpplearn.rouge.reading import EmptyTextWarning, Text, TokenizedText, as_bytes
+from dpplearn.rouge.scorer import METRICS, PreparedReferences, RougeOptions
 from dpplearn.rouge.stems import Stemmer
 
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
@@ -182,9 +182,9 @@ def score_corpus(
     """
     check_same_ids(candidates, references)
     check_resampling(confidence, resamples, least=2)
-    scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
+    scoring = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
     found = score_topics(candidates, references, scoring, jackknife=jackknife, report=report)
-    return combined([found], scoring, system, tokenizer, confidence=confidence, resamples=resamples)
+    return combined([found], scoring, system, confidence=confidence, resamples=resamples)
 
 
 class Topics(NamedTuple):
@@ -198,7 +198,7 @@ class Topics(NamedTuple):
 def score_topics(
     candidates: Mapping[str, Text],
     references: Mapping[str, Sequence[Text]],
-    scoring: Scoring,
+    scoring: RougeOptions,
     *,
     jackknife: bool = False,
     report: Callable[[int, int], None] | None = None,
@@ -220,13 +220,13 @@ def score_topics(
 
 
 def combined(
-    parts: Sequence[Topics], scoring: Scoring, system: str, tokenizer: str, *, confidence: float, resamples: int = 1000
+    parts: Sequence[Topics], scoring: RougeOptions, system: str, *, confidence: float, resamples: int = 1000
 ) -> CorpusScore:
     """Averages and bounds over topics that were scored in any parts."""
     all_: dict[str, dict[str, Score]] = {name: scores for part in parts for name, scores in part.evaluations.items()}
     topics = {name: topic for part in parts for name, topic in part.topics.items()}
     empty = {what: [t for part in parts for t in part.empty[what]] for what in ("candidate", "reference")}
-    warn_of_empty_topics(empty, system, tokenizer)
+    warn_of_empty_topics(empty, system, scoring.tokenizer.official)
     order = sorted(all_, key=lambda name: as_bytes(f"{name}.{system}"))
     evaluations = {name: all_[name] for name in order}
     # A row holds recall, precision and F of every metric.
@@ -235,10 +235,10 @@ def combined(
     return CorpusScore(averages, evaluations, topics)
 
 
-def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], system: str, tokenizer: str) -> None:
+def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], system: str, official: bool) -> None:
     """Name the topics on which there is nothing to compare, which ROUGE-1.5.5 does not."""
     advice = "Check that it was read"
-    if tokenizer == "official":
+    if official:
         advice += '; with the tokenizer "official", only A to Z and 0 to 9 make tokens'
     found = {
         "candidate": f"A candidate of system {system} has no token and is averaged in as 0",
@@ -250,7 +250,7 @@ def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], system: str, tokeni
             warnings.warn(f"{said}, on: {topics}. {advice}.", EmptyTextWarning, stacklevel=4)
 
 
-def leave_one_out(topic: str, references: Sequence[Reading]) -> list[tuple[str, list[Reading]]]:
+def leave_one_out(topic: str, references: Sequence[TokenizedText]) -> list[tuple[str, list[TokenizedText]]]:
     """Return the evaluations of a topic: name and references, each lacking one."""
     number = len(references)
     if number < 2:

@@ -13,10 +13,10 @@ import numpy as np
 
 from dpplearn._checks import IntArray
 from dpplearn.rouge.metrics import NGrams, Sizes, SkipBigrams, Subsequence, plain_sum
-from dpplearn.rouge.reading import Reading
+from dpplearn.rouge.reading import TokenizedText
 
 
-class Lines(NamedTuple):
+class LineTokens(NamedTuple):
     """A text as ROUGE-L sees it: its lines, which are aligned, and its tokens, which are counted."""
 
     ids: IntArray  # tokens of the lines, one line after the other
@@ -24,7 +24,7 @@ class Lines(NamedTuple):
     counts: IntArray  # how often the text has each token
 
 
-class Numbered(NamedTuple):
+class NumberedTexts(NamedTuple):
     """Texts as numbers: 0 ... V-1 for the V tokens of the vocabulary, V for others, V + 1 for END.
 
     The tokens of all texts lie in one array, each text followed by END marks, so that no gram with both ends among
@@ -36,25 +36,25 @@ class Numbered(NamedTuple):
     lengths: list[int]  # tokens in each text
     owner: IntArray  # the text that each position belongs to
     size: int  # V
-    lines: list[Lines]  # of each text, where they are asked for
+    lines: list[LineTokens]  # of each text, where they are asked for
 
 
-class Vocabulary:
+class TokenNumbers:
     """The tokens that are told apart, those of some texts, by number.
 
     Parameters
     ----------
-    texts : iterable of Reading
+    texts : iterable of TokenizedText
     pad : int
         END marks after each text that is numbered: how far apart the first and the last token of a gram can be.
     """
 
-    def __init__(self, texts: Iterable[Reading], pad: int) -> None:
+    def __init__(self, texts: Iterable[TokenizedText], pad: int) -> None:
         distinct = dict.fromkeys(chain.from_iterable(chain(text.tokens, *(text.lines or ())) for text in texts))
         self.number_of = {token: number for number, token in enumerate(distinct)}
         self.pad = pad
 
-    def number(self, texts: Sequence[Reading]) -> Numbered:
+    def number(self, texts: Sequence[TokenizedText]) -> NumberedTexts:
         """Number the tokens of the texts."""
         V, get = len(self.number_of), self.number_of.get
         ids: list[int] = []
@@ -65,12 +65,12 @@ class Vocabulary:
             if text.lines is not None:
                 aligned = [get(token, V) for token in chain.from_iterable(text.lines)]
                 ends = np.cumsum([len(line) for line in text.lines], dtype=np.int64)
-                lines.append(Lines(np.array(aligned, np.int64), ends, np.bincount(ids[start:], minlength=V + 1)))
+                lines.append(LineTokens(np.array(aligned, np.int64), ends, np.bincount(ids[start:], minlength=V + 1)))
             ids += repeat(V + 1, self.pad)
         lengths = [len(text.tokens) for text in texts]
         owner = np.arange(len(texts)).repeat([length + self.pad for length in lengths])
         numbers = np.array(ids, np.int64)
-        return Numbered(numbers, np.minimum(numbers, V), lengths, owner, V, lines)
+        return NumberedTexts(numbers, np.minimum(numbers, V), lengths, owner, V, lines)
 
 
 DIRECT = 1 << 17  # possible keys up to which a table has a cell for each, 1 MB in all
@@ -122,7 +122,7 @@ class GramCounter(ABC):
 
     counts: IntArray  # of each gram in each prepared text
 
-    def __init__(self, texts: Numbered) -> None:
+    def __init__(self, texts: NumberedTexts) -> None:
         self.base = texts.size + 2  # keys are numbers of this base, a token the last digit
         self.sizes = Sizes.of([self.size(length) for length in texts.lengths])
 
@@ -136,10 +136,10 @@ class GramCounter(ABC):
         """Return the number of grams in a text of so many tokens."""
 
     @abstractmethod
-    def find(self, texts: Numbered) -> IntArray:
+    def find(self, texts: NumberedTexts) -> IntArray:
         """Return the place of each gram in `counts`, by the position of its first token, the last axis."""
 
-    def hits(self, texts: Numbered) -> list[list[float]]:
+    def hits(self, texts: NumberedTexts) -> list[list[float]]:
         """Return the sum over grams of min(count in text q, count in prepared text p), for each q and p."""
         place, size = self.find(texts), self.counts.shape[1]
         owner = texts.owner[: place.shape[-1]]
@@ -151,7 +151,7 @@ class GramCounter(ABC):
 class NGramCounter(GramCounter):
     """The n-grams of the prepared texts, as keys (place of the first n - 1 tokens, last token)."""
 
-    def __init__(self, metric: NGrams, texts: Numbered) -> None:
+    def __init__(self, metric: NGrams, texts: NumberedTexts) -> None:
         self.n = metric.n
         super().__init__(texts)
         self.tables: list[GramTable] = []  # of the bigrams, the trigrams ... up to n
@@ -166,7 +166,7 @@ class NGramCounter(GramCounter):
             self.tables.append(table)
             place, absent, self.counts = table.find(keys), table.keys.size, table.counts
 
-    def longer(self, place: IntArray, texts: Numbered) -> IntArray:
+    def longer(self, place: IntArray, texts: NumberedTexts) -> IntArray:
         """Return the keys of the grams that are one token longer than those at these places."""
         last = texts.ids[texts.ids.size - place.size + 1 :]
         return place[:-1] * self.base + last
@@ -174,7 +174,7 @@ class NGramCounter(GramCounter):
     def size(self, length: int) -> int:
         return max(length - self.n + 1, 0)
 
-    def find(self, texts: Numbered) -> IntArray:
+    def find(self, texts: NumberedTexts) -> IntArray:
         place = texts.places
         for table in self.tables:
             place = table.find(self.longer(place, texts))
@@ -184,7 +184,7 @@ class NGramCounter(GramCounter):
 class SkipBigramCounter(GramCounter):
     """The skip-bigrams of the prepared texts, as keys (first token, second token); alone, (base, token)."""
 
-    def __init__(self, metric: SkipBigrams, texts: Numbered) -> None:
+    def __init__(self, metric: SkipBigrams, texts: NumberedTexts) -> None:
         self.gaps, self.unigrams = range(1, metric.skip + 2), metric.unigrams
         super().__init__(texts)
         self.no_gram = self.base**2 + self.base - 1  # (base, END), the last key there is
@@ -199,7 +199,7 @@ class SkipBigramCounter(GramCounter):
         self.table = GramTable.of(found, owner, len(texts.lengths), span=self.no_gram + 1)
         self.counts = self.table.counts
 
-    def keys(self, texts: Numbered) -> IntArray:
+    def keys(self, texts: NumberedTexts) -> IntArray:
         """Return a key for every position (columns) at each gap to a second one, and for it alone (rows)."""
         size = texts.ids.size - len(self.gaps)  # the rest is END marks
         first, END = texts.ids[:size], texts.size + 1
@@ -219,7 +219,7 @@ class SkipBigramCounter(GramCounter):
         pairs = full * len(self.gaps) + part * (part + 1) // 2
         return pairs + before if self.unigrams else pairs
 
-    def find(self, texts: Numbered) -> IntArray:
+    def find(self, texts: NumberedTexts) -> IntArray:
         return self.table.find(self.keys(texts))
 
 
@@ -231,7 +231,7 @@ class SubsequenceCounter:
 
     width = 0  # cells of arrays made for all candidates at once: there are none
 
-    def __init__(self, metric: Subsequence, texts: Numbered) -> None:
+    def __init__(self, metric: Subsequence, texts: NumberedTexts) -> None:
         self.runs, self.references = metric.runs, texts.lines
         lengths = [line_lengths(text) for text in texts.lines]
         self.longest = max(map(max, lengths))
@@ -244,7 +244,7 @@ class SubsequenceCounter:
         """Return the size of a candidate of so many tokens: the tokens, whatever its lines."""
         return length
 
-    def hits(self, texts: Numbered) -> list[list[float]]:
+    def hits(self, texts: NumberedTexts) -> list[list[float]]:
         """Return the hits of each candidate against each reference."""
         from dpplearn.rouge._loops import subsequence_hits  # here: numba takes a moment to import
 
@@ -256,7 +256,7 @@ class SubsequenceCounter:
         return found
 
 
-def line_lengths(text: Lines) -> list[int]:
+def line_lengths(text: LineTokens) -> list[int]:
     """Return the number of tokens on each line; where there is no line, as if it were one without tokens."""
     return np.diff(text.ends, prepend=0).tolist() or [0]
 

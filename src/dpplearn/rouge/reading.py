@@ -14,7 +14,7 @@ from dpplearn.rouge.stems import STEMS, Memory, Stemmer
 Text = str | bytes | Sequence[str] | Sequence[bytes]
 
 
-class Reading(NamedTuple):
+class TokenizedText(NamedTuple):
     """The tokens of a text, and those of each line where ROUGE-L or ROUGE-W asks for them.
 
     Under a byte limit the two are not cut alike (see Limit.cut).

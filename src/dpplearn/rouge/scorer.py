@@ -8,19 +8,19 @@ from dpplearn._checks import count_of
 from dpplearn.rouge.counting import (
     GramCounter,
     NGramCounter,
-    Numbered,
+    NumberedTexts,
     SkipBigramCounter,
     SubsequenceCounter,
-    Vocabulary,
+    TokenNumbers,
 )
 from dpplearn.rouge.metrics import Combination, NGrams, Score, SkipBigrams, Subsequence, parse_metrics
-from dpplearn.rouge.reading import EmptyTextWarning, Limit, Reading, Text, Tokenizer, as_bytes, as_references
+from dpplearn.rouge.reading import EmptyTextWarning, Limit, Text, TokenizedText, Tokenizer, as_bytes, as_references
 from dpplearn.rouge.stems import Stemmer
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 
 
-class Scoring:
+class RougeOptions:
     """The options of :func:`dpplearn.rouge.score`, checked once."""
 
     def __init__(
@@ -42,18 +42,18 @@ class Scoring:
         pairs = [metric.skip + 1 for metric in kinds if isinstance(metric, SkipBigrams)]
         self.reach = max([1, *ngrams, *pairs])  # from the first to the last token of a gram
 
-    def read(self, text: Text) -> Reading:
+    def read(self, text: Text) -> TokenizedText:
         """Return the tokens of as much of the text as the limit allows."""
         data = as_bytes(text)
         lines = [self.tokenizer(line) for line in self.limit.cut(data, aligned=True)] if self.needs_lines else None
-        return Reading(self.tokenizer(self.limit.head(data)), lines)
+        return TokenizedText(self.tokenizer(self.limit.head(data)), lines)
 
-    def read_references(self, references: Sequence[Text] | str) -> list[Reading]:
+    def read_references(self, references: Sequence[Text] | str) -> list[TokenizedText]:
         """Return the tokens of each reference; a single string is one reference."""
         return [self.read(reference) for reference in as_references(references)]
 
 
-COUNTERS: dict[type, Callable[[Any, Numbered], GramCounter | SubsequenceCounter]] = {
+COUNTERS: dict[type, Callable[[Any, NumberedTexts], GramCounter | SubsequenceCounter]] = {
     NGrams: NGramCounter,
     SkipBigrams: SkipBigramCounter,
     Subsequence: SubsequenceCounter,
@@ -65,16 +65,18 @@ class PreparedReferences:
 
     Parameters
     ----------
-    scoring : Scoring
-    references : sequence of Reading
-    vocabulary : sequence of Reading
+    scoring : RougeOptions
+    references : sequence of TokenizedText
+    vocabulary : sequence of TokenizedText
         The texts whose tokens are told apart; all others are one token that matches nothing. The references
         themselves serve any candidate; a candidate's own tokens are fewer, and enough for that candidate.
     """
 
-    def __init__(self, scoring: Scoring, references: Sequence[Reading], vocabulary: Sequence[Reading]) -> None:
+    def __init__(
+        self, scoring: RougeOptions, references: Sequence[TokenizedText], vocabulary: Sequence[TokenizedText]
+    ) -> None:
         self.scoring = scoring
-        self.vocabulary = Vocabulary(vocabulary, scoring.reach)
+        self.vocabulary = TokenNumbers(vocabulary, scoring.reach)
         texts = self.vocabulary.number(references)
         self.counters = {name: COUNTERS[type(metric)](metric, texts) for name, metric in scoring.metrics.items()}
 
@@ -83,7 +85,7 @@ class PreparedReferences:
         """The number of array cells that each candidate needs."""
         return max([1, *(counter.width for counter in self.counters.values())])
 
-    def score(self, candidates: Sequence[Reading]) -> list[dict[str, Score]]:
+    def score(self, candidates: Sequence[TokenizedText]) -> list[dict[str, Score]]:
         """Return the scores of each candidate by metric."""
         texts = self.vocabulary.number(candidates)
         found: list[dict[str, Score]] = [{} for _ in candidates]
@@ -155,7 +157,7 @@ def score(
     >>> score("The cats sat.", ["A cat sat.", "The dog sat."], metrics=["rouge-1"])
     {'rouge-1': Score(recall=0.66667, precision=0.66667, f=0.66667)}
     """
-    scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
+    scoring = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
     texts, reading = scoring.read_references(references), scoring.read(candidate)
     prepared = PreparedReferences(scoring, texts, vocabulary=[reading])
     prepared.warn_of_empty()
@@ -188,7 +190,7 @@ class Rouge:
         *,
         tokenizer: str = "official",
     ) -> None:
-        self._scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
+        self._scoring = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
         texts = self._scoring.read_references(references)
         self._references = PreparedReferences(self._scoring, texts, vocabulary=texts)
         self._references.warn_of_empty()
@@ -206,7 +208,7 @@ class Rouge:
         if isinstance(candidates, str):
             raise TypeError("candidates must be a list of texts, but is one string. Use score for one candidate.")
         scores: list[dict[str, Score]] = []
-        batch: list[Reading] = []
+        batch: list[TokenizedText] = []
         cells, width = 0, self._references.width
         for candidate in candidates:
             batch.append(self._scoring.read(candidate))

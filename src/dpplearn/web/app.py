@@ -27,7 +27,7 @@ from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
 from dpplearn.web.answers import WRITERS, shown, summary_answer, why_answer
 from dpplearn.web.engine import Engine, Read, Reading
-from dpplearn.web.guard import FORM, JSON, Guard
+from dpplearn.web.guard import FORM, JSON, Guard, forget
 from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem, invalid, of_validation
 from dpplearn.web.service import Service
 from dpplearn.web.settings import Settings
@@ -316,6 +316,7 @@ def page() -> APIRouter:
 async def on_http(request: Request, error: Exception) -> Response:
     """Our problems, and errors of the framework: no such address, not by this method, a body that cannot be read."""
     assert isinstance(error, StarletteError)
+    forget(error)
     if isinstance(error, Problem):
         return error.response(request.url.path)
     headers = dict(error.headers or {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,7 +14,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
 
 from dpplearn.plots.style import LIGHT, TITLE_SIZE, TWO_COLUMNS, look, style
-from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+from dpplearn.summarize.corpora.cluster import Cluster, Sentence
 from dpplearn.summarize.summarizer import Summarizer
 
 BUDGET = 665  # bytes, as in section 7
@@ -26,18 +27,18 @@ LEADING = 1.22  # from line to line, in sizes of the type
 
 
 @dataclass(frozen=True)
-class Word:
+class ColouredWord:
     """A word and the colour behind it, if any."""
 
     text: str
     ground: str | None = None
 
 
-Line = list[Word]
+Line = list[ColouredWord]
 
 
-def words(text: str, ground: str | None = None) -> list[Word]:
-    return [Word(part, ground) for part in text.split()]
+def words(text: str, ground: str | None = None) -> list[ColouredWord]:
+    return [ColouredWord(part, ground) for part in text.split()]
 
 
 def width_of(text: str, size: float, weight: str = "normal") -> float:
@@ -52,7 +53,7 @@ def width_of(text: str, size: float, weight: str = "normal") -> float:
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
 
 
-def wrap(text: Iterable[Word], width: float, size: float, weight: str = "normal") -> list[Line]:
+def wrap(text: Iterable[ColouredWord], width: float, size: float, weight: str = "normal") -> list[Line]:
     """Words in lines of at most `width` points; a word wider than that has a line to itself.
 
     Examples
@@ -95,7 +96,7 @@ def draw_lines(
     return y
 
 
-def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[Word]:
+def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[ColouredWord]:
     """A sentence's words; one of the extract is numbered, on a ground of its own."""
     if sentence not in marks:
         return words(sentence.text)
@@ -103,53 +104,23 @@ def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[Word]:
     return words(f"{NUMBERS[i % len(NUMBERS)]} {sentence.text}", GROUNDS[i % len(GROUNDS)])
 
 
-def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width: float, lines: int) -> list[list[Word]]:
+def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width: float, lines: int) -> list[Line]:
     """As much of a document as fits the lines: the sentences of the extract, then the first words; "…" for the rest."""
-    shown: list[list[Word]] = []
-    kept: dict[int, list[Word]] = {}
-    for sentence in sorted(sentences, key=lambda s: (s not in marks, s.position)):
-        text = marked(sentence, marks)
-        for count in range(len(text), 0, -1):  # all of it, or what there is room for
-            some = kept | {sentence.position: text[:count]}
-            wrapped = wrap(with_gaps(some, sentences, marks), width, SIZE)
-            if len(wrapped) <= lines:
-                shown, kept = wrapped, some
-                break
-        if count < len(text):
+    texts, shown = [marked(sentence, marks) for sentence in sentences], list[Line]()
+    first = sorted(range(len(texts)), key=lambda i: sentences[i] not in marks)
+    taken = [i for i in first for _ in texts[i]]  # the sentence of each word, in the order in which they are taken
+    for count in range(1, len(taken) + 1):
+        kept, text = Counter(taken[:count]), list[ColouredWord]()
+        for i, whole in enumerate(texts):
+            text += whole[: kept[i]]
+            if kept[i] < len(whole) and text[-1:] != [ColouredWord("…")]:
+                text.append(ColouredWord("…"))
+        wrapped = wrap(text, width, SIZE)
+        if len(wrapped) > lines + 1:
             break
+        if len(wrapped) <= lines:
+            shown = wrapped
     return shown
-
-
-def with_gaps(
-    kept: Mapping[int, list[Word]], sentences: Sequence[Sentence], marks: Mapping[Sentence, int]
-) -> list[Word]:
-    """The words kept of each sentence, in their order, with "…" once for what is left out in a row."""
-    text: list[Word] = []
-    for sentence in sentences:
-        part = kept.get(sentence.position, [])
-        text += part
-        if len(part) < len(marked(sentence, marks)) and (not text or text[-1].text != "…"):
-            text.append(Word("…"))
-    return text
-
-
-def card(ax: Axes, x: float, y: float, width: float, height: float) -> None:
-    ax.add_patch(Rectangle((x, y), width, height, fc="white", ec=LIGHT, lw=0.7, zorder=0))
-
-
-def draw_document(
-    ax: Axes, document: Document, sentences: Sequence[Sentence], marks: Mapping[Sentence, int], box: Sequence[float]
-) -> None:
-    x, y, width, height = box
-    card(ax, *box)
-    inside = width - 2 * PAD
-    down = draw_lines(
-        ax, wrap(words(document.title or ""), inside, HEAD, "bold"), x + PAD, y + PAD, HEAD, weight="bold"
-    )
-    down = draw_lines(ax, [words(f"{document.id.removesuffix('.txt')}, {document.date}")], x + PAD, down, SMALL,
-                      color="#5F5F5F")  # fmt: skip
-    room = int((y + height - PAD - down - 2) / (LEADING * SIZE))
-    draw_lines(ax, excerpt(sentences, marks, inside, room), x + PAD, down + 2, SIZE)
 
 
 @look("paper")  # the columns are set for that face
@@ -169,25 +140,36 @@ def draw() -> Figure:
     rows = -(-len(cluster.documents) // across)
     tall = (HEIGHT - TOP - (rows - 1) * GAP - 1) / rows
     for k, document in enumerate(cluster.documents):
-        box = (1 + (column + GAP) * (k % across), TOP + (tall + GAP) * (k // across), column, tall)
-        draw_document(ax, document, [s for s in sentences if s.document == k], marks, box)
+        x, y = 1 + (column + GAP) * (k % across), TOP + (tall + GAP) * (k // across)
+        card(ax, x, y, column, tall)
+        inside = column - 2 * PAD
+        title = wrap(words(document.title or ""), inside, HEAD, "bold")
+        down = draw_lines(ax, title, x + PAD, y + PAD, HEAD, weight="bold")
+        place = [words(f"{document.id.removesuffix('.txt')}, {document.date}")]
+        down = draw_lines(ax, place, x + PAD, down, SMALL, color="#5F5F5F") + 2
+        room = int((y + tall - PAD - down) / (LEADING * SIZE))
+        text = excerpt([s for s in sentences if s.document == k], marks, inside, room)
+        draw_lines(ax, text, x + PAD, down, SIZE)
     right = 1 + across * (column + GAP) + 6
     wide = WIDTH - right - 1
     reference = [wrap(words(line), wide - 2 * PAD, SIZE + 1) for line in cluster.references[0].splitlines()]
     chosen = [wrap(marked(sentence, marks), wide - 2 * PAD, SIZE + 1) for sentence in summary.sentences]
     y = TOP
-    for title, parts in (
+    for said, parts in (
         (f"Reference summary, one of {len(cluster.references)}", reference),
         (f"Extract, {summary.length:g} bytes", chosen),
     ):
-        draw_lines(ax, [words(title)], right, y - TOP + 2, TITLE_SIZE)
+        draw_lines(ax, [words(said)], right, y - TOP + 2, TITLE_SIZE)
         height = 2 * PAD + sum(len(part) for part in parts) * LEADING * (SIZE + 1) + 3 * (len(parts) - 1)
         card(ax, right, y, wide, height)
         down = y + PAD
         for part in parts:
             down = draw_lines(ax, part, right + PAD, down, SIZE + 1) + 3
         y += height + GAP + TOP
-    draw_lines(
-        ax, [words(f"Cluster of {len(cluster.documents)} articles, {len(sentences)} sentences")], 1, 2, TITLE_SIZE
-    )
+    said = f"Cluster of {len(cluster.documents)} articles, {len(sentences)} sentences"
+    draw_lines(ax, [words(said)], 1, 2, TITLE_SIZE)
     return figure
+
+
+def card(ax: Axes, x: float, y: float, width: float, height: float) -> None:
+    ax.add_patch(Rectangle((x, y), width, height, fc="white", ec=LIGHT, lw=0.7, zorder=0))
