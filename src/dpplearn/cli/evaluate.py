@@ -24,7 +24,7 @@ from dpplearn.cli.options import (
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
-    from dpplearn.summarize.experiments.tested import Known
+    from dpplearn.summarize.corpora.cluster import Cluster
 
 run_options = several(
     click.option("--systems", default="", metavar="NAMES", help="With commas between.  [default: all]"),
@@ -61,10 +61,14 @@ def command(
     """
     from dpplearn._run.workers import open_workers
     from dpplearn.summarize.corpora.reading import open_corpus
-    from dpplearn.summarize.experiments.evaluation import Scoring, evaluate_systems, evaluation_record
+    from dpplearn.summarize.experiments.evaluation import (
+        Scoring,
+        clusters_to_score,
+        evaluate_systems,
+        evaluation_record,
+    )
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import LEARNED, Models, check_systems
-    from dpplearn.summarize.experiments.tested import look_over
     from dpplearn.summarize.summarizer import Summarizer
     from dpplearn.summarize.text.units import check_budget
 
@@ -78,33 +82,33 @@ def command(
     summarizer = Summarizer.load(model)
     unit = str(summarizer.unit) if unit is None else unit
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
-    with stoppable(lambda: stopped(out)), open_workers(None, jobs) as workers:
-        clusters = look_over(
-            open_corpus(corpus, skip_bad=skip_bad, language=language, usable=skip_bad), str(corpus), workers
-        )
-        scoring = Scoring(budget, unit, scored_language(clusters.clusters, summarizer.language_))
+    with stoppable(lambda: stopped(out)):
+        whole = open_corpus(corpus, skip_bad=skip_bad, language=language, usable=skip_bad)
+        clusters = clusters_to_score(whole, str(corpus))
+        scoring = Scoring(budget, unit, scored_language(clusters, summarizer.language_))
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
         models = Models(summarizer)
         folder = ResultsFolder(out, evaluation_record(models, clusters, scoring, called))
-        with bars() as show:
+        with bars() as show, open_workers(None, jobs) as workers:
             found = evaluate_systems(models, clusters, names, scoring, folder, workers, progress=show)
     if as_json:
         print_json({**found.results, "details": found.details})
     else:
-        print_table_2(found, f"{corpus.name}: {len(clusters.clusters)} clusters, {budget:g} {unit}")
+        print_table_2(found, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
     wrote(out)
 
 
-def scored_language(clusters: list[Known], language: str | None) -> str | None:
+def scored_language(clusters: list[Cluster], language: str | None) -> str | None:
     """The language that summaries are scored in: the model's, or the clusters' own if that may be any.
 
     A warning where a model for one language is given clusters in others.
     """
-    from dpplearn.summarize.text.matching import ANY, ENGLISH, normal_language
+    from dpplearn.summarize.corpora.mismatch import language_of
+    from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
     if language == ANY:
         with usage_errors():
-            found = {cluster.seems or ENGLISH for cluster in clusters}
+            found = {language_of(cluster) or ENGLISH for cluster in clusters}
             if len(found) > 1:
                 raise ValueError(
                     f"The clusters must be in one language to be scored together, found {', '.join(sorted(found))}. "
@@ -112,7 +116,7 @@ def scored_language(clusters: list[Known], language: str | None) -> str | None:
                 )
         return found.pop() if found else None
     ours = language or ENGLISH
-    others = {c.seems if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
+    others = {language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
     if others:
         say(
             f"Warning: the model is for {ours}, but there are clusters in {', '.join(sorted(map(str, others)))}. "

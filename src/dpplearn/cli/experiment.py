@@ -38,16 +38,15 @@ def command(
     in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
     are named, and Table 2 is given with and without them. With --out, a run that was stopped goes on where it was.
     """
-    from dpplearn._run.workers import open_workers
-    from dpplearn.summarize.corpora.reading import listed, open_corpus
+    from dpplearn.summarize.corpora.reading import open_corpus
+    from dpplearn.summarize.experiments.evaluation import clusters_to_score
     from dpplearn.summarize.experiments.held_out import Experiment
     from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import check_systems
-    from dpplearn.summarize.experiments.tested import look_over
     from dpplearn.summarize.model.training import settle
     from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.text.matching import normal_language
+    from dpplearn.summarize.text.words import normal_language
 
     with usage_errors():
         names = check_systems(systems.split(","))
@@ -56,16 +55,14 @@ def command(
         same = test is not None and test.resolve() == train.resolve()
         if (test is None and not leave_one_out) or (leave_one_out and test is not None and not same):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    with stoppable(lambda: stopped(out)), open_workers(None, jobs) as workers:
-        corpus = open_corpus(train, language=language)
-        # with one topic left out, clusters are split once and learned from many times: they stay in memory
-        ours = look_over(listed(corpus), str(train)) if leave_one_out else look_over(corpus, str(train), workers)
-        spoken = {str(normal_language(one.language)) for one in ours.clusters if one.language}
-        texts = (document.text for cluster in ours.corpus for document in cluster.documents)
+    with stoppable(lambda: stopped(out)):
+        ours = clusters_to_score(open_corpus(train, language=language), str(train))
+        spoken = {str(normal_language(one.language)) for one in ours if one.language}
+        texts = (document.text for cluster in ours for document in cluster.documents)
         language = settle(language, spoken, islice(texts, 30))
         theirs = None
         if test is not None and not leave_one_out:
-            theirs = look_over(open_corpus(test, language=language), str(test), workers)
+            theirs = clusters_to_score(open_corpus(test, language=language), str(test))
             if same:
                 say(
                     "Warning: --train and --test are the same file: scores say how well the model remembers. "
@@ -80,12 +77,12 @@ def command(
                          for name, ids in list(found.shared.items())[:5])  # fmt: skip
         more = "" if len(found.shared) <= 5 else f"; and {len(found.shared) - 5} more clusters"
         say(
-            f"Warning: {len(found.shared)} of {len(experiment.tested.clusters)} test clusters hold documents of the "
+            f"Warning: {len(found.shared)} of {len(experiment.tested)} test clusters hold documents of the "
             f"training corpus: {said}{more}."
         )
     size = f"clusters, {budget:g} {unit}"
-    print_table_1(found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours.clusters)} {size}")
-    tested = f"Table 2. {experiment.record['test']}: {len(experiment.tested.clusters)} {size}"
+    print_table_1(found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} {size}")
+    tested = f"Table 2. {experiment.record['test']}: {len(experiment.tested)} {size}"
     print_table_2(found.table_2, tested, PAPER_2)
     if found.without_shared is not None:
         title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"
