@@ -104,10 +104,10 @@ class Engine:
     def is_compiled(self) -> bool:
         """Whether loops of all kinds that requests need are on disk."""
         from dpplearn._numba import are_kept
-        from dpplearn.decoding._sampled_loops import best_of_block
         from dpplearn.learning._loops import gram
+        from dpplearn.sampling._spectral_loops import draw_block
 
-        return are_kept(gram, best_of_block)
+        return are_kept(gram, draw_block)
 
     def warm(self) -> None:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
