@@ -41,11 +41,6 @@ def test_features_are_kept(tmp_path):
     assert np.array_equal(more.dpp_.L, again.dpp_.L)
 
 
-def test_items_that_are_numbers_stay_numbers(tmp_path):
-    KernelDPP(alpha=1.0).fit([[3, 5], [7]]).save(tmp_path / "model.json")
-    assert {item for item, _ in KernelDPP.load(tmp_path / "model.json").recommend([3])} == {5, 7}
-
-
 def test_a_large_model_is_read_at_once(tmp_path):
     from dpplearn.baskets.factors import KernelFactors
     from dpplearn.baskets.modelfile import load_factors, save_factors

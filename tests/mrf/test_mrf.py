@@ -43,12 +43,6 @@ def test_marginals_and_pairs(case):
     np.testing.assert_array_equal(mrf.pair_probs([last, 0] if last else [0]).diagonal()[0], mrf.marginals[last])
 
 
-def test_entropy(case):
-    mrf, pmf = case
-    assert mrf.entropy() == pytest.approx(-sum(p * log(p) for p in pmf.values()), rel=1e-12)
-    assert mrf.entropy().standard_error == 0.0
-
-
 def test_draws_follow_the_probabilities(rng):
     mrf = random_mrf(4, rng)
     draws = mrf.sample(20_000, rng=rng)

@@ -62,13 +62,6 @@ def test_kernel_of_a_dpp(dpp):
         np.testing.assert_allclose(image(plot_kernel(dpp, which=which)), expected, atol=1e-12)
 
 
-def test_kernel_of_low_rank_and_of_marginals(rng):
-    B = rng.random((5, 2))
-    np.testing.assert_allclose(image(plot_kernel(LowRankDPP(B))), B @ B.T)
-    without_L = [[0.5, 0.5], [0.5, 0.5]]
-    np.testing.assert_allclose(image(plot_kernel(DPP.from_marginal(without_L))), without_L)
-
-
 def test_data_frames_are_arrays(rng):
     p = pd.Series([0.2, 0.4], index=["a", "b"])
     np.testing.assert_array_equal(heights(plot_marginals(p, labels=list(p.index))), p)
@@ -162,15 +155,6 @@ def test_weights_have_their_intervals(model):
     np.testing.assert_array_equal(ax.collections[1].get_offsets().data[:, 0], model.theta_)
     assert [text.get_text() for text in ax.get_yticklabels()] == ["constant", "a", "b", "c"]
     np.testing.assert_allclose(segments(plot_weights(model, level=0.5)), model.intervals(0.5))
-
-
-def test_weights_of_a_summarizer_top_first():
-    summarizer = Summarizer.load()
-    ax = plot_weights(summarizer, top=4)
-    first = np.argsort(-np.abs(summarizer.theta_))[:4]
-    np.testing.assert_array_equal(ax.collections[1].get_offsets().data[:, 0], summarizer.theta_[first])
-    assert [text.get_text() for text in ax.get_yticklabels()] == [summarizer.features_.names[i] for i in first]
-    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first at the top
 
 
 def test_weights_are_hollow_where_the_interval_holds_zero():
