@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -34,6 +35,7 @@ def drawn():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dpplearn.plots.figures.realizable.SMOOTH", 10)
         patch.setattr("dpplearn.plots.figures.realizable.FINE", 12)
+        patch.setattr(points, "draw_points", partial(points.draw_points, 600))
         figures = {name: saving.draw(name) for name in FIGURES}
     assert dict(matplotlib.rcParams) == before
     return figures

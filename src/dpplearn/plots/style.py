@@ -111,7 +111,7 @@ def look(name: str) -> Iterator[None]:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib's defaults and those of the look while it lasts, as context or decorator; then the user's own again."""
+    """Matplotlib's defaults and those of the look, as context or decorator; afterwards the user's own again."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # a matplotlibrc or an earlier plt.style.use changes no figure of ours
         matplotlib.rcParams.update(LOOKS[chosen_look.get()])
