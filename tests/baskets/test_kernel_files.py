@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from dpplearn import KernelDPP
+from dpplearn.baskets import ItemPair, StrongestPairs
+from dpplearn.baskets.factors import KernelFactors
+from dpplearn.baskets.modelfile import load_factors, pack, save_factors
 
 BASKETS = 20 * [["bib", "bottle"], ["cot"], ["pram", "bib", "towel"], []] + 5 * [["cot", "towel"], ["bottle"]]
 
@@ -42,12 +45,10 @@ def test_features_are_kept(tmp_path):
 
 
 def test_a_large_model_is_read_at_once(tmp_path):
-    from dpplearn.baskets.factors import KernelFactors
-    from dpplearn.baskets.modelfile import load_factors, save_factors
-
     W = np.random.default_rng(0).normal(size=(20_000, 51))
-    fitted = {"alpha": 1.0, "log_likelihood": -1.0, "n_iter": 3, "converged": True, "n_baskets": 9.0, "scale": None}
-    fitted |= {"counts": np.ones(20_000), "pairs": {"attract": [[0, 7, 0.5, 2.0, 1.5]], "repel": []}}
+    fitted = {"alpha": 1.0, "log_likelihood": -1.0, "n_iter": 3, "converged": True, "n_baskets": 9.0}
+    pairs = StrongestPairs((ItemPair(0, 7, 0.5, 2.0, 1.5),), ())
+    fitted |= {"n_empty": 0, "counts": np.ones(20_000), "feature_scale": None, "pairs": pairs}
     save_factors(tmp_path / "model.json", KernelFactors(W, 50, 0, False), np.arange(20_000), fitted)
     assert (tmp_path / "model.json").stat().st_size < 1.5 * W.nbytes
     assert np.array_equal(load_factors(tmp_path / "model.json")[0].W, W)
@@ -95,8 +96,6 @@ def test_files_that_are_wrong_are_refused(name, model, tmp_path):
     ],
 )
 def test_arrays_that_are_no_kernel_are_refused(arrays, message, model, tmp_path):
-    from dpplearn.baskets.modelfile import pack
-
     path = tmp_path / "model.json"
     model.save(path)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"arrays": pack(**arrays)}))
