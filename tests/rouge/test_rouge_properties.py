@@ -9,22 +9,7 @@ from dpplearn.rouge.corpus import intervals
 from rouge_literal import literal_average, literal_score
 
 METRICS = ("rouge-1", "rouge-2", "rouge-3", "rouge-5", "rouge-su4", "rouge-l", "rouge-w-1.2", "rouge-w-2")
-WORDS = [
-    "the",
-    "cats",
-    "cat",
-    "Sat",
-    "relational",
-    "children",
-    "was",
-    "naïve",
-    "21st",
-    "a",
-    "b",
-    "中",
-    "--",
-    "K",
-]
+WORDS = ["the", "cats", "cat", "Sat", "relational", "children", "was", "naïve", "21st", "a", "b", "中", "--", "K"]
 word = st.sampled_from(WORDS) | st.text("ab1é .", min_size=1, max_size=5)
 line = st.lists(word, max_size=12).map(" ".join)
 glue = st.sampled_from(["\n", "\n", " \n", "\n\n", "\r\n", "\n\t", "\n \n"])
