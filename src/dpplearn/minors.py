@@ -1,48 +1,113 @@
-"""Principal minors of a kernel that need not be symmetric."""
+"""Kernels that need not be symmetric, and their principal minors."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from dpplearn._checks import FloatArray
+from dpplearn._cached import cached_property
+from dpplearn._checks import FloatArray, IntArray, square_sums
 from dpplearn._linalg import check_psd
-from dpplearn._precision import rounding
-from dpplearn.operand import TwoSided
+from dpplearn._precision import DIGITS, rounding
 
 ALL_MINORS = 14  # items up to which every principal minor of a kernel is looked at
+SWEEPS = 12  # each halves the digits by which rows differ in size; twelve bring 1e-300 and 1e300 together
+EVERY = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
-class Core:
-    """C of a kernel L = Z C Z^T, and rows U of its symmetric part: C + C^T = 2 U U^T.
+class TwoSided:
+    """L = Z C Z^T, and rows U of the symmetric part: C + C^T = 2 U U^T.
 
     L is then the sum of V V^T with V = Z U, and of a skew matrix. Apart, they keep their own digits: where V is short,
     what rounding leaves of the skew part would else be more than L_ii.
     """
 
+    Z: FloatArray
     C: FloatArray
     U: FloatArray | None  # None where the symmetric part is not positive semidefinite
 
     @property
-    def skew(self) -> FloatArray:
-        return np.asarray((self.C - self.C.T) / 2)
+    def n(self) -> int:
+        return len(self.Z)
 
-    def operand(self, Z: FloatArray) -> TwoSided:
-        """The kernel of these rows."""
-        return TwoSided(Z @ self.C, Z) if self.U is None else TwoSided(Z @ self.skew, Z, Z @ self.U)
+    @property
+    def width(self) -> int:
+        """No more items than this have a determinant."""
+        return self.Z.shape[1]
 
-    def block(self, Z: FloatArray) -> FloatArray:
-        """Z C Z^T."""
-        return self.operand(Z).block(np.arange(len(Z)))
+    @cached_property
+    def V(self) -> FloatArray:
+        return self.Z @ self.U if self.U is not None else np.zeros((self.n, 0))
 
-    def given(self, rows: FloatArray, A: FloatArray) -> tuple[FloatArray, float]:
-        """The marginal kernel of items with these rows, given those of A, and log of the sum of det(L_{A + Y}).
+    @cached_property
+    def left(self) -> FloatArray:
+        """Z times C, or times its skew part where the other part is V V^T."""
+        return self.Z @ (self.C if self.U is None else (self.C - self.C.T) / 2)
+
+    @cached_property
+    def diag(self) -> FloatArray:
+        """L_ii; a skew matrix has 0 there, and its rounding is not added to |v_i|^2."""
+        left, right = (self.left, self.Z) if self.U is None else (self.V, self.V)
+        return np.einsum("ij,ij->i", left, right)
+
+    def of(self, Z: FloatArray) -> TwoSided:
+        """The same for items with other rows."""
+        return TwoSided(Z, self.C, self.U)
+
+    def part(self, subset: IntArray) -> TwoSided:
+        """The same for some of the items."""
+        return self.of(self.Z[subset])
+
+    def plus(self, rows: FloatArray) -> TwoSided:
+        """L + rows rows^T."""
+        one = np.eye(rows.shape[1])
+        U = None if self.U is None else linalg.block_diag(self.U, one)
+        return TwoSided(np.hstack([self.Z, rows]), linalg.block_diag(self.C, one), U)
+
+    def block(self, subset: IntArray | slice = EVERY) -> FloatArray:
+        """L_Y."""
+        return (
+            self.rows(subset, subset) if self.U is None else self.parts(subset)[0] + self.V[subset] @ self.V[subset].T
+        )
+
+    def rows(self, subset: IntArray | slice, columns: IntArray | slice = EVERY) -> FloatArray:
+        """The rows of L that belong to Y."""
+        return self.left[subset] @ self.Z[columns].T + self.V[subset] @ self.V[columns].T
+
+    def columns(self, subset: IntArray) -> FloatArray:
+        """The columns of L that belong to Y."""
+        return self.rows(EVERY, subset)
+
+    def parts(self, subset: IntArray | slice = EVERY) -> tuple[FloatArray, FloatArray]:
+        """The skew part of L_Y, and the sizes of the terms that its entries are sums of."""
+        left, right = self.left[subset], self.Z[subset]
+        N, E = left @ right.T, np.abs(left) @ np.abs(right).T
+        return (N - N.T) / 2, (E + E.T) / 2
+
+    def logdet(self, subset: IntArray | slice = EVERY) -> float:
+        """log det L_Y, -inf where it is 0."""
+        V = self.V[subset]
+        k = len(V)
+        if k > self.width:
+            return -np.inf
+        if self.U is None:
+            return log_minor(self.block(subset))
+        N, E = self.parts(subset)
+        quick = log_minor(N + V @ V.T, E + np.abs(V) @ np.abs(V).T, rounding(k) / DIGITS)
+        return quick if quick > -np.inf else eliminate_parts(V, N, E, k)[0]  # in parts where digits are lost
+
+    def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
+        """log det L_Y of many subsets."""
+        return np.array([self.logdet(indices[a:b]) for a, b in pairwise(indptr)])
+
+    def given(self, A: FloatArray) -> tuple[FloatArray, float]:
+        """The marginal kernel of these items, given those with rows A, and log of the sum of det(L_{A + Y}).
 
         The sum is the determinant, and the kernel the Schur complement, of what is above and left of the lines in
 
@@ -52,29 +117,91 @@ class Core:
             L       L_.A  |  L                   -I      0     |  0
 
         or I less the kernel: the latter for the columns of large items, where nothing then cancels. It is done in
-        parts, however much items differ in size, and takes some times (2 n)^3 steps. C must have a U.
+        parts, however much items differ in size, and takes some times (2 n)^3 steps. There must be a U.
         """
-        from dpplearn._determinant_loops import eliminate_parts
-
-        assert self.U is not None
-        n, m = len(rows), len(rows) + len(A)
-        large = np.abs(self.block(rows)).max(axis=1) > 1.0
-        every = np.concatenate([rows, A, np.where(large[:, None], 0.0, rows)])
-        V = np.hstack([every @ self.U, np.eye(len(every), n)])
-        left = every @ self.skew
-        N, E = left @ every.T, np.abs(left) @ np.abs(every).T
-        N, E = (N - N.T) / 2, (E + E.T) / 2
+        n, m = self.n, self.n + len(A)
+        large = np.abs(self.block()).max(axis=1) > 1.0
+        every = self.of(np.concatenate([self.Z, A, np.where(large[:, None], 0.0, self.Z)]))
+        N, E = every.parts()
         first = np.flatnonzero(large)
         for x, sign in ((N, -1.0), (E, 1.0)):
             x[first, m + first], x[m + first, first] = 1.0, sign
-        log_sum = float(eliminate_parts(V, N, E, m, len(every)))
-        K = V[m:] @ V[m:].T + N[m:, m:]
+        log_sum, V, N = eliminate_parts(np.hstack([every.V, np.eye(every.n, n)]), N, E, m)
+        K = V @ V.T + N
         K[:, large] = np.eye(n)[:, large] - K[:, large]
         return K, log_sum
 
-    def congruent(self, H: FloatArray) -> Core:
-        """H^T C H."""
-        return Core(H.T @ self.C @ H, None if self.U is None else H.T @ self.U)
+
+def log_minor(A: FloatArray, sizes: FloatArray | None = None, least: float | None = None) -> float:
+    """log det of a matrix that need not be symmetric, -inf where it is 0, to working precision, or below.
+
+    Given the sizes of the terms that entries are sums of, also where a pivot beside them is below `least`.
+
+    >>> round(log_minor(np.array([[0.0, 2.0], [-2.0, 0.0]])), 3)
+    1.386
+    """
+    if len(A) == 0:
+        return 0.0
+    total, sizes = 0.0, np.abs(A) if sizes is None else sizes
+    for axis in (1, 0):  # rows and columns of one size, so that a pivot says what is left of an item
+        size = sizes.max(axis=axis, keepdims=True, initial=0.0)
+        if not size.all():
+            return -np.inf
+        A, sizes, total = A / size, sizes / size, total + float(np.log(size).sum())
+    factors, order, _ = lapack.dgetrf(A)
+    pivots = factors.diagonal()
+    negative = np.count_nonzero(pivots < 0.0) + np.count_nonzero(order != np.arange(len(A)))
+    if negative % 2 or (np.abs(pivots) <= (rounding(len(A)) if least is None else least)).any():
+        return -np.inf
+    return total + float(np.log(np.abs(pivots)).sum())
+
+
+def eliminate_parts(V: FloatArray, N: FloatArray, E: FloatArray, k: int) -> tuple[float, FloatArray, FloatArray]:
+    """log det of L = V V^T + N with N skew for the first k rows, -inf where it is 0; V and N of the rest given them.
+
+    Each part keeps its own digits: rounding in N, however large N is, never counts as a part of V V^T. Eliminating the
+    items P leaves, with F = L_P^-1 L_P,rest,
+
+        V  <-  V_rest - F^T V_P    and    N  <-  H^T N H,    H = [-F; I].
+
+    P is one item, or two that N joins, whichever is the largest: det L_P is |v|^2, or N_pq^2 and the squared area of
+    v_p and v_q. E holds the sizes of the terms that the entries of N are sums of: what is only rounding beside them, or
+    beside those of the rows of V, is 0. Squares of sizes are added up, since sums would soon be far too large.
+    """
+    few, scale, nothing = rounding(len(V)), np.ones((len(V), 1)), (-np.inf, V[k:], N[k:, k:])
+    for _ in range(SWEEPS):  # divide items by sizes until their largest entries are near 1
+        size = np.sqrt(np.abs(N).max(axis=1, initial=0.0, keepdims=True))
+        size = np.maximum(size, np.abs(V).max(axis=1, initial=0.0, keepdims=True))
+        if not size[:k].all():
+            return nothing
+        size[size == 0.0] = 1.0
+        if ((size > 0.5) & (size < 2.0)).all():
+            break
+        V, N, E, scale = V / size, N / size / size.T, E / size / size.T, scale * size
+    total, reach, E = 2 * float(np.log(scale[:k]).sum()), square_sums(V), E**2
+    while k:
+        np.fill_diagonal(E, 0.0)
+        V = np.where((square_sums(V) <= few**2 * reach)[:, None], 0.0, V)
+        N = np.where(few**2 * E >= N**2, 0.0, (N - N.T) / 2)
+        squares, joined = square_sums(V[:k]), np.abs(N[:k, :k])
+        p, (q, r) = int(squares.argmax()), divmod(int(joined.argmax()), k)
+        if max(squares[p], joined[q, r]) == 0.0:
+            return nothing
+        P, det, inverse = [p], squares[p], np.ones((1, 1))
+        if joined[q, r] > squares[p]:
+            P, x = [q, r], N[q, r]
+            (a, c), (_, b) = V[P] @ V[P].T
+            det, inverse = x * x + max(a * b - c * c, 0.0), np.array([[b, -c - x], [x - c, a]])
+        total += float(np.log(det))
+        rest = np.delete(np.arange(len(V)), P)
+        N_P, E_P = N[P][:, rest], E[P][:, rest]
+        F = inverse @ (V[P] @ V[rest].T + N_P) / det
+        X, squared = F.T @ N_P, F.T**2
+        Y = squared @ E_P
+        N = N[np.ix_(rest, rest)] - X + X.T + F.T @ N[np.ix_(P, P)] @ F
+        E = E[np.ix_(rest, rest)] + Y + Y.T + squared @ E[np.ix_(P, P)] @ squared.T
+        V, reach, scale, k = V[rest] - F.T @ V[P], reach[rest] + squared @ reach[P], scale[rest], k - len(P)
+    return total, V * scale, N * scale * scale.T
 
 
 def symmetric_rows(S: FloatArray) -> FloatArray | None:

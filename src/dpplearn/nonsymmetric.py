@@ -28,8 +28,7 @@ from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
-from dpplearn.minors import Core, check_minors, symmetric_rows
-from dpplearn.operand import TwoSided, log_minor
+from dpplearn.minors import TwoSided, check_minors, log_minor, symmetric_rows
 from dpplearn.process import Absent, PointProcess, check_remaining, frozen, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
 from dpplearn.sampling.jumps import make_jumps, sample_jumps
@@ -75,9 +74,8 @@ class NonsymmetricDPP(PointProcess):
     V: FloatArray  # V, B and D as they were given; a process made in another way has none
     B: FloatArray
     D: FloatArray
-    _Z: FloatArray
-    _core: Core
-    _sure: FloatArray  # rows, like those of Z, of items that are in Y and are not counted among the n
+    _kernel: TwoSided
+    _sure: FloatArray  # rows, like those of the kernel, of items that are in Y and are not counted among the n
 
     def __init__(self, V: ArrayLike, B: ArrayLike, D: ArrayLike) -> None:
         rows, other, core = (check_array(x, name, 2) for x, name in ((V, "V"), (B, "B"), (D, "D")))
@@ -101,14 +99,18 @@ class NonsymmetricDPP(PointProcess):
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite((Z @ C) * Z).all():
                 raise ValueError("V, B and D are too large for L to hold floats; scale them down.")
-        made = self._of(Z, Core(C, np.eye(len(C), r)), Z[:0], np.arange(len(Z)))
+        made = self._of(TwoSided(Z, C, np.eye(len(C), r)), Z[:0], np.arange(len(Z)))
         self._set(**vars(made), V=rows, B=other, D=core)
 
     @classmethod
-    def _of(cls, Z: FloatArray, core: Core, sure: FloatArray, items: IntArray) -> Self:
-        """The process with L = Z C Z^T of these items, given those whose rows of Z are `sure`."""
-        read_only(Z, core.C, sure, items)
-        return cls._with(_Z=Z, _core=core, _sure=sure, items=items)
+    def _of(cls, kernel: TwoSided, sure: FloatArray, items: IntArray) -> Self:
+        """The process with this kernel L = Z C Z^T, given items whose rows of Z are `sure`."""
+        read_only(kernel.Z, kernel.C, sure, items)
+        return cls._with(_kernel=kernel, _sure=sure, items=items)
+
+    def _given(self, A: IntArray, rest: IntArray) -> Self:
+        """The process of the items `rest`, given those of A."""
+        return self._of(self._kernel.part(rest), np.vstack([self._sure, self._kernel.Z[A]]), self.items[rest])
 
     @classmethod
     def from_kernel(cls, L: ArrayLike, *, check: bool = True) -> Self:
@@ -140,7 +142,7 @@ class NonsymmetricDPP(PointProcess):
             raise ValueError(f"L must be square (one row and one column per item), found shape {A.shape}.")
         check_minors(A, tolerance(L), everything=check)
         Z = np.eye(len(A))
-        return cls._of(Z, Core(A, symmetric_rows(A / 2 + A.T / 2)), Z[:0], np.arange(len(A)))
+        return cls._of(TwoSided(Z, A, symmetric_rows(A / 2 + A.T / 2)), Z[:0], np.arange(len(A)))
 
     # The kernel
 
@@ -149,15 +151,15 @@ class NonsymmetricDPP(PointProcess):
         return int(self.items.size)
 
     @cached_property
-    def _likelihood(self) -> tuple[FloatArray, Core]:
-        """Z and C of the likelihood kernel of the items that remain.
+    def _operand(self) -> TwoSided:
+        """The likelihood kernel of the items that remain.
 
         With F = L_A^-1 Z_A C and H = I - Z_A^T F, the Schur complement of L_A is Z H^T C H Z^T. H^T C H is 0 along the
         rows of A on both sides, so that as many columns fewer remain.
         """
-        Z, core, A = self._Z, self._core, self._sure
+        kernel, A = self._kernel, self._sure
         if len(A) == 0:
-            return Z, core
+            return kernel
         if self._log_sure == -np.inf:
             raise ValueError(
                 "This process has no likelihood kernel L: the items that were included cannot be all of Y, so that "
@@ -166,15 +168,11 @@ class NonsymmetricDPP(PointProcess):
         A = A / row_lengths(A)[:, None]
         N = linalg.qr(A.T, mode="full", check_finite=False)[0][:, len(A) :]
         if N.shape[1] == 0:
-            return np.zeros((self.n, 1)), Core(np.zeros((1, 1)), np.zeros((1, 1)))
-        left = Z @ N
-        left[row_lengths(left) <= rounding(len(core.C)) * row_lengths(Z)] = 0.0
-        return left, core.congruent(N - A.T @ solve(core.block(A), A @ core.C @ N))
-
-    @cached_property
-    def _operand(self) -> TwoSided:
-        Z, core = self._likelihood
-        return core.operand(Z)
+            return TwoSided(np.zeros((self.n, 1)), np.zeros((1, 1)), None)
+        left = kernel.Z @ N
+        left[row_lengths(left) <= rounding(kernel.width) * row_lengths(kernel.Z)] = 0.0
+        H = N - A.T @ solve(kernel.of(A).block(), A @ kernel.C @ N)
+        return TwoSided(left, H.T @ kernel.C @ H, None if kernel.U is None else H.T @ kernel.U)
 
     @property
     def L(self) -> FloatArray:
@@ -182,23 +180,24 @@ class NonsymmetricDPP(PointProcess):
 
         There is none where the items given to `condition` cannot be all of Y: then L_ii would be infinite for some i.
         """
-        return self._operand.block(self._some_items(None))
+        self._some_items(None)
+        return self._operand.block()
 
     @cached_property
     def _marginal(self) -> tuple[FloatArray, FloatArray, float]:
         """Q, W and the log of the sum of det(L_{A + Y}) over all Y; K = Q W Q^T, with orthonormal columns Q."""
         if self._plain is not None:
             Q, _, W, log_sum = self._plain
-        elif self._core.U is None:
-            return self._Z, self._core.C, -np.inf
+        elif self._kernel.U is None:
+            return self._kernel.Z, self._kernel.C, -np.inf
         else:
-            Q, R = orthonormal(self._Z, careful=True)
-            W, log_sum = self._core.given(R, self._sure)
+            Q, R = orthonormal(self._kernel.Z, careful=True)
+            W, log_sum = self._kernel.of(R).given(self._sure)
         return np.ascontiguousarray(Q), np.ascontiguousarray(W), log_sum
 
     @cached_property
     def _plain(self) -> tuple[FloatArray, FloatArray, FloatArray, float] | None:
-        """Q, T with L = Q T Q^T, W, and the log of the sum; None where `Core.given` is needed, which takes its time.
+        """Q, T with L = Q T Q^T, W, and the log of the sum; None where `TwoSided.given` is needed, which is slow.
 
         Without included items A: L + I differs from I only in the span of Q, where it is T + I. Its symmetric part is
         at least I, so that nothing is lost in solving with it, unless T is large: |(T + I)^-1| <= 1.
@@ -207,10 +206,10 @@ class NonsymmetricDPP(PointProcess):
         L_A. (L + I)^-1. This needs no L_A^-1: items of A may need others, which are then sure. With F = (T + I)^-1 R C
         Z_A^T and rows Z' = Z_A - F^T R, it is M = Z' C Z'^T + F^T F, where nothing large cancels.
         """
-        core, A = self._core, self._sure
-        Q, R = orthonormal(self._Z)
-        T = core.block(R)
-        if np.abs(T).max() > WIDE and core.U is not None:
+        kernel, A = self._kernel, self._sure
+        Q, R = orthonormal(kernel.Z)
+        T = kernel.of(R).block()
+        if np.abs(T).max() > WIDE and kernel.U is not None:
             return None
         shifted = T + np.eye(len(T))
         sign, log_sum = np.linalg.slogdet(shifted)
@@ -222,9 +221,9 @@ class NonsymmetricDPP(PointProcess):
         log_sum = max(float(log_sum), 0.0)
         W = solve(shifted, T)  # (T + I)^-1 T
         if len(A):
-            F, after = solve(shifted, R @ core.C @ A.T), solve(shifted.T, R @ core.C.T @ A.T).T
-            M, every = core.operand(A - F.T @ R).plus(F.T), np.arange(len(A))
-            log_det, block = M.logdet(every), M.block(every)
+            F, after = solve(shifted, R @ kernel.C @ A.T), solve(shifted.T, R @ kernel.C.T @ A.T).T
+            M = kernel.of(A - F.T @ R).plus(F.T)
+            log_det, block = M.logdet(), M.block()
             # where rounding hides det(M), once its parts are added up, it hides M^-1 as well
             if not abs(log_minor(block) - log_det) < DIGITS:
                 return None
@@ -237,18 +236,18 @@ class NonsymmetricDPP(PointProcess):
     @property
     def log_normalizer(self) -> float:
         """log det(L + I) >= 0, the sum over all subsets of equation (5)."""
-        _ = self._likelihood  # raises where there is none
+        _ = self._operand  # raises where there is none
         return max(self._marginal[2] - self._log_sure, 0.0)
 
     @cached_property
     def _log_sure(self) -> float:
         """log det of L_A for the included items A, 0 without any."""
-        return self._with_sure.logdet(np.arange(len(self._sure)))
+        return self._kernel.of(self._sure).logdet()
 
     @cached_property
     def _with_sure(self) -> TwoSided:
         """The kernel of the included items, and after them those that remain."""
-        return self._core.operand(np.vstack([self._sure, self._Z]))
+        return self._kernel.of(np.vstack([self._sure, self._kernel.Z]))
 
     def _log_prob(self, Y: IntArray) -> float:
         return float(self._log_probs(Subsets._of(np.array([0, Y.size]), Y, self.n))[0])
@@ -281,7 +280,7 @@ class NonsymmetricDPP(PointProcess):
         if np.intersect1d(A, B).size:
             return 0.0
         rest = remaining(self.n, A, B)
-        given = self._of(self._Z[rest], self._core, np.vstack([self._sure, self._Z[A]]), self.items[rest])
+        given = self._given(A, rest)
         log_sum = given._marginal[2] if rest.size else given._log_sure
         return min(float(np.exp(log_sum - self._marginal[2])), 1.0)
 
@@ -299,7 +298,7 @@ class NonsymmetricDPP(PointProcess):
         (array([0.467, 0.867]), 0.133)
         """
         A, B, rest = check_remaining(self.n, include, exclude)
-        given = self._of(self._Z[rest], self._core, np.vstack([self._sure, self._Z[A]]), self.items[rest])
+        given = self._given(A, rest)
         if len(given._sure) and given._marginal[2] == -np.inf:
             raise ValueError(
                 f"Cannot condition on include={A.tolist()} and exclude={B.tolist()}: to working precision, this "
@@ -317,7 +316,7 @@ class NonsymmetricDPP(PointProcess):
             lam = np.linalg.eigvals(self._plain[1])
             return np.asarray(lam / (1 + lam))
         p = np.linalg.eigvals(W)  # of which as many are 0 as K has less than full rank
-        rank = min(len(W), max(len(self._core.C) - len(self._sure), 0))
+        rank = min(len(W), max(self._kernel.width - len(self._sure), 0))
         return np.asarray(p[np.argsort(-np.abs(p))[:rank]], np.complex128)
 
     @cached_property
@@ -363,8 +362,8 @@ class NonsymmetricDPP(PointProcess):
 
     @cached_property
     def _jumps(self) -> Jumps:
-        Q, R = orthonormal(np.vstack([self._Z, self._sure]))
-        return make_jumps(Q[: self.n], self._core.block(R), Q[self.n :])
+        Q, R = orthonormal(np.vstack([self._kernel.Z, self._sure]))
+        return make_jumps(Q[: self.n], self._kernel.of(R).block(), Q[self.n :])
 
 
 def orthonormal(Z: FloatArray, careful: bool = False) -> tuple[FloatArray, FloatArray]:

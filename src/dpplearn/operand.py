@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.linalg import lapack
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import Features, FloatArray, IntArray, view
+from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn._linalg import eigh_psd, factor_kernel, factor_rows, logdet, spectrum_wide, to_dense
-from dpplearn._precision import keeps_digits, rounding
+from dpplearn._precision import keeps_digits
 
 ROWS = 16384  # rows that are made float64 at a time
 LARGE = 20_000_000  # entries up to which features are made dense float64 as a whole
@@ -134,85 +132,6 @@ class Rows:
 
     def _blocks(self, scale: FloatArray) -> Iterator[Features]:
         return (self.scaled(slice(low, low + ROWS), scale) for low in range(0, self.n, ROWS))
-
-
-@dataclass(frozen=True, eq=False)
-class TwoSided:
-    """L = left right^T, which need not be symmetric; with V, L = V V^T + left right^T, where the latter is skew."""
-
-    left: FloatArray
-    right: FloatArray
-    V: FloatArray | None = None
-
-    @property
-    def n(self) -> int:
-        return len(self.left)
-
-    @cached_property
-    def diag(self) -> FloatArray:
-        """L_ii; a skew matrix has 0 there, and its rounding is not added to |v_i|^2."""
-        left, right = (self.left, self.right) if self.V is None else (self.V, self.V)
-        return np.einsum("ij,ij->i", left, right)
-
-    def plus(self, rows: FloatArray) -> TwoSided:
-        """L + rows rows^T."""
-        if self.V is None:
-            return TwoSided(np.hstack([self.left, rows]), np.hstack([self.right, rows]))
-        return TwoSided(self.left, self.right, np.hstack([self.V, rows]))
-
-    def part(self, subset: IntArray) -> TwoSided:
-        """The same for some of the items."""
-        return TwoSided(self.left[subset], self.right[subset], None if self.V is None else self.V[subset])
-
-    def block(self, subset: IntArray) -> FloatArray:
-        """L_Y."""
-        A = self.left[subset] @ self.right[subset].T
-        return A if self.V is None else self.V[subset] @ self.V[subset].T + (A - A.T) / 2
-
-    def columns(self, subset: IntArray) -> FloatArray:
-        """The columns of L that belong to Y."""
-        columns = self.left @ self.right[subset].T
-        return columns if self.V is None else columns + self.V @ self.V[subset].T
-
-    def rows(self, subset: IntArray) -> FloatArray:
-        """The rows of L that belong to Y."""
-        rows = self.left[subset] @ self.right.T
-        return rows if self.V is None else rows + self.V[subset] @ self.V.T
-
-    def logdet(self, subset: IntArray) -> float:
-        """log det L_Y, -inf where it is 0."""
-        return float(self.logdets(np.array([0, subset.size]), subset)[0])
-
-    def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
-        """log det L_Y of many subsets."""
-        if self.V is None:
-            width = self.left.shape[1]
-            sets = [indices[a:b] for a, b in pairwise(indptr)]
-            return np.array([log_minor(self.block(Y)) if Y.size <= width else -np.inf for Y in sets])
-        from dpplearn._determinant_loops import subset_log_minors
-
-        arrays = (view(np.ascontiguousarray(x)) for x in (self.V, self.left, self.right))
-        return np.asarray(subset_log_minors(*arrays, indptr, view(indices)))
-
-
-def log_minor(A: FloatArray) -> float:
-    """log det of a matrix that need not be symmetric, -inf where it is 0, to working precision, or below.
-
-    >>> round(log_minor(np.array([[0.0, 2.0], [-2.0, 0.0]])), 3)
-    1.386
-    """
-    total = 0.0
-    for axis in (1, 0):  # rows and columns of one size, so that a pivot says what is left of an item
-        size = np.abs(A).max(axis=axis, keepdims=True, initial=0.0)
-        if not size.all():
-            return -np.inf
-        A, total = A / size, total + float(np.log(size).sum())
-    factors, order, _ = lapack.dgetrf(A)
-    pivots = factors.diagonal()
-    negative = np.count_nonzero(pivots < 0.0) + np.count_nonzero(order != np.arange(len(A)))
-    if negative % 2 or (np.abs(pivots) <= rounding(len(A))).any():
-        return -np.inf
-    return total + float(np.log(np.abs(pivots)).sum())
 
 
 Operand: TypeAlias = Dense | Rows

@@ -204,9 +204,9 @@ def test_interrupted(tmp_path, monkeypatch):
         return geometry.draw()
 
     monkeypatch.setattr(saving, "draw", interrupted)
-    result = invoke("geometry", "points", "--out", tmp_path, "--format", "svg")
+    result = invoke("geometry", "points", "--out", tmp_path)
     assert result.exit_code == 130
-    assert result.stdout == f"{tmp_path / 'geometry.svg'}\n"
+    assert result.stdout.splitlines() == [str(tmp_path / f"geometry.{kind}") for kind in ("pdf", "svg", "png")]
     assert result.stderr == "Stopped. Figures already written are complete.\n"
 
 

@@ -220,16 +220,16 @@ def test_a_process_forked_while_a_thread_compiles_can_compile(tmp_path):
     code = """
 import multiprocessing, warnings
 from dpplearn import _numba as jit
-from dpplearn._determinant_loops import eliminate_parts
+from dpplearn._determinant_loops import subset_logdets
 import numpy as np
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking while threads run: that is the point
 def call():
-    eliminate_parts(np.eye(3), np.zeros((3, 3)), np.zeros((3, 3)), 3, 3)
+    subset_logdets(np.eye(3), False, np.array([0, 3]), np.arange(3))
 def work():
     with jit.compiled_always():
         call()
 call()
-eliminate_parts.spent = dict.fromkeys(eliminate_parts.spent, jit.PATIENCE)
+subset_logdets.spent = dict.fromkeys(subset_logdets.spent, jit.PATIENCE)
 call()
 child = multiprocessing.get_context("fork").Process(target=work)
 child.start()

@@ -5,9 +5,10 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
+from email.header import decode_header
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpplearn._run import sandbox
@@ -206,8 +207,12 @@ def read_with_a_fault(file):
     return {}[f"no_such_name of {file.name}"]
 
 
+def read_by_numpy(file):
+    return np.median([file.name])  # called wrongly by us
+
+
 def read_damaged(file):
-    return Fraction(1, len(file.name) - 5)  # an error inside a library
+    return decode_header(len(file.data))  # an error inside a library that reads files
 
 
 @pytest.mark.usefixtures("boxes")
@@ -215,5 +220,7 @@ def test_a_reader_s_own_fault_is_not_the_file_s_damage():
     file = DocumentFile(b"abc", "a.pdf", "there/a.pdf")
     with pytest.raises(RuntimeError, match="no_such_name"):
         Apart("test_sandbox:read_with_a_fault")(file)
-    with pytest.raises(ValueError, match=r"there/a\.pdf cannot be read: it is damaged \(ZeroDivisionError\)"):
+    with pytest.raises(RuntimeError, match="Error"):
+        Apart("test_sandbox:read_by_numpy")(file)
+    with pytest.raises(ValueError, match=r"there/a\.pdf cannot be read: it is damaged \([A-Za-z]*Error\)"):
         Apart("test_sandbox:read_damaged")(file)

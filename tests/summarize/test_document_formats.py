@@ -10,9 +10,8 @@ import pytest
 
 from dpplearn.summarize import Cluster, SkippedWarning
 from dpplearn.summarize.corpora.documents import DocumentFile, kind_of, parse_document
-from dpplearn.summarize.corpora.formats.apart import Apart
+from dpplearn.summarize.corpora.formats.apart import Apart, Limits
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
-from dpplearn.summarize.corpora.formats.limits import Limits
 from dpplearn.summarize.corpora.formats.pdf import parse_pdf
 from markup_files import eml, mbox, rtf
 from office_files import archive, docx, docx_paragraph, epub, odt

@@ -41,8 +41,9 @@ from dpplearn.decoding.limits import NO_ITEMS, Limits, is_number
 from dpplearn.decoding.near import NearGains, to_middles
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
+from dpplearn.minors import TwoSided
 from dpplearn.nonsymmetric import NonsymmetricDPP
-from dpplearn.operand import ROWS, Dense, Operand, Rows, TwoSided
+from dpplearn.operand import ROWS, Dense, Operand, Rows
 
 COPIED = 2**20  # bytes of features up to which a copy in float64 is made; larger ones are read in place
 BLOCK = 4_000_000  # entries of rows that a thread reads at once

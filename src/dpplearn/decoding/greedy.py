@@ -17,7 +17,7 @@ from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, Remaining, check_limits, check_number, why_ended
 from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
 from dpplearn.decoding.selection import Selection, Unknown
-from dpplearn.operand import TwoSided
+from dpplearn.minors import TwoSided
 
 # imported with the first tensor
 READ, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensor_model", "host", "on_device"))
@@ -187,7 +187,7 @@ def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: fl
     k = min(limits.k, n)
     g = operand.diag.copy()
     reach = np.abs(g)  # and of what is taken from it: a gain that is small beside it is rounding
-    rank = min(k, operand.right.shape[1])
+    rank = min(k, operand.width)
     columns, rows = np.empty((n, rank)), np.empty((rank, n))  # L given Y is L - columns rows
     if forced.size:
         if operand.logdet(forced) == -np.inf:

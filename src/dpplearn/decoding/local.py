@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,8 @@ from dpplearn.decoding.greedy import greedy_run, in_order
 from dpplearn.decoding.limits import BoolArray, Bound, Limits, Quota, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
-from dpplearn.operand import Operand, TwoSided
+from dpplearn.minors import TwoSided
+from dpplearn.operand import Operand
 from dpplearn.process import impossible
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement
@@ -27,7 +29,7 @@ def local_search(
     cost: ArrayLike | None = None,
     budget: float | None = None,
     *,
-    start: ArrayLike | Selection | None = None,
+    start: Any = None,
     k: int | None = None,
     min_cost: float = 0.0,
     include: ArrayLike = (),
@@ -77,7 +79,7 @@ def local_search(
             return Selection.nothing(reason, candidates.log_prob)
         Y = np.sort(greedy_run(aim, limits, -np.inf if limits.bounded else 1.0).items)
     else:
-        Y = check_start(limits, start.subset if isinstance(start, Selection) else start)
+        Y = check_start(limits, getattr(start, "subset", start))
     Y, reason = improve(aim, limits, Y, low)
     return in_order(candidates, limits, Y, reason)
 

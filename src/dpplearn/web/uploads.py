@@ -9,7 +9,7 @@ from email.message import Message
 from dpplearn._io.encoding import check_charset
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.corpora.formats.limits import LIMITS
+from dpplearn.summarize.corpora.formats.apart import LIMITS
 from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.engine import Engine, Read

@@ -10,7 +10,6 @@ from dpplearn._io.encoding import entries, read_bytes
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import (
     HTML,
-    DocumentFile,
     is_document,
     kind_of,
     read_document,
@@ -19,7 +18,7 @@ from dpplearn.summarize.corpora.documents import (
     suffixes,
     unique_ids,
 )
-from dpplearn.summarize.corpora.formats.apart import Apart
+from dpplearn.summarize.corpora.formats.apart import Apart, DocumentFile
 from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import OUTSIDE

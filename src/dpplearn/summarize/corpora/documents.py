@@ -19,14 +19,12 @@ from dpplearn._io.encoding import (
     entries,
     peek,
     read_bytes,
-    to_text,
     unpacked_name,
 )
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.apart import Apart
+from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile, Limits
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
-from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source, say_of_file
 from dpplearn.summarize.text.blocks import BlockText
@@ -37,27 +35,6 @@ from dpplearn.summarize.text.subtitles import OPENING as SUBTITLES
 from dpplearn.summarize.text.subtitles import read_subtitles
 
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class DocumentFile:
-    """The bytes of a file, what it is called, its place for messages, and its encoding where that is known."""
-
-    data: bytes
-    name: str
-    place: Path | str
-    encoding: str | None = None
-    limits: Limits = LIMITS
-
-    def text(self, fallback: str | None = None) -> str:
-        """Its characters, as `to_text` finds them."""
-        return to_text(self.data, self.place, self.encoding, fallback)
-
-    @property
-    def opening(self) -> str:
-        """How its text begins, whatever cannot be decoded left out."""
-        usual = "utf-16" if self.data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
-        return self.data[:2000].decode(self.encoding or usual, "ignore").removeprefix("\ufeff")
 
 
 @dataclass(frozen=True)

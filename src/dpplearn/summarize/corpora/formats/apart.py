@@ -1,4 +1,4 @@
-"""Files that are parsed in a process of their own, within limits: what breaks or stalls there is one line here."""
+"""A file to be read, how much it may take, and the process of its own that reads it: what breaks there is one line."""
 
 from __future__ import annotations
 
@@ -8,20 +8,87 @@ import warnings
 import zlib
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from pathlib import Path
+from pkgutil import resolve_name
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import BadZipFile
 
+from dpplearn._io.encoding import to_text
 from dpplearn._run.sandbox import SandboxLostError, run_sandboxed
-from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.limits import Limits
+from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.source import heard, say_of_file
-from dpplearn.summarize.text.blocks import Block
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.corpora.documents import DocumentFile
 
 DAMAGE = (EOFError, BadZipFile, struct.error, zlib.error)  # what is raised where a file is not what it says
+LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf", "xml", "zipfile")  # that read files
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one file that is no plain text.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of the file.
+    unpacked : int
+        Bytes of all that is unpacked from it.
+    ratio : float
+        How many times its packed size a part may have, beyond a megabyte: text has 3 to 30, bombs 1,000.
+    members : int
+        Files in an archive.
+    pages : int
+        Of a PDF.
+    messages : int
+        Of a mailbox.
+    seconds, memory : float and int
+        Of the process that reads it; memory in bytes of address space.
+
+    Examples
+    --------
+    >>> Limits().check("book.pdf", "pages", 3_000)
+    Traceback (most recent call last):
+    ValueError: book.pdf must have at most 2,000 pages, but has 3,000. Split it.
+    """
+
+    size: int = 100_000_000
+    unpacked: int = 100_000_000
+    ratio: float = 200.0
+    members: int = 10_000
+    pages: int = 2_000
+    messages: int = 5_000
+    seconds: float = 120.0
+    memory: int = 3_000_000_000
+
+    def check(self, place: object, name: str, found: float) -> None:
+        """Refuse what passes the limit of this name."""
+        most = getattr(self, name)
+        if found > most:
+            raise ValueError(f"{place} must have at most {most:,} {name}, but has {found:,}. Split it.")
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class DocumentFile:
+    """The bytes of a file, what it is called, its place for messages, and its encoding where that is known."""
+
+    data: bytes
+    name: str
+    place: Path | str
+    encoding: str | None = None
+    limits: Limits = LIMITS
+
+    def text(self, fallback: str | None = None) -> str:
+        """Its characters, as `to_text` finds them."""
+        return to_text(self.data, self.place, self.encoding, fallback)
+
+    @property
+    def opening(self) -> str:
+        """How its text begins, whatever cannot be decoded left out."""
+        usual = "utf-16" if self.data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+        return self.data[:2000].decode(self.encoding or usual, "ignore").removeprefix("\ufeff")
 
 
 @dataclass(frozen=True)
@@ -31,39 +98,27 @@ class Apart:
     function: str
 
     def __call__(self, file: DocumentFile) -> list[Document]:
-        place, limits = str(file.place), file.limits
-        options: dict[str, Any] = {
-            "function": self.function,
-            "name": file.name,
-            "place": place,
-            "encoding": file.encoding,
-        }
-        options["limits"] = asdict(limits)
+        limits = file.limits
+        options = {"name": file.name, "place": str(file.place), "encoding": file.encoding, "limits": asdict(limits)}
+        options["function"] = self.function
         try:
-            found = json.loads(
-                run_sandboxed(f"{__name__}:parse", file.data, options, seconds=limits.seconds, memory=limits.memory)
+            answer = run_sandboxed(
+                f"{__name__}:parse", file.data, options, seconds=limits.seconds, memory=limits.memory
             )
         except SandboxLostError:
             raise ValueError(
-                f"{place} must be readable in {limits.seconds:g} s and {limits.memory / 1e9:.1f} GB of memory, but was "
-                "not: it is damaged, or made to be slow. Save it anew, or as text."
+                f"{file.place} must be readable in {limits.seconds:g} s and {limits.memory / 1e9:.1f} GB of memory, "
+                "but was not: it is damaged, or made to be slow. Save it anew, or as text."
             ) from None
+        found = json.loads(answer)
         for said in found["skipped"]:
             say_of_file(said)
-        return [as_document(*one) for one in found["documents"]]
-
-
-def as_document(name: str, text: str, title: str | None, date: str | None, blocks: list[Any] | None) -> Document:
-    """A document from what the other process sends."""
-    return Document(name, text, title, date, blocks=None if blocks is None else tuple(Block(*one) for one in blocks))
+        return [Document(**one) for one in found["documents"]]
 
 
 def parse(data: bytes, function: str, name: str, place: str, encoding: str | None, limits: dict[str, Any]) -> bytes:
     """In the other process: the documents of a file, as lists, and what was said of them."""
-    from dpplearn.summarize.corpora.documents import DocumentFile
-
-    module, _, attribute = function.partition(":")
-    read = getattr(import_module(module), attribute)
+    read = resolve_name(function)
     try:
         with heard() as said, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what libraries find strange
@@ -74,16 +129,27 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
         raise ValueError(
             f"{place} takes more than {limits['memory'] / 1e9:.1f} GB of memory to read. Split it."
         ) from None
-    except Exception as error:  # whatever a file is, it is not the end of the others
-        if not isinstance(error, DAMAGE) and is_ours(error, module):
+    except Exception as error:  # a damaged file is not the end of the others
+        if not is_damage(error):
             raise
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
-    lists = [[one.id, one.text, one.title, one.date, one.blocks] for one in documents]
-    return json.dumps({"documents": lists, "skipped": said}).encode()
+    return json.dumps({"documents": [vars(one) for one in documents], "skipped": said}).encode()
 
 
-def is_ours(error: BaseException, module: str) -> bool:
-    """Whether an error was raised by a reader, or by code of this package: a fault of ours, not the file's."""
-    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    return bool(frames) and str(frames[-1].f_globals.get("__name__", "")).startswith(("dpplearn", module))
+def is_damage(error: BaseException) -> bool:
+    """Whether a library choked on a file; any other error is a fault of ours."""
+    names = (str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__))
+    last = [name for name in names if name in (*LIBRARIES, "dpplearn")][-1]
+    return isinstance(error, DAMAGE) or last in LIBRARIES
+
+
+def import_reader(module: str, place: object, kind: str) -> Any:
+    """A package that reads a kind of files, or what to do where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ValueError(
+            f"{place} is a {kind} file, for which the package {module.partition('.')[0]} is needed: "
+            "pip install 'dpplearn[documents]'"
+        ) from None

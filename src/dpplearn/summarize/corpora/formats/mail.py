@@ -9,17 +9,14 @@ from email import message_from_bytes
 from email.message import Message
 from email.policy import EmailPolicy
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 
 from dpplearn._io.encoding import check_charset
 from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.apart import DocumentFile
 from dpplearn.summarize.corpora.formats.replies import own_html, own_text
 from dpplearn.summarize.corpora.source import say_of_file
 from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.page import page_blocks
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.corpora.documents import DocumentFile
 
 _START = re.compile(rb"^From [^\r\n]{0,300}[0-9]{4}[^\r\n]{0,40}\r?\n", re.MULTILINE)
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)

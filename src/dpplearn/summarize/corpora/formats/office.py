@@ -1,99 +1,156 @@
-"""What Word and OpenDocument files share: paragraphs out of a stream of tags, rows of tables, the title they name."""
+"""Word and OpenDocument texts (.docx, .odt) as HTML, by what their styles and numbering say.
+
+Word files are converted by mammoth, in their final version.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
-from typing import Protocol
+import re
+from html import escape
+from io import BytesIO
 
-from dpplearn.summarize.corpora.formats.packages import Package
-from dpplearn.summarize.corpora.formats.xml import Tag, tags
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.apart import import_reader
+from dpplearn.summarize.corpora.formats.packages import Package, tags
+from dpplearn.summarize.text.characters import STOPS
+from dpplearn.summarize.text.lines import HEADING_WORDS
+from dpplearn.summarize.text.page import page_blocks, read_html
+from dpplearn.summarize.text.words import word_set
 
-Blocks = list[tuple[str, str]]  # kinds and texts
+WORD = "word/document.xml"  # where the text of a Word file usually is
+# Built-in styles of Word, by how their names begin (in English, whatever language Word speaks) and by their ids.
+WORD_STYLES = {
+    "p[style-name^='Title']": "h1.title",
+    "p.Title": "h1.title",
+    "p[style-name^='Subtitle']": "h2",
+    "p[style-name^='heading']": "h2",
+    **{f"p.Heading{level}": "h2" for level in range(1, 10)},
+    "p[style-name^='toc']": "p.toc",
+    **{f"p.TOC{level}": "p.toc" for level in range(1, 10)},
+    "p[style-name^='table of figures']": "p.toc",
+    "p[style-name^='index']": "p.toc",
+    "p[style-name^='header']": "p.navigation",
+    "p[style-name^='footer']": "p.navigation",
+    "p.Header": "p.navigation",
+    "p.Footer": "p.navigation",
+    "p[style-name^='caption']": "p.caption",
+    "p.Caption": "p.caption",
+    "p[style-name^='Quote']": "blockquote",
+    "p[style-name^='Intense Quote']": "blockquote",
+    "p[style-name^='Block Text']": "blockquote",
+    "p[style-name^='Bibliography']": "p.references",
+    "p[style-name^='HTML Preformatted']": "pre",
+    "p[style-name^='macro']": "pre",
+    "p[style-name^='Signature']": "p.byline",
+    "p[style-name^='List Bullet']": "ul > li:fresh",
+    "p[style-name^='List Number']": "ol > li:fresh",
+}
+STYLE_MAP = "\n".join(
+    f"{style} => {element}{'' if '>' in element else ':fresh'}" for style, element in WORD_STYLES.items()
+)
+_BOLD = re.compile(r"<p><strong>((?:(?!</?(?:p|strong)\b).)*)</strong></p>", re.DOTALL)
+_CELL = re.compile(r"(<t[dh][^>]*>)<p>((?:(?!</?p\b).)*)</p>(</t[dh]>)", re.DOTALL)
+_NOTE = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
+_BACK = re.compile(r'<a href="#(?:foot|end)note-ref[^"]*">↑</a>')
+
+# Of OpenDocument: what was struck out, comments, what describes pictures, the numbers of notes, lists of contents.
+DROPPED = word_set(
+    "tracked-changes annotation annotation-end note-citation title desc forms ruby-text hidden-text hidden-paragraph "
+    "table-of-content illustration-index table-index user-index alphabetical-index settings scripts"
+)
+ODF_STYLES = {
+    "title": "h1.title",
+    "subtitle": "h2",
+    **dict.fromkeys(("caption", "illustration", "figure", "table", "drawing"), "p.caption"),
+    "quotations": "blockquote",
+    "preformatted_20_text": "pre",
+    "signature": "p.byline",
+    "bibliography_20_1": "p.references",
+    **dict.fromkeys(("header", "footer"), "p.navigation"),
+}
+ODF_TAGS = {
+    "list": "ul", "list-item": "li", "table": "table", "table-row": "tr", "table-cell": "td", "covered-table-cell": "td"
+}  # fmt: skip
 
 
-class TagReader(Protocol):
-    """Makes blocks of tags and texts, one after another."""
+def main_part(package: Package) -> str | None:
+    """The member with the text, or None where this is no Word file."""
+    if WORD in package:
+        return WORD
+    for tag in tags(package.optional("_rels/.rels") or b"<x/>", package.place):
+        if tag.attributes.get("Type", "").endswith("/officeDocument"):
+            name = tag.attributes.get("Target", "").lstrip("/")
+            if name.endswith(".xml") and name.startswith("word"):
+                return name if name in package else None
+    return None
 
-    def start(self, tag: Tag) -> None: ...
 
-    def add(self, text: str) -> None: ...
+def read_docx(package: Package, data: bytes, name: str) -> Document:
+    """The text of a Word file: headers, footers and comments are left alone."""
+    mammoth = import_reader("mammoth", package.place, "Word")
+    for member in package.members:  # within the limits of a file, and with no entities, before mammoth reads them
+        if member.endswith((".xml", ".rels")):
+            for _ in tags(package.read(member), package.place):
+                pass
+    ignore = {"ignore_empty_paragraphs": True, "convert_image": mammoth.images.img_element(lambda _: {})}
+    source = mammoth.convert_to_html(BytesIO(data), style_map=STYLE_MAP, **ignore).value
+    text, *notes = _NOTE.split(_BACK.sub("", _BOLD.sub(as_heading, source)))
+    return office_document(package, name, text, notes, "docProps/core.xml")
 
-    def end(self, name: str) -> Blocks: ...
+
+def as_heading(found: re.Match[str]) -> str:
+    """A short line in bold without a stop is what many have for a heading."""
+    words = re.sub("<[^>]*>", "", found[1]).strip()
+    short = bool(words) and len(words.split()) <= HEADING_WORDS and words[-1] not in STOPS + ",;:"
+    return f"<h2>{found[1]}</h2>" if short else found[0]
 
 
-def blocks(opened: Iterable[Tag], reader: TagReader, left_out: Set[str]) -> Iterator[tuple[str, str]]:
-    """What a reader makes of tags, without the elements of some names and all that is in them."""
-    dropped = 0
-    for tag in opened:
-        if tag.event != "text" and tag.name in left_out:
-            dropped += 1 if tag.event == "open" else -1
+def read_odt(package: Package, name: str) -> Document:
+    """The text of an OpenDocument file: headers and footers are in its styles, which are left alone."""
+    if b"encryption-data" in (package.optional("META-INF/manifest.xml") or b""):
+        raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
+    parents: dict[str, str] = {}  # of the document's own styles
+    opened: list[tuple[str, list[str]]] = []  # elements and texts of paragraphs: notes and frames stand inside
+    text, notes = list[str](), list[str]()
+    dropped = inside = 0  # elements that are left out, and notes, that are open
+    for event, tag, about in tags(package.read("content.xml"), package.place):
+        step = {"open": 1, "close": -1}.get(event, 0)
+        if step and tag in DROPPED:
+            dropped += step
         elif dropped:
             continue
-        elif tag.event == "text":
-            reader.add(tag.name)
-        elif tag.event == "open":
-            reader.start(tag)
-        else:
-            yield from reader.end(tag.name)
+        elif not step or (step > 0 and tag in ("s", "tab", "line-break")):
+            if opened:
+                opened[-1][1].append(" " if step else escape(tag))
+        elif tag == "note":
+            inside += step
+        elif tag in ODF_TAGS and not inside:
+            text.append(f"<{ODF_TAGS[tag]}>" if step > 0 else f"</{ODF_TAGS[tag]}>")
+        elif tag in ("p", "h") and step > 0:
+            style = about.get("style-name", "")
+            known = ODF_STYLES.get(style.lower()) or ODF_STYLES.get(parents.get(style, "").lower(), "p")
+            opened.append(("h2" if tag == "h" else known, []))
+        elif tag in ("p", "h"):
+            element, parts = opened.pop()
+            element, _, kind = element.partition(".")
+            classes = f' class="{kind}"' if kind else ""
+            (notes if inside else text).append(f"<{element}{classes}>{''.join(parts)}</{element}>")
+        elif tag == "style" and step > 0:
+            parents[about.get("name", "")] = about.get("parent-style-name", "")
+    return office_document(package, name, "".join(text), notes, "meta.xml")
 
 
-class Tables:
-    """The open tables, one in a cell of another."""
-
-    def __init__(self) -> None:
-        self.rows: list[list[list[str]]] = []  # of each table, the cells of its row, each of paragraphs
-
-    def open(self) -> None:
-        self.rows.append([])
-
-    def close(self) -> None:
-        if self.rows:
-            self.rows.pop()
-
-    def open_cell(self) -> None:
-        if self.rows:
-            self.rows[-1].append([])
-
-    def takes(self, text: str) -> bool:
-        """Put a paragraph into the cell that is open, if one is."""
-        inside = bool(self.rows and self.rows[-1])
-        if inside:
-            self.rows[-1][-1].append(text)
-        return inside
-
-    def close_row(self) -> Blocks:
-        """The row; nothing where its table stands in a cell, which then has it."""
-        if not self.rows:
-            return []
-        cells, self.rows[-1] = self.rows[-1], []
-        made = row_blocks(cells)
-        if len(self.rows) > 1 and self.rows[-2]:
-            self.rows[-2][-1] += [text for _, text in made]
-            return []
-        return made
-
-
-def row_blocks(cells: list[list[str]]) -> Blocks:
-    """A row of a table; where it has one cell, that is a frame around paragraphs.
-
-    Examples
-    --------
-    >>> row_blocks([["May"], ["3 mm", "of rain"]]), row_blocks([["It rained.", "It poured."]])
-    ([('row', 'May | 3 mm of rain')], [('paragraph', 'It rained.'), ('paragraph', 'It poured.')])
-    """
-    if len(cells) == 1:
-        return [("paragraph", text) for text in cells[0]]
-    texts = (" ".join(" ".join(cell).split()) for cell in cells)
-    return [("row", " | ".join(text for text in texts if text))]
-
-
-def core_title(package: Package, part: str) -> str | None:
-    """The title that the file's properties give."""
+def office_document(package: Package, name: str, text: str, notes: list[str], properties: str) -> Document:
+    """The document in HTML, its notes after it; its title may stand in the file's properties alone."""
+    made, title = read_html(_CELL.sub(r"\1\2\3", text), fragment=True)
+    for note in notes:
+        for _, words in page_blocks(note):
+            made.add("footnote", words)
     inside = False
-    for tag in tags(package.optional(part) or b"<x/>", package.place):
-        if tag.event == "text":
-            if inside and tag.name.strip():
-                return " ".join(tag.name.split())
-        elif tag.name == "title":
-            inside = tag.event == "open"
-    return None
+    for event, tag, _ in tags(package.optional(properties) or b"<x/>", package.place) if not title else ():
+        if event != "text":
+            inside = event == "open" and tag == "title"
+        elif inside and tag.strip():
+            title = " ".join(tag.split())
+            break
+    return Document(name, made.text, title, blocks=made.blocks)

@@ -1,17 +1,19 @@
-"""Files that are zip archives inside (Word, OpenDocument, EPUB): unpacked within limits, told apart by their parts."""
+"""Files that are zip archives inside (Word, OpenDocument, EPUB): unpacked within limits, told apart by their parts.
+
+XML is a stream of tags and text: no tree, no entities, nothing fetched.
+"""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+from xml.parsers.expat import ExpatError, ParserCreate
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.limits import Limits
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.corpora.documents import DocumentFile
+from dpplearn.summarize.corpora.formats.apart import DocumentFile, Limits
 
 SMALL = 1_000_000  # bytes below which the ratio of packing says nothing
 # A part that only such files have, or how their declared type ends; what they are, and what to do.
@@ -78,8 +80,7 @@ class Package:
 def parse_package(file: DocumentFile) -> list[Document]:
     """The document in an archive, or what else it is."""
     from dpplearn.summarize.corpora.formats.epub import read_epub
-    from dpplearn.summarize.corpora.formats.opendocument import read_odt
-    from dpplearn.summarize.corpora.formats.word import main_part, read_docx
+    from dpplearn.summarize.corpora.formats.office import main_part, read_docx, read_odt
 
     package = Package(file.data, file.place, file.limits)
     kind = package.read("mimetype")[:200].decode("latin-1").strip() if "mimetype" in package else ""
@@ -92,3 +93,68 @@ def parse_package(file: DocumentFile) -> list[Document]:
     found = (told for mark, told in OTHERS.items() if mark in package or kind.endswith(mark))
     what, advice = next(found, ("a zip archive", "Unpack it and give what is inside"))
     raise ValueError(f"{file.place} must be a Word, OpenDocument or EPUB file, but is {what}. {advice}.")
+
+
+STEP = 65_536  # bytes parsed at once
+DEEPEST = 500
+
+
+class RefusedError(ValueError):
+    """What a file holds is sound XML, but not of the kind that is read."""
+
+
+class Tag(NamedTuple):
+    """An event: "open" with attributes, "close", or "text", which then is the name."""
+
+    event: str
+    name: str
+    attributes: dict[str, str] = {}  # noqa: RUF012  # nobody writes to it
+
+
+def tags(data: bytes, place: object) -> Iterator[Tag]:
+    """The tags and texts of a document, names without their namespaces.
+
+    Declared entities, of which bombs are made and which no file of ours needs, are refused.
+
+    Examples
+    --------
+    >>> [tag.name for tag in tags(b'<w:p xmlns:w="x">It rained.</w:p>', "a.docx")]
+    ['p', 'It rained.', 'p']
+    """
+    parser = ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    found: list[Tag] = []
+    depth = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > DEEPEST:
+            raise RefusedError(f"{place} cannot be read: its XML is nested more than {DEEPEST} deep. Save it anew.")
+        found.append(Tag("open", local(name), {local(key): value for key, value in attributes.items()}))
+
+    def end(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+        found.append(Tag("close", local(name)))
+
+    def refuse(*_: object) -> int:
+        raise RefusedError(f"{place} cannot be read: its XML declares entities, as bombs do. Save it anew.")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = lambda text: found.append(Tag("text", text))
+    parser.EntityDeclHandler = parser.ExternalEntityRefHandler = refuse
+    try:
+        for at in range(0, max(len(data), 1), STEP):
+            parser.Parse(data[at : at + STEP], at + STEP >= len(data))
+            yield from found
+            found.clear()
+    except RefusedError:
+        raise
+    except (ExpatError, LookupError, ValueError) as error:  # an encoding that is unknown, or that expat cannot read
+        raise ValueError(f"{place} cannot be read: its XML is damaged ({error}). Save it anew.") from None
+
+
+def local(name: str) -> str:
+    """A name without its namespace."""
+    return name.rpartition(" ")[2]

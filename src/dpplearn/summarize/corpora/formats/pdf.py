@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.limits import import_reader
+from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.pdf_blocks import page_blocks
 from dpplearn.summarize.corpora.formats.pdf_layout import lines_of
 from dpplearn.summarize.corpora.formats.pdf_words import Word, page_words
 from dpplearn.summarize.text.blocks import BlockText
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.corpora.documents import DocumentFile
 
 _LENGTH = re.compile(rb"/Linearized\b[^<>]{0,200}?/L\s+([0-9]{1,12})")
 _FILE_NAME = re.compile(

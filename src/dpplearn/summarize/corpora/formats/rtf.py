@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.limits import import_reader
+from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.text.blocks import MARKS
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.corpora.documents import DocumentFile
 
 _TITLE = re.compile(rb"\{\\title\s([^{}\\]{1,300})\}")  # among what the file says of itself
 
