@@ -9,13 +9,12 @@ from dpplearn.cli import main
 from dpplearn.rouge import score_corpus
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.experiments import baselines
-from dpplearn.summarize.experiments import summaries as summaries_module
-from dpplearn.summarize.experiments.evaluation import Scoring
+from dpplearn.summarize.experiments import systems as systems_module
+from dpplearn.summarize.experiments.evaluation import Scoring, fingerprint_of
 from dpplearn.summarize.experiments.held_out import shared_documents
 from dpplearn.summarize.experiments.paper_tables import human_scores
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS
-from dpplearn.summarize.experiments.tested import known_of
 from dpplearn.summarize.explain.summary import Summary
 
 FAST = "begin,random,lexrank,lr-mmr,lr-dpp,submod,dpp-greedy,dpp-consensus,oracle"
@@ -86,7 +85,7 @@ def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
     names = "begin,lexrank,dpp-greedy"
     arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", names, "--jobs", 1, "--json", "--out"]
     whole = json.loads(run(*arguments, tmp_path / "whole").stdout)
-    made, real = [], summaries_module.summary_of
+    made, real = [], systems_module.summary_of
 
     def stops(system, model, read, *rest):
         if len(made) == 5:
@@ -94,7 +93,7 @@ def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
         made.append((system, read.cluster.id))
         return real(system, model, read, *rest)
 
-    monkeypatch.setattr(summaries_module, "summary_of", stops)
+    monkeypatch.setattr(systems_module, "summary_of", stops)
     stopped = run(*arguments, tmp_path / "parts")
     assert stopped.exit_code == 130
     kept = len((tmp_path / "parts" / ".progress.jsonl").read_text().splitlines()) - 1
@@ -102,7 +101,7 @@ def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
     with (tmp_path / "parts" / ".progress.jsonl").open("a") as file:
         file.write('{"id": "half a li')
     made.clear()
-    monkeypatch.setattr(summaries_module, "summary_of", lambda *a: made.append(a[2].cluster.id) or real(*a))
+    monkeypatch.setattr(systems_module, "summary_of", lambda *a: made.append(a[2].cluster.id) or real(*a))
     again = json.loads(run(*arguments, tmp_path / "parts").stdout)
     assert again == whole
     assert set(made) == {"b1.x", "b2.x"}  # the first cluster was done before the stop
@@ -114,7 +113,7 @@ def test_a_run_stopped_while_it_reads_says_what_is_kept(files, tmp_path, monkeyp
     def stops(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpplearn.summarize.experiments.tested.look_over", stops)
+    monkeypatch.setattr("dpplearn.summarize.experiments.evaluation.clusters_to_score", stops)
     arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", "begin", "--jobs", 1]
     assert "Nothing is kept: with --out FOLDER" in run(*arguments).stderr
     stopped = run(*arguments, "--out", tmp_path / "none")
@@ -356,5 +355,5 @@ def test_sampled_summaries_near_the_limit(files):
 
 def test_any_field_of_a_document_makes_another_cluster():
     given = ({}, {"title": "T"}, {"date": "2004"}, {"role": "news"})
-    found = [known_of(Cluster([Document("a", "It rained.", **one)], ["Rain."]), 0).digest for one in given]
+    found = [fingerprint_of([Cluster([Document("a", "It rained.", **one)], ["Rain."])]) for one in given]
     assert len({*found}) == len(given)

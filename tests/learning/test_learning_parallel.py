@@ -420,17 +420,18 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
         X.append(ItemSet(F, phi=dict(zip("abc", parts, strict=True))))
         y.append(np.sort(rng.choice(7, int(rng.integers(1, 5)), replace=False)))
     path, save, count = tmp_path / "c.json", Checkpoint.save, itertools.count(1)
+    monkeypatch.setattr(fit, "SAME", 0.0)  # all ends of the rough climbs are climbed
     whole = ConditionalDPP(similarity="mixture", constant=False).fit(X, y)
 
     def stop(self, *state):
         save(self, *state)
-        if len(self.finished) == ended and next(count) == saves:  # so many since as many climbs had ended
+        if self.place == ended and next(count) == saves:  # so many since as many climbs had ended
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Checkpoint, "save", stop)
     with pytest.raises(KeyboardInterrupt, match="holds the weights so far"):
         ConditionalDPP(similarity="mixture", constant=False).fit(X, y, checkpoint=path)
-    assert len(read_record(path)["finished"]) == ended
+    assert len(read_record(path)["climbs"]) == ended + 1
     resumed = ConditionalDPP(similarity="mixture", constant=False).fit(X, y, checkpoint=path)
     np.testing.assert_allclose(resumed.starts_, whole.starts_, atol=1e-4)
     np.testing.assert_allclose(resumed.theta_, whole.theta_, atol=1e-2)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +14,6 @@ from dpplearn.cli.options import COMPRESS, CORPUS, ENCODER, MODEL, UNIT, Run, na
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
-    from dpplearn._run.workers import Workers
     from dpplearn.summarize.experiments.evaluation import Comparison
 
 
@@ -50,6 +47,7 @@ def command(
     Prints a table like Table 2 of the paper. Sampled and consensus summaries may run 15 bytes over a budget of bytes;
     the scorer trims every summary to the limit. With --out, a run that was stopped goes on where it was.
     """
+    from dpplearn._run.workers import open_workers, scheduler_client
     from dpplearn.summarize.experiments.baselines import train_logistic
     from dpplearn.summarize.experiments.evaluation import Scoring, evaluate_systems, evaluation_record
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
@@ -68,28 +66,19 @@ def command(
         say("Left out lr-mmr and lr-dpp: name the corpus that they learn from with --train.")
     unit = str(summarizer.unit) if unit is None else unit
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
-    with stoppable(lambda: stopped(run)), workers_for(run) as (_, workers):
-        clusters = read_for_scoring(corpus, run, split, language, workers)
-        spoken = scored_language(clusters.clusters, summarizer.language_)
+    with stoppable(lambda: stopped(run)), scheduler_client(run.scheduler, run.backend) as backend:
+        clusters = read_for_scoring(corpus, run, split, language)
+        spoken = scored_language(clusters, summarizer.language_)
         if train is not None and not set(LEARNED).isdisjoint(names):
-            logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language, workers).corpus)
+            logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language))
         models, scoring = Models(summarizer, logistic, compress), Scoring(budget, unit, spoken)
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
         folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
-        with bars() as show:
+        with bars() as show, open_workers(backend, run.jobs) as workers:
             found = evaluate_systems(models, clusters, names, scoring, folder, workers, progress=show)
     if not run.as_json:
-        print_table_2(found, f"{corpus.name}: {len(clusters.clusters)} clusters, {budget:g} {unit}")
+        print_table_2(found, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
     finish(run, found)
-
-
-@contextmanager
-def workers_for(run: Run) -> Iterator[tuple[Any, Workers]]:
-    """The backend and the workers that a command was told to use."""
-    from dpplearn._run.workers import open_workers, scheduler_client
-
-    with scheduler_client(run.scheduler, run.backend) as backend, open_workers(backend, run.jobs) as workers:
-        yield backend, workers
 
 
 def finish(run: Run, found: Comparison) -> None:

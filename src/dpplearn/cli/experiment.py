@@ -10,8 +10,8 @@ import click
 
 from dpplearn.cli import say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import corpus_for, read_for_scoring
-from dpplearn.cli.evaluate import finish, stopped, workers_for
+from dpplearn.cli.corpus import read_for_scoring
+from dpplearn.cli.evaluate import finish, stopped
 from dpplearn.cli.options import CORPUS, FILE, Run, features_option, learning_options, named_encoder, run_options
 from dpplearn.cli.tables import print_table_1, print_table_2
 
@@ -46,12 +46,11 @@ def command(
     in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
     are named, and Table 2 is given with and without them.
     """
-    from dpplearn.summarize.corpora.reading import listed
+    from dpplearn._run.workers import scheduler_client
     from dpplearn.summarize.experiments.held_out import Experiment
     from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import check_systems
-    from dpplearn.summarize.experiments.tested import look_over
     from dpplearn.summarize.model.training import settle
     from dpplearn.summarize.summarizer import Summarizer
     from dpplearn.summarize.text.matching import normal_language
@@ -63,18 +62,14 @@ def command(
         elsewhere = test is not None and test.resolve() != train.resolve()
         if (leave_one_out and elsewhere) or (not leave_one_out and test is None):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    with stoppable(lambda: stopped(run)), workers_for(run) as (backend, workers):
-        if leave_one_out:  # clusters are split once, and learned from many times: they stay in memory
-            whole = listed(corpus_for(run, train, train_split, language))
-            ours = look_over(whole, str(train))
-        else:
-            ours = read_for_scoring(train, run, train_split, language, workers)
-        spoken = {str(normal_language(one.language)) for one in ours.clusters if one.language}
-        texts = (document.text for cluster in ours.corpus for document in cluster.documents)
+    with stoppable(lambda: stopped(run)), scheduler_client(run.scheduler, run.backend) as backend:
+        ours = read_for_scoring(train, run, train_split, language)
+        spoken = {str(normal_language(one.language)) for one in ours if one.language}
+        texts = (document.text for cluster in ours for document in cluster.documents)
         language = settle(language, spoken, islice(texts, 30))
         theirs = None
         if test is not None and not leave_one_out:
-            theirs = read_for_scoring(test, run, test_split, language, workers)
+            theirs = read_for_scoring(test, run, test_split, language)
             if not elsewhere and train_split == test_split:
                 say(
                     "Warning: --train and --test are the same file: scores say how well the model remembers. "
@@ -91,14 +86,12 @@ def command(
                          for name, ids in list(found.shared.items())[:5])  # fmt: skip
         more = "" if len(found.shared) <= 5 else f"; and {len(found.shared) - 5} more clusters"
         say(
-            f"Warning: {len(found.shared)} of {len(experiment.tested.clusters)} test clusters hold documents of the "
+            f"Warning: {len(found.shared)} of {len(experiment.tested)} test clusters hold documents of the "
             f"training corpus: {said}{more}."
         )
     if not run.as_json:
-        size = f"{len(experiment.tested.clusters)} clusters, {budget:g} {unit}"
-        print_table_1(
-            found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours.clusters)} clusters, {budget:g} {unit}"
-        )
+        size = f"{len(experiment.tested)} clusters, {budget:g} {unit}"
+        print_table_1(found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} clusters, {budget:g} {unit}")
         print_table_2(found.table_2, f"Table 2. {experiment.record['test']}: {size}", PAPER_2)
         if found.without_shared is not None:
             title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"

@@ -17,10 +17,9 @@ from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.backends import Evaluator
 from dpplearn.learning.fit import FitSettings, fit_weights
-from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import check_quality
+from dpplearn.learning.quality import check_quality, known_weights
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.training_set import Shard, training_data
 from dpplearn.learning.trees import Boosted, fit_trees

@@ -19,10 +19,9 @@ from dpplearn.decoding.registry import run_decoder
 from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.files import load_shard
-from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest
-from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, LogLinear, Quality, check_eta
+from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, Fitted, LogLinear, Quality, check_eta, default_names
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
