@@ -77,11 +77,6 @@ def test_time_limit_gives_a_gap_that_holds(rng):
     assert early.log_prob <= whole.log_prob + 1e-9 <= early.log_prob + early.gap + 2e-9
 
 
-def test_exact_refuses_what_does_not_fit_in_memory():
-    with pytest.raises(ValueError, match="greedy_map and local_search"):
-        exact_map((np.ones(3000), np.ones((3000, 2))), k=100)
-
-
 # local_search
 
 
