@@ -403,3 +403,19 @@ def test_items_given_are_as_if_chosen_first(nugget, rng):
     for rows in (given, sparse.csr_array(given)):
         found = diversify(E, s, k=4, given=rows, exclude=first, nugget=nugget, kernel="linear")
         np.testing.assert_array_equal(found.subset, expected)
+
+
+def test_n_jobs_says_how_many_threads_read_rows_and_draw_sets(rng, monkeypatch):
+    asked = []
+    for module in ("candidates", "sampled"):
+        name = f"dpplearn.decoding.{module}"
+        monkeypatch.setattr(
+            f"{name}.map_threads", lambda task, count, jobs: asked.append(jobs) or [*map(task, range(count))]
+        )
+    monkeypatch.setattr("dpplearn.decoding.candidates.BLOCK", 100)
+    E, s = problem(rng, n=40, d=6)
+    for decoder, options in (("greedy", {}), ("sampled", {"rng": 0, "n_samples": 100})):
+        diversify(E, s, k=3, decoder=decoder, n_jobs=2, **options)
+    assert set(asked) == {2}
+    with pytest.raises(ValueError, match="n_jobs"):
+        diversify(E, s, k=3, n_jobs=0)
