@@ -51,7 +51,7 @@ test-integrations: $(HOSTS)/.installed
 $(HOSTS)/.installed: pyproject.toml
 	test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
 	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-	  'langchain-core>=1.0' 'llama-index-core>=0.14' 'haystack-ai>=3.0' tiktoken pyarrow pytest hypothesis
+	  'langchain-core>=1.0' 'llama-index-core>=0.14' 'haystack-ai>=3.0' pyarrow pytest hypothesis
 	touch $(HOSTS)/.installed
 
 # With the oldest versions that pyproject.toml declares, which warn of what came later. Left out are the page (a browser), the

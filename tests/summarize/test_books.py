@@ -16,7 +16,7 @@ from dpplearn.summarize.model import first_choice as first
 from dpplearn.summarize.model import prepared
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.text.budget import suited
+from dpplearn.summarize.text.units import suited
 
 WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]
 

@@ -33,9 +33,8 @@ from dpplearn.summarize.model.prepared import SAMPLES, Prepared, prepare
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, train
-from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
-from dpplearn.summarize.text.matching import ANY, match_words
-from dpplearn.summarize.text.units import Unit
+from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
+from dpplearn.summarize.text.words import ANY, match_words
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP

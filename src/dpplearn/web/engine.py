@@ -23,8 +23,7 @@ from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.budget import AUTO, Budget, settled
-from dpplearn.summarize.text.units import Unit, joined_length, measured
+from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
 from dpplearn.web import schema
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.source import Source
-from dpplearn.summarize.text.matching import normal_language
+from dpplearn.summarize.text.words import normal_language
 
 CLUSTERS = 10  # that a piece has at most
 LARGEST = 2**24  # bytes of lines after which a piece ends

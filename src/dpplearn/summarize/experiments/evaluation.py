@@ -19,8 +19,8 @@ from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerp
 from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models, Task, make_summaries
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
-from dpplearn.summarize.text.matching import ENGLISH
 from dpplearn.summarize.text.units import Unit
+from dpplearn.summarize.text.words import ENGLISH
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 MEASURES = {"f": "f", "p": "precision", "r": "recall"}

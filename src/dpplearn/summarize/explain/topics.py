@@ -19,8 +19,7 @@ from dpplearn._checks import IntArray
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.language import small_words
-from dpplearn.summarize.text.word_lists import word_lists, word_set
-from dpplearn.summarize.text.words import SINGLE
+from dpplearn.summarize.text.words import SINGLE, word_lists, word_set
 
 SMALL_WORD = 3  # letters of words that mean little, unless they are names or written in characters
 LONG_WORD = 8  # letters: shorter words weigh less, as they are less often what a text is about

@@ -26,8 +26,7 @@ from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import word_counts
 from dpplearn.summarize.text.language import small_words
-from dpplearn.summarize.text.word_lists import word_set
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import word_set, words
 
 STRENGTH = 0.7
 FAR = 5.0  # standard deviations, beyond which more relevance adds nothing

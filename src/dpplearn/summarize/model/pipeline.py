@@ -35,8 +35,7 @@ from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
-from dpplearn.summarize.text.matching import normal_language
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import normal_language, words
 
 FEW_CLUSTERS = 500  # clusters, up to which instances are held in memory,
 SAMPLED = 1000  # clusters whose sentences bins are learned from
