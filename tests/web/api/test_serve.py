@@ -140,7 +140,7 @@ def test_a_model_that_cannot_be_read(tmp_path):
         assert found.output.startswith("Error: ")
 
 
-@pytest.mark.parametrize("arguments", [["--port", "70000"], ["--workers", "0"], ["--port", "http"]])
+@pytest.mark.parametrize("arguments", [["--port", "70000"], ["--jobs", "few"], ["--port", "http"]])
 def test_options_out_of_range(arguments):
     assert run(*arguments).exit_code == 2
 
