@@ -366,17 +366,16 @@ class Mixture:
             )
         return self
 
-    def starts(self, count: int, rng: np.random.Generator) -> list[FloatArray]:
-        """Parameters that a climb may start from, at least `count`.
+    def starts(self, rng: np.random.Generator) -> list[FloatArray]:
+        """Parameters that a climb may start from.
 
-        These weights; nearly no constant; most of the weight on one of I, 11^T and the parts; and as many by chance as
-        are missing.
+        These weights; nearly no constant; most of the weight on one of I, 11^T and the parts; and two by chance.
         """
         n = self.w.size
         light = np.where(np.arange(n) == ALL, 0.02, 0.98 / (n - 1))
         heavy = [np.where(np.arange(n) == j, 0.8, 0.2 / (n - 1)) for j in range(n)]
         found = [self.parameters, *(replace(self, w=w).parameters for w in (light, *heavy))]
-        return found + [found[0] + rng.standard_normal(n) for _ in range(count - len(found))]
+        return found + [found[0] + rng.standard_normal(n) for _ in range(2)]
 
     # What an item set makes of it
 
