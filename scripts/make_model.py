@@ -27,8 +27,8 @@ from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.training import Trained, rouge_options
-from dpplearn.summarize.text.matching import ANY, normal_language
 from dpplearn.summarize.text.units import limit
+from dpplearn.summarize.text.words import ANY, normal_language
 
 DATA = Path("../shared/data")
 MODEL = Path(__file__).parent.parent / "src" / "dpplearn" / "summarize" / "data" / "general.json"

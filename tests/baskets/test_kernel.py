@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpplearn import DPP, KernelDPP, LowRankDPP, NonsymmetricDPP, Subsets
+from dpplearn import DPP, KernelDPP, NonsymmetricDPP, Subsets
 from dpplearn.baskets import Baskets, likelihood
 from dpplearn.baskets.likelihood import log_likelihood
 from dpplearn.baskets.start import start_factors
@@ -80,15 +80,6 @@ def test_large_catalogues_never_form_the_kernel(draws, monkeypatch):
     monkeypatch.setattr(likelihood.KernelRows, "L", property(lambda _: pytest.fail("formed")))
     rows = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
     assert rows.score(draws) == pytest.approx(small.score(draws), abs=5e-3)
-
-
-def test_ranks_and_kinds(draws):
-    draws = at_most_five(draws)
-    assert isinstance(KernelDPP(rank=5, alpha=0.1).fit(draws).dpp_, LowRankDPP)
-    assert isinstance(KernelDPP(rank=6, alpha=0.1).fit(draws).dpp_, DPP)
-    low = KernelDPP(rank=5, nonsymmetric=True, alpha=0.1).fit(draws).dpp_
-    assert isinstance(low, NonsymmetricDPP)
-    assert low.V.shape == (6, 5)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])

@@ -28,7 +28,7 @@ def table(mark, stray=500):
 def test_an_unclosed_quotation_mark_is_an_error_in_its_line(suffix, mark, later, tmp_path):
     path = tmp_path / f"a{suffix}"
     path.write_text(table(mark) + later.format(mark, mark))
-    result = CliRunner().invoke(main, ["select", str(path), "-k", "2", "--id", "id", "--text", "text"])
+    result = CliRunner().invoke(main, ["select", str(path), "-k", "2", "--text", "text"])
     assert result.exit_code == 1
     assert f"a{suffix}, line 502: a quotation mark opens a cell in the row that begins here, and " in result.stderr
     with pytest.raises(ValueError, match="line 502: a quotation mark opens a cell"):

@@ -91,7 +91,7 @@ def test_stages_leave_nothing_behind():
 
 
 def test_bars_only_on_a_terminal(corpus, tmp_path):
-    command = ["train", corpus, "--out", tmp_path / "m.json", "--budget", 40, "--unit", "words"]
+    command = ["train", corpus, "--out", tmp_path / "m.json", "--budget", 40, "--unit", "words", "--jobs", 1]
     code, out = in_terminal(*command, "--tune")
     assert code == 0, out
     for said in ("Reading clusters", "3/3", "Tuning", "36/36", "Learning weights, iteration", "Learned 10 weights"):
@@ -106,7 +106,8 @@ def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
 
     monkeypatch.setattr(training_module, "check_empty", stops)
     out = tmp_path / "m.json"
-    result = CliRunner().invoke(main, ["train", str(corpus), "--out", str(out), "--budget", "40", "--unit", "words"])
+    train = ["train", str(corpus), "--out", str(out), "--budget", "40", "--unit", "words", "--jobs", "1"]
+    result = CliRunner().invoke(main, train)
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-1].startswith(f"Stopped. {out}.work keeps what is done: run the same command")
     assert not out.exists()

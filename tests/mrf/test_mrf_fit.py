@@ -59,16 +59,6 @@ def test_a_dpp_is_found_again(n, rank, rng):
     np.testing.assert_allclose(fit.model.K, Sine.with_signs(DPP(L).K), atol=1e-4)
 
 
-@pytest.mark.parametrize("n", [1, 3, 6])
-def test_an_mrf_is_found_again(n, rng):
-    mrf = random_mrf(n, rng)
-    fit = fit_mrf_to(mrf)
-    assert fit.converged
-    assert fit.divergence < 1e-12
-    np.testing.assert_allclose(fit.model.w, mrf.w, atol=1e-5)
-    np.testing.assert_allclose(fit.model.W, mrf.W, atol=1e-5)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_two_items_are_exact_both_ways(seed):
     rng = np.random.default_rng(seed)

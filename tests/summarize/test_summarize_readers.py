@@ -281,7 +281,7 @@ def test_a_new_format_of_corpora_is_one_entry(tmp_path, monkeypatch):
     path = write(tmp_path / "floods.tsv", row.format("first") + row.format("second"))
     assert [cluster.id for cluster in read_clusters(path)] == ["first", "second"]
     model = tmp_path / "m.json"
-    arguments = ["train", str(path), "--out", str(model), "--budget", "30"]
+    arguments = ["train", str(path), "--out", str(model), "--budget", "30", "--jobs", "1"]
     assert CliRunner().invoke(main, arguments).exit_code == 0
     assert json.loads(model.read_text())["training"]["clusters"] == 2
     write(path, row.format("first") + "second\n" + row.format("third"))

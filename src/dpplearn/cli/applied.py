@@ -77,8 +77,9 @@ def apply_model(
     items: Items,
     embedding: str | None,
     costs: FloatArray | None,
+    per_group: Mapping[str, Any],
+    *,
     decoder: str,
-    per_group: Mapping[str, Any] = {},  # read only
     **options: Any,
 ) -> Applied:
     """Choose by the model in a file: numbers and categories are read as they were in training.

@@ -101,7 +101,7 @@ def sample_spectral(
     tables: Tables, size: int, rng: np.random.Generator, *, expected_size: float, n_jobs: int = 1
 ) -> tuple[IntArray, IntArray]:
     """Draw `size` exact samples; returns indptr and indices."""
-    from dpplearn.sampling._spectral_loops import draw_block
+    from dpplearn.sampling._spectral_loops import NEVER, draw_block
 
     if size * expected_size > MOST_ITEMS:
         raise ValueError(
@@ -117,7 +117,8 @@ def sample_spectral(
     def task(b: int) -> np.ndarray[Any, np.dtype[np.int32]]:
         low, high = int(starts[b]), int(starts[b + 1])
         room = int((high - low) * expected_size * 1.1) + 64
-        items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], high - low, sizes[low:high], room)
+        part = sizes[low:high]
+        items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], part.size, part, room, NEVER)
         return items
 
     blocks = map_threads(task, len(starts) - 1, n_jobs)

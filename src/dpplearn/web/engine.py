@@ -23,8 +23,7 @@ from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.budget import AUTO, Budget, settled
-from dpplearn.summarize.text.units import Unit, joined_length, measured
+from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
 from dpplearn.web import schema
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
@@ -104,10 +103,10 @@ class Engine:
     def is_compiled(self) -> bool:
         """Whether loops of all kinds that requests need are on disk."""
         from dpplearn._numba import are_kept
-        from dpplearn.decoding._sampled_loops import best_of_block
         from dpplearn.learning._loops import gram
+        from dpplearn.sampling._spectral_loops import draw_block
 
-        return are_kept(gram, best_of_block)
+        return are_kept(gram, draw_block)
 
     def warm(self) -> None:
         """Compile or load every loop that a request may need, once, so that none waits for it."""

@@ -1,12 +1,21 @@
-"""Systems by name: the learned DPP under its decoders, with shorter sentences, the baselines, the oracle."""
+"""Systems by name: the learned DPP under its decoders, with shorter sentences, the baselines, the oracle.
+
+`make_summaries` has them summarize a corpus; what a folder of results has already is kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
 from typing import Any, NamedTuple
 
+from dpplearn._run.progress import Progress, as_progress
+from dpplearn._run.workers import Workers
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
+from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.summarizer import Summarizer
@@ -101,3 +110,84 @@ def summary_of(system: str, models: Models, read: Featurized, budget: float, uni
     if not items.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
         return cut(read.texts[0], budget, unit)
     return "\n".join(read.texts[i] for i in items)
+
+
+class Task(NamedTuple):
+    """Clusters to be summarized under some systems by models, or by those that a function trains."""
+
+    models: Models | Callable[[], Models]
+    clusters: list[Cluster]
+    systems: Sequence[str]
+
+
+class Work(NamedTuple):
+    """What one worker does at a time: clusters, each with its systems, and the number of the task that they are of."""
+
+    task: int
+    clusters: list[tuple[Cluster, list[str]]]
+
+
+class CommonWork(NamedTuple):
+    """What all work has in common."""
+
+    models: list[Models | Callable[[], Models]]  # by the numbers of the tasks
+    budget: float
+    unit: Unit
+
+
+class MadeSummaries(NamedTuple):
+    """Summaries by cluster and system, and the seconds that each system took."""
+
+    summaries: dict[str, dict[str, str]]
+    seconds: Counter[str]
+
+
+def summarize_some(work: Work, given: CommonWork) -> MadeSummaries:
+    """Models that are still to be trained are trained here first."""
+    models, found = given.models[work.task], MadeSummaries({}, Counter())
+    models = models() if callable(models) else models
+    for cluster, systems in work.clusters:
+        read = models.summarizer.features_.read(cluster)
+        mine = found.summaries[str(cluster.id)] = dict[str, str]()
+        for system in systems:
+            start = perf_counter()
+            mine[system] = summary_of(system, models, read, given.budget, given.unit)
+            found.seconds[system] += perf_counter() - start  # type: ignore[assignment]  # Counter adds any
+    return found
+
+
+def make_summaries(
+    tasks: Sequence[Task],
+    budget: float,
+    unit: Unit,
+    folder: ResultsFolder,
+    workers: Workers,
+    *,
+    progress: bool | Progress = False,
+) -> dict[str, dict[str, str]]:
+    """Summaries by system and cluster; those that the folder has already are not made again."""
+    total, show, work = sum(len(task.clusters) for task in tasks), as_progress(progress), list[Work]()
+    for number, (models, clusters, systems) in enumerate(tasks):
+        asked = [(one, [name for name in systems if (str(one.id), name) not in folder.done]) for one in clusters]
+        some = [(one, names) for one, names in asked if names]
+        # those of one model that is still to be trained stay together: it is trained once
+        work += [Work(number, some)] * bool(some) if callable(models) else [Work(number, [one]) for one in some]
+    done = total - sum(len(one.clusters) for one in work)
+    show.stage("Summarizing", done, total)
+    common = CommonWork([task.models for task in tasks], budget, unit)
+    try:
+        for _, found in workers.each(summarize_some, work, common):
+            for name, summaries in found.summaries.items():
+                folder.add(name, summaries)
+            for system, seconds in found.seconds.items():
+                show.took(system, seconds)
+            done += len(found.summaries)
+            show.stage("Summarizing", done, total)
+    except OSError as error:
+        kept = "" if folder.path is None else f" {folder.path} keeps what is done: run the same command again to go on."
+        raise type(error)(f"{error}{kept}") from None
+    made = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
+    for task in tasks:
+        for system in task.systems:
+            made[system] |= {str(one.id): folder.done[str(one.id), system] for one in task.clusters}
+    return made

@@ -35,8 +35,7 @@ from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
-from dpplearn.summarize.text.matching import normal_language
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import normal_language, words
 
 FEW_CLUSTERS = 500  # clusters, up to which instances are held in memory,
 SAMPLED = 1000  # clusters whose sentences bins are learned from
@@ -73,9 +72,8 @@ def read_piece(task: PieceTask) -> int:
     notes, counted = piece.source.fresh(), settings.sentence_features().counts_words
     seen, clusters, lines = list[Any](), list[Any](), list[str]()
     for entry in piece.entries(notes):
-        read = entry.cluster
-        seen.append([entry.place, entry.line, read.id, read.split, read.language])
-        cluster = piece.wanted.of(read, notes)
+        seen.append(entry[:5])
+        cluster = entry.cluster
         if cluster is None:
             continue
         known = any(map(str.strip, cluster.references))

@@ -1,6 +1,6 @@
 """Words with a period that need not end a sentence, by what may follow them: in lower case, without the period."""
 
-from dpplearn.summarize.text.word_lists import word_lists
+from dpplearn.summarize.text.words import word_lists
 
 _LISTS = word_lists("abbreviations")  # where it is said what each is
 

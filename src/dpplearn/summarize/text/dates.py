@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import cache, lru_cache
 
-from dpplearn.summarize.text.word_lists import word_lists
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import word_lists, words
 
 LONGEST = 80  # characters of a text that is a date
 _MORE = 8  # words beside day, month and year: weekday, time, edition

@@ -11,7 +11,7 @@ from dpplearn.summarize.text.abbreviations import DATES, STARTERS
 from dpplearn.summarize.text.blocks import MARKS, RUNNING, Block
 from dpplearn.summarize.text.characters import CLOSERS, NOTE, STOPS, UNSEEN, WHITE
 from dpplearn.summarize.text.turns import Turn, find_turns, may_have_turns
-from dpplearn.summarize.text.word_lists import word_set
+from dpplearn.summarize.text.words import word_set
 
 _BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
 _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")

@@ -11,7 +11,7 @@ from typing import Any
 from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, BlockText
 from dpplearn.summarize.text.lines import is_date
 from dpplearn.summarize.text.newswire import is_byline
-from dpplearn.summarize.text.word_lists import word_lists, word_set
+from dpplearn.summarize.text.words import word_lists, word_set
 
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _KINDS = {

@@ -12,10 +12,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dpplearn.summarize.text.cut_rules import english_rules
-from dpplearn.summarize.text.cut_words import has_any, is_clause
-from dpplearn.summarize.text.matching import ENGLISH
+from dpplearn.summarize.text.cut_rules import english_rules, has_any, is_clause
 from dpplearn.summarize.text.units import UNSPACED, count_words
+from dpplearn.summarize.text.words import ENGLISH
 
 Span = tuple[int, int]
 LEAST = 6  # words of a short form
