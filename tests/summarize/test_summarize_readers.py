@@ -304,7 +304,7 @@ def test_threads_that_read_at_once_hear_their_own_files_and_leave_warnings_alone
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(read, range(2)))
-    assert [source.said for source in sources] == [["file 0"], ["file 1"]]
+    assert [source.noted("said") for source in sources] == [["file 0"], ["file 1"]]
     assert (warnings.showwarning, list(warnings.filters)) == before
     with pytest.warns(SkippedWarning, match="file 2"):
         say_of_file("file 2")

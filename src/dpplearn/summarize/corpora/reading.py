@@ -139,9 +139,9 @@ class Corpus:
             there = sorted(census.said[what])
             if wanted is not None and there:
                 raise ValueError(f"No cluster of {self.name} has the {what} {wanted!r}. Found {', '.join(there)}.")
-        if notes.left:
+        if notes.noted("left"):
             raise ValueError(f"No cluster of {self.name} has both sentences and a reference summary: none is left.")
-        readable = " that can be read" if notes.bad else ""
+        readable = " that can be read" if notes.noted("bad") else ""
         raise ValueError(f"{self.name} holds no cluster{readable}. Give {kinds()}.")
 
     @property
