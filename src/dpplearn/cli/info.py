@@ -9,7 +9,7 @@ import click
 from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.learning.summary import Summary, quality_table
+from dpplearn.learning.summary import ModelSummary, quality_table
 
 
 @click.command(name="info")
@@ -23,7 +23,7 @@ def command(model: Path | None) -> None:
     click.echo(visible(str(READERS[found](model))))
 
 
-def summarizer(model: Path | None) -> Summary:
+def summarizer(model: Path | None) -> ModelSummary:
     from dpplearn.summarize.model.modelfile import load_summarizer
     from dpplearn.summarize.summarizer import Summarizer
 
@@ -38,17 +38,17 @@ def summarizer(model: Path | None) -> Summary:
         **{name.replace("_", " "): shown(x) for name, x in found.training_.items() if not isinstance(x, dict)},
         **{f"corpus of {name}": in_words(one) for name, one in corpora_of(found.training_)},
     }
-    return Summary("Summarizer", facts, (quality_table(found.model_),))
+    return ModelSummary("Summarizer", facts, (quality_table(found.model_),))
 
 
-def conditional(model: Path | None) -> Summary:
+def conditional(model: Path | None) -> ModelSummary:
     from dpplearn.learning import ConditionalDPP
 
     assert model is not None
     return ConditionalDPP.load(model).summary()
 
 
-def kernel(model: Path | None) -> Summary:
+def kernel(model: Path | None) -> ModelSummary:
     from dpplearn.baskets import KernelDPP
 
     assert model is not None
