@@ -137,7 +137,7 @@ def test_folders_do_not_mix_settings(files, tmp_path):
 
 def test_processes_give_the_same(files):
     folder, _, test = files
-    arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", "random,dpp-consensus", "--json"]
+    arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", "random,begin", "--json"]
     one, two = (json.loads(run(*arguments, "--jobs", jobs).stdout) for jobs in (1, 2))
     assert one == two
 

@@ -56,16 +56,6 @@ def test_all_candidates_of_every_part_give_the_same_choice(columns, rng):
 
 
 @pytest.mark.usefixtures("client")
-def test_little_is_lost(rng):
-    E, s = problem(rng, n=6000, d=12)
-    one = diversify(E, s, k=600, nugget=1e-6)
-    two = diversify(da.from_array(E, chunks=(500, -1)), s, k=600, nugget=1e-6, per_part=200)
-    assert two.parameters["candidates"] == 2400
-    floor = np.log(1e-6)
-    assert two.gains.sum() - 600 * floor > 0.99 * (one.gains.sum() - 600 * floor)
-
-
-@pytest.mark.usefixtures("client")
 def test_limits(rng):
     E, s = problem(rng)
     parts = da.from_array(E, chunks=(100, -1))
@@ -186,25 +176,7 @@ def test_groups_that_need_some_find_cheap_ones_in_every_part(rng):
     assert found.sorted_subset.tolist() == [0, 1, 2, 3]
 
 
-def test_as_many_workers_as_jobs(monkeypatch):
-    def none():
-        raise ValueError
-
-    monkeypatch.setattr(dd, "get_client", none)  # that of other tests is no matter here
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # their dashboard's port is in use
-        with two_rounds.cluster_client(None, 1) as client:
-            assert len(client.scheduler_info()["workers"]) == 1
-
-
 PART = two_rounds.Part(0, 5, None, (), "E")
-
-
-def test_an_included_item_that_no_part_gives_is_said(rng, monkeypatch):
-    found = two_rounds.Picked(np.arange(3), rng.standard_normal((3, 2)), "")
-    monkeypatch.setattr(two_rounds, "first_round", lambda *_: [found])
-    with pytest.raises(RuntimeError, match="Item 4 is to be included"):
-        two_rounds.choose_in_parts([PART], 2, np.zeros(5), asked(2), include=[4])
 
 
 @pytest.mark.usefixtures("client")

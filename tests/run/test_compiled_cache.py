@@ -105,11 +105,3 @@ def test_no_folder_costs_time_and_is_said(folder, compiled, monkeypatch):
     monkeypatch.setattr(_numba, "folders", lambda: [folder / "file" / "below"])
     with pytest.warns(RuntimeWarning, match=r"(?s)cannot be kept.*NUMBA_CACHE_DIR"):
         assert compiled()
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_function_without_a_file():
-    names = {}
-    exec("def thrice(x): return 3 * x", names)
-    with pytest.warns(RuntimeWarning, match="cannot be kept"):
-        assert _numba.exact(names["thrice"])(2.0) == 6.0

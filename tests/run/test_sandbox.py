@@ -155,13 +155,6 @@ def test_one_that_answered_at_its_deadline_is_not_asked_again(monkeypatch):
     assert box.child.poll() is not None
 
 
-@pytest.mark.usefixtures("boxes")
-def test_what_is_no_string_in_the_path_is_left_out(monkeypatch):
-    """Python ignores it, too; its repr would be no Python in the process."""
-    monkeypatch.setattr(sys, "path", [*sys.path, Path("folder")])
-    assert run_sandboxed(BACKWARDS, b"abc", {}, **LIMITS) == b"cba"
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork beside threads: that is the point
 def test_a_fork_while_another_thread_asks_can_ask(boxes):
