@@ -12,7 +12,7 @@ from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.model.training import Trained
+from dpplearn.summarize.model.settings import Trained
 from dpplearn.summarize.text.units import costs, length, limit
 
 

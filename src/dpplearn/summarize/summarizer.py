@@ -31,9 +31,9 @@ from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
 from dpplearn.summarize.model.prepared import Prepared, prepare
-from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.training import Trained, train
+from dpplearn.summarize.model.training import train
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
 from dpplearn.summarize.text.words import ANY, match_words
 
@@ -199,16 +199,21 @@ class Summarizer(Parameters):
 
     def dpp(self, cluster: Given | Featurized) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
-        return self._prepared(cluster).dpp
+        return self.prepare(cluster).dpp
 
     def prepare(
-        self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False, compress: bool = False
+        self,
+        cluster: Given | Featurized | Prepared,
+        *,
+        min_words: int = 1,
+        keep_all: bool = False,
+        compress: bool = False,
+        about: str | None = None,
     ) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
-        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`; with `compress` their
-        shorter forms are, too, each after its sentence. Of more than 3,000 candidates, the 3,000 are kept that a first
-        choice by the model, part by part, finds best:
+        Options are those of `summarize`; with `compress` shorter forms stand each after its sentence. Of more than
+        3,000 candidates, the 3,000 are kept that a first choice by the model, part by part, finds best:
         `.read.sentences` of what is returned.
 
         Examples
@@ -219,22 +224,8 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        return self._prepared(cluster, min_words, keep_all, compress, warn=True)
-
-    def _prepared(
-        self,
-        given: Given | Featurized | Prepared,
-        min_words: int = 1,
-        keep_all: bool = False,
-        compress: bool = False,
-        about: str | None = None,
-        *,
-        warn: bool = False,
-    ) -> Prepared:
-        self._check_fitted()
-        options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress, "warn": warn}
-        own = self.features_, self._predictor, self.language_, self.settings.bigrams
-        return prepare(given, *own, about=about, **options)
+        kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
+        return prepare(cluster, self._trained, self.settings.bigrams, **kept, about=check_about(about))
 
     def summarize(
         self,
@@ -308,11 +299,11 @@ class Summarizer(Parameters):
     ) -> Decision:  # fmt: skip
         """What a summary is asked for; sampled and consensus sets may be `overrun` longer, for a scorer that trims."""
         self._check_fitted()
-        settings, order, about = self.settings, check_order(order), check_about(about)
+        settings, order = self.settings, check_order(order)
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster, **kept, about=about, warn=True)
+            ready = self.prepare(cluster, **kept, about=about)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
@@ -344,8 +335,7 @@ class Summarizer(Parameters):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""
-        self._check_fitted()
-        save_summarizer(self.settings, Trained(self.features_, self._predictor, self.language_, self.training_), path)
+        save_summarizer(self.settings, self._trained, path)
 
     def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
         """How long a summary is to be, where it is not said."""
@@ -373,6 +363,11 @@ class Summarizer(Parameters):
         return found
 
     # What training found
+
+    @property
+    def _trained(self) -> Trained:
+        self._check_fitted()
+        return Trained(self.features_, self._predictor, self.language_, self.training_)
 
     def _keep(self, trained: Trained) -> Self:
         self.features_, self._predictor, self.language_, self.training_ = trained

@@ -15,9 +15,8 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import known_weights, read_covariance
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import Meaning, check_encoder
-from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.tfidf import Idf
-from dpplearn.summarize.model.training import Trained
 
 FORMAT, VERSION = "dpplearn.Summarizer", 2
 SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name not in ("splitter", "encoder"))
