@@ -21,7 +21,7 @@ from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.given import Given
+from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
@@ -371,7 +371,7 @@ class Summarizer(Parameters):
 
     def _keep(self, trained: Trained) -> Self:
         self.features_, self._predictor, self.language_, self.training_ = trained
-        vars(self).pop("_estimator", None)
+        self._estimator: ConditionalDPP | None = None
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -401,7 +401,7 @@ class Summarizer(Parameters):
 
         model = self._predictor
         if not isinstance(model, ConditionalDPP):
-            if "_estimator" not in self.__dict__:
+            if self._estimator is None:
                 self._estimator = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
                 for name, value in vars(model).items():
                     setattr(self._estimator, name, value)
@@ -427,3 +427,36 @@ class Summarizer(Parameters):
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
         self._check_fitted()
         return match_words(text, None if self.language_ == ANY else self.language_)
+
+
+def summarize(
+    given: Given,
+    budget: Budget | None = None,
+    unit: Unit | None = None,
+    *,
+    model: str | os.PathLike[str] | Summarizer | None = None,
+    encoding: str | None = None,
+    language: str | None = None,
+    **options: Any,
+) -> Summary:
+    """A summary of texts, paths, bytes or a Cluster, in one call; options as in `Summarizer.summarize`.
+
+    Parameters
+    ----------
+    given : str, path, bytes, Document, several of these, or a Cluster
+        As in `Summarizer.summarize`.
+    budget, unit : optional
+        As there: `budget="20%"` is a fifth of the words; without both, what suits the length of the texts, or what
+        `model` was trained for.
+    model : Summarizer or path, optional
+        The model for any language that comes with dpplearn by default.
+    encoding, language : str, optional
+        Of files; of the texts, for a warning where the model is for another.
+
+    Examples
+    --------
+    >>> print(summarize("A storm sank ten boats on Friday. Nobody was hurt. Shops were shut.", budget=7))
+    A storm sank ten boats on Friday.
+    """
+    summarizer = model if isinstance(model, Summarizer) else Summarizer.load(model)
+    return summarizer.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)

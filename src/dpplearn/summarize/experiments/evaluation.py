@@ -16,7 +16,7 @@ from dpplearn.rouge.scorer import RougeOptions
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
-from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Task, SystemModels, make_summaries
+from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, SystemModels, Task, make_summaries
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.summarizer import Summarizer

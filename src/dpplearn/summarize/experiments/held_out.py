@@ -27,7 +27,7 @@ from dpplearn.summarize.experiments.evaluation import (
 from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, PAPER_SOURCE, table_1
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
-from dpplearn.summarize.experiments.systems import LEARNED, PAPER_SYSTEMS, Task, SystemModels, make_summaries
+from dpplearn.summarize.experiments.systems import LEARNED, PAPER_SYSTEMS, SystemModels, Task, make_summaries
 from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
