@@ -114,6 +114,19 @@ def test_points_on_the_surfaces_are_realized(model, sign, entry):
     assert surface.points.max() <= 1.0
 
 
+def test_the_closed_surface_covers_the_hole_and_bulges_outwards():
+    """The two sheets of the DPP meet in a triangle in the plane x + y + z = 2 + entry, and lie on either side of it."""
+    entry = 0.1
+    front, back = (factor_surface("dpp", entry, sign=sign, resolution=12) for sign in (1, -1))
+    rim = (front.parameters == 0.0).any(axis=1)
+    np.testing.assert_allclose(front.points[rim], back.points[rim], atol=1e-12)
+    np.testing.assert_allclose(front.points[rim].sum(axis=1), 2 + entry)
+    corners = {tuple(p) for p in front.points.round(9).tolist() if p.count(1.0) == 2 or max(p) > 1 - 1e-9}
+    assert {(1.0, 1.0, entry), (1.0, entry, 1.0), (entry, 1.0, 1.0)} <= corners
+    assert (front.points[~rim].sum(axis=1) < 2 + entry).all()
+    assert (back.points[~rim].sum(axis=1) > 2 + entry).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [

@@ -12,7 +12,6 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.experiments.held_out import Experiment
 from dpplearn.summarize.experiments.systems import Models, summary_of
 from dpplearn.summarize.explain.report import html_report
-from dpplearn.summarize.explain.summary import left_out
 from dpplearn.summarize.text.short_forms import without
 
 TEXT = (
@@ -112,9 +111,12 @@ def test_reasons_hold_of_the_shortest_form(bundled):
         assert (x.code == "too-long") == (min(len(s.text.split()) for s in forms) > 9)
 
 
-def test_left_out_are_sentences():
-    assert left_out(None, 4, np.array([1])).tolist() == [0, 2, 3]
-    assert left_out(np.array([0, 0, 1, 2, 2, 2]), 6, np.array([4])).tolist() == [0, 2]
+def test_why_of_a_form_speaks_of_its_sentence(bundled, ready):
+    """Also of a form of which another was chosen: that was a StopIteration."""
+    found, forms = bundled.summarize(ready, 60, "words"), ready.read.forms
+    answers = [found.why(i).number for i in range(ready.n)]
+    assert [forms[k] for k in answers] == forms.tolist()
+    assert set(found.subset.tolist()) <= set(answers)
 
 
 def clusters():
@@ -157,8 +159,8 @@ def test_systems(bundled):
 def test_the_experiment_trains_once_for_whole_and_shorter_sentences():
     """The compressed system has the model of consensus decoding."""
     systems = ["begin", "dpp-greedy", "dpp-consensus", "dpp-compressed"]
-    groups = Experiment(Summarizer(), systems, clusters(), None).by_decoder()
-    assert groups == {"greedy": ("dpp-greedy",), "consensus": ("begin", "dpp-consensus", "dpp-compressed")}
+    groups = {tuple(task.systems) for task in Experiment(Summarizer(), systems, clusters(), None).plan()}
+    assert groups == {("dpp-greedy",), ("begin", "dpp-consensus", "dpp-compressed")}
 
 
 def run(*arguments):

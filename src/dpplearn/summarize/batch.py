@@ -139,7 +139,7 @@ def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any
 
     for entry in piece.entries(notes):
         yield from unread()
-        cluster = piece.wanted.of(entry.cluster, notes)
+        cluster = entry.cluster
         if cluster is None:
             continue
         head = {"path": str(notes.path), "line": entry.line, "id": cluster.id}

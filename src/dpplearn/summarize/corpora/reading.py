@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from glob import glob, has_magic
 from hashlib import sha256
@@ -76,8 +76,7 @@ class Corpus:
     """Clusters that are read when they are asked for, piece by piece, as often as they are.
 
     Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit`, the commands and
-    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list; `dropped`
-    has the places in each piece that are left out.
+    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list.
     """
 
     name: Path  # for messages
@@ -85,7 +84,6 @@ class Corpus:
     clusters: Sequence[Cluster] = field(default=(), repr=False)  # those in memory
     wanted: Wanted = field(default_factory=Wanted)
     skip_bad: bool = False
-    dropped: Mapping[int, Collection[int]] = field(default_factory=dict, repr=False)  # by piece
 
     def __repr__(self) -> str:
         kept, files = len(self.clusters), len(self.sources)
@@ -101,14 +99,12 @@ class Corpus:
         census, notes = Census(), self.notes()
         for piece in self.pieces(notes):
             own = piece.source.fresh()
-            for line, cluster in ((entry.line, entry.cluster) for entry in piece.entries(own)):
-                found = None
+            for entry in piece.entries(own):
                 with own.tolerate():
-                    census.see(own.path, line, cluster.id, cluster.split, cluster.language)
-                    found = self.wanted.of(cluster, own)
-                if found is not None:
-                    census.kept += 1
-                    yield found
+                    census.see(own.path, *entry[1:5])
+                    if entry.cluster is not None:
+                        census.kept += 1
+                        yield entry.cluster
             notes.add(own.passed)
         self.check(census, notes, stacklevel)
 
@@ -116,11 +112,10 @@ class Corpus:
         """Where to note what is passed over in one reading."""
         return Source(self.name, skip_bad=self.skip_bad)
 
-    def pieces(self, notes: Source, dropped: Mapping[int, Iterable[int]] = {}) -> Iterator[Piece]:  # read only
+    def pieces(self, notes: Source) -> Iterator[Piece]:
         """Its pieces in order; what a reader without pieces passes over is noted."""
         for number, (source, cut) in enumerate(self._cuts(notes)):
-            places = frozenset([*self.dropped.get(number, ()), *dropped.get(number, ())])
-            yield Piece(number, cut, source, self.wanted, places)
+            yield Piece(number, cut, source, self.wanted)
 
     def _cuts(self, notes: Source) -> Iterator[tuple[Source, Cut]]:
         own = self.notes()
@@ -160,8 +155,7 @@ class Corpus:
         texts = sha256()
         for one in self.clusters:
             texts.update(json.dumps(asdict(one), default=str).encode())
-        dropped = {str(number): sorted(places) for number, places in self.dropped.items() if places}
-        return [files, vars(self.wanted), self.skip_bad, dropped, texts.hexdigest()]
+        return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
 
 
 def state_of(path: Path) -> str:

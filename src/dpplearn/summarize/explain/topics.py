@@ -16,6 +16,7 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray
+from dpplearn.summarize.corpora.document import Sentence
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.language import small_words
@@ -138,8 +139,8 @@ class Vocabulary:
         several = {word for word in self.meaning if self.count[word] > 1}
         weights = {word: self.worth(word) for word in (several if len(several) >= SEVERAL else self.meaning)}
         said = self.said(subset)
-        total = sum(weights.values())
-        return sum(weight for word, weight in weights.items() if word in said) / total if total else 1.0
+        total = math.fsum(weights.values())
+        return math.fsum(weight for word, weight in weights.items() if word in said) / total if total else 1.0
 
     def missing(self, subset: IntArray, most: int = TOPICS) -> tuple[Topic, ...]:
         """What a set says nothing of: the sentence with most of it, with its words; then the next, without these.
@@ -213,3 +214,19 @@ def is_right_to_left(word: str) -> bool:
     (True, False)
     """
     return unicodedata.bidirectional(word[-1:]) in ("R", "AL") if word else False
+
+
+def called(document: str) -> str:
+    """What words call a document, from its id: one that has only a number is "document 2".
+
+    Examples
+    --------
+    >>> called("2"), called("report.txt")
+    ('document 2', 'report.txt')
+    """
+    return f"document {document}" if document.isdigit() else document
+
+
+def standing(document: str, sentence: Sentence) -> str:
+    """Where a sentence stands, in words, from the id of its document."""
+    return f"{called(document)}, sentence {sentence.position}"

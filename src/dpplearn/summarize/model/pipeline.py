@@ -72,9 +72,8 @@ def read_piece(task: PieceTask) -> int:
     notes, counted = piece.source.fresh(), settings.sentence_features().counts_words
     seen, clusters, lines = list[Any](), list[Any](), list[str]()
     for entry in piece.entries(notes):
-        read = entry.cluster
-        seen.append([entry.place, entry.line, read.id, read.split, read.language])
-        cluster = piece.wanted.of(read, notes)
+        seen.append(entry[:5])
+        cluster = entry.cluster
         if cluster is None:
             continue
         known = any(map(str.strip, cluster.references))
