@@ -100,18 +100,6 @@ def test_bars_only_on_a_terminal(corpus, tmp_path):
     assert [line.split()[0] for line in stderr.splitlines()] == ["Read", "Learned"]
 
 
-def test_rouge_and_evaluate_show_bars(corpus, tmp_path):
-    code, out = in_terminal("evaluate", corpus, "--systems", "begin", "--jobs", 1)
-    assert code == 0, out
-    assert "Summarizing" in out
-    assert "3/3" in out
-    candidates = tmp_path / "sys.jsonl"
-    candidates.write_text("".join(f'{{"id": "c{k}", "summary": "The dam failed."}}\n' for k in range(3)))
-    code, out = in_terminal("rouge", "--candidates", candidates, "--references", corpus)
-    assert code == 0, out
-    assert "Scoring sys" in out
-
-
 def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
     def stops(*_, **__):
         raise KeyboardInterrupt
@@ -165,11 +153,3 @@ def test_sampling_moves_a_bar_where_asked_for_and_changes_nothing(stream):
     found = sampled_map(dpp, k=5, n_samples=50_000, rng=0, progress=Progress(True, out))
     assert found.subset.tolist() == sampled_map(dpp, k=5, n_samples=50_000, rng=0).subset.tolist()
     assert "Sampling" in out.getvalue()
-
-
-def test_a_log_gets_no_bar():
-    out = io.StringIO()
-    DPP(np.eye(3)).sample(5_000, rng=0, progress=Progress(True, out))
-    assert out.getvalue() == ""
-    with pytest.raises(TypeError, match="progress must be True or False"):
-        DPP(np.eye(3)).sample(2, progress="yes")

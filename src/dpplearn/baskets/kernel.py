@@ -22,7 +22,7 @@ from dpplearn.baskets.fit import LARGE, MANY, FitPlan, choose_shape, fit_kernel
 from dpplearn.baskets.modelfile import load_factors, save_factors
 from dpplearn.baskets.pairs import strongest_pairs
 from dpplearn.baskets.questions import BasketQuestions
-from dpplearn.learning.summary import Summary, Table
+from dpplearn.learning.summary import ModelSummary, Table
 from dpplearn.process import SHOWN
 
 EPOCHS, ITERATIONS = 10, 1000
@@ -255,7 +255,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         new.counts_ = np.append(self.counts_, np.zeros(len(names)))
         return new
 
-    def summary(self, most: int = 20) -> Summary:
+    def summary(self, most: int = 20) -> ModelSummary:
         """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
 
         Examples
@@ -301,7 +301,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         )
         title = "item" if n <= most else f"item ({most} most frequent of {n})"
         items = Table(title, ("baskets", "share", "model"), rows)
-        return Summary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
+        return ModelSummary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, with arrays in base64."""

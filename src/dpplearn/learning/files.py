@@ -18,7 +18,7 @@ from dpplearn._checks import FloatArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, read_state, write_record
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import Part, cosines, shared_names
+from dpplearn.learning.similarity import SimilarityPart, cosines, shared_names
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard, check_examples
 
@@ -139,7 +139,7 @@ def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
                 x = next(blocks["dense"])
             if x.shape != (len(F), len(F) if kind == MATRIX else width):
                 raise IndexError("a part of its similarities has another shape than its items")
-            parts.append(Part(name, matrix=x) if kind == MATRIX else Part(name, phi=x))
+            parts.append(SimilarityPart(name, matrix=x) if kind == MATRIX else SimilarityPart(name, phi=x))
         cost, raw = next(blocks["cost"]), next(blocks["raw"])
         values = given | {"cost": cost if cost.size else None, "k": None if size < 0 else int(size)}
         if "encoding" in given:

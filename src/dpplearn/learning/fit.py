@@ -286,7 +286,7 @@ def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[list
     rough = replace(posterior, counts=1 / share, rough=True)
     starts: list[tuple[float, FloatArray]] = []
     x = posterior.join(np.zeros(m), S.parameters)[:m]
-    for vector in S.starts(STARTS, np.random.default_rng(posterior.settings.random_state)):
+    for vector in S.starts(np.random.default_rng(posterior.settings.random_state)):
         # with a theta that is about right for it
         given = replace(rough, similarity=S.with_parameters(vector), learned=False)
         led = ascend(given, survey, x, tol=0.1, max_iter=1 if starts else 3)

@@ -198,6 +198,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         impossible += [(start + t, why) for t, why in s.impossible]
         kept += [start + t for t in s.kept]
         start += s.n_instances
+    totals = ("products", "weight", "n_chosen", "n_items", "sampled")
     return Survey(
         n_instances=start,
         names=names,
@@ -205,14 +206,10 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         kept=kept,
         low=np.min([s.low for s in surveys], axis=0),
         high=np.max([s.high for s in surveys], axis=0),
-        products=np.sum([s.products for s in surveys], axis=0),
-        weight=sum(s.weight for s in surveys),
-        n_chosen=sum(s.n_chosen for s in surveys),
-        n_items=sum(s.n_items for s in surveys),
-        sampled=sum(s.sampled for s in surveys),
         parts=shared_names([s.parts for s in surveys], "Shard {}"),
         encoding=next((s.encoding for s in surveys if s.encoding is not None), None),
         same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
+        **{name: sum(getattr(s, name) for s in surveys) for name in totals},
     )
 
 
