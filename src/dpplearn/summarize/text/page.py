@@ -151,6 +151,7 @@ class _Reader:
         self.parts: list[str] = []
         self.links = self.linked = 0  # <a> that are open; characters in them
         self.cells: list[str] = []
+        self.headed = False  # the table at hand has a head, so that it is none for the layout
         self.kept = self.passed = self.commented = 0  # characters of paragraphs in the story, outside, by readers
 
     @property
@@ -192,6 +193,7 @@ class _Reader:
             self.flush()
             if tag == "table":
                 self.end_row()
+            self.headed = tag == "thead" or (self.headed and tag != "table")
             self.stack.append((tag, self.kind_of(node)))
             self.depth[tag] += 1
 
@@ -262,9 +264,9 @@ class _Reader:
         self.made.add(kind, text)
 
     def end_row(self) -> None:
-        """Put the cells of a row together; one cell alone, or a long one, is a table made for the layout."""
+        """Put the cells of a row together; one alone, or a long one, is a layout if there is no head."""
         cells, self.cells = self.cells, []
-        if len(cells) > 1 and max(map(len, cells)) < 300:
+        if self.headed or (len(cells) > 1 and max(map(len, cells)) < 300):
             self.made.add("row", " | ".join(cells))
         else:
             for cell in cells:
