@@ -31,8 +31,7 @@ from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
-from dpplearn.summarize.text.subtitles import OPENING as SUBTITLES
-from dpplearn.summarize.text.subtitles import read_subtitles
+from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
 
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 

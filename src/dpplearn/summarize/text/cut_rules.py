@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeAlias
 from dpplearn.summarize.text.words import word_lists
 
 Found: TypeAlias = re.Match[str]
-Question: TypeAlias = Callable[[Found], bool]
+Condition: TypeAlias = Callable[[Found], bool]
 
 
-_LISTS = word_lists("cut-words")
-_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+LISTS = word_lists("cut-words")
+_ENGLISH_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _VERB = re.compile(  # what may well be a finite verb: attended, occurs to nobody else; we use, they also say
     r"\b[a-z]{2,}[^\Weu]ed\b|\b(?:[Ww]e|[Tt]hey|I|[Yy]ou) (?:also )?[a-z]{2,}|\b[a-z]{3,}(?:izes|ifies)\b"
 )
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
 
     name: str
     pattern: re.Pattern[str]
-    holds: Question
+    holds: Condition
     heavy: bool
 
 
@@ -41,7 +41,7 @@ _BREAK = re.compile(r"[,;:–—]")
 
 def any_of(name: str) -> str:
     """A pattern for one of a list, the longest first."""
-    return f"(?:{'|'.join(sorted(map(re.escape, _LISTS[name]), key=lambda one: (-len(one), one)))})"
+    return f"(?:{'|'.join(sorted(map(re.escape, LISTS[name]), key=lambda one: (-len(one), one)))})"
 
 
 def words_in(text: str) -> list[str]:
@@ -52,12 +52,12 @@ def words_in(text: str) -> list[str]:
     >>> words_in("The U.S. mayor’s well-known plan.")
     ['the', 'u.s', "mayor's", 'well-known', 'plan']
     """
-    return [word.lower().replace("’", "'") for word in _WORD.findall(text)]
+    return [word.lower().replace("’", "'") for word in _ENGLISH_WORD.findall(text)]
 
 
 def has_any(text: str, *names: str) -> bool:
     """Whether a text has a word of the lists."""
-    return any(word in _LISTS[name] for word in words_in(text) for name in names)
+    return any(word in LISTS[name] for word in words_in(text) for name in names)
 
 
 def has_finite(text: str) -> bool:
@@ -108,7 +108,7 @@ def is_aside(found: Found) -> bool:
     noun, said = next(iter(reversed(words_in(before[-60:]))), ""), words_in(inside)
     if not noun or not said or _FORMULA.search(found.string) or not (before[-1].isalnum() or before[-1] in "%’”"):
         return False
-    if noun in _LISTS["governing"] or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
+    if noun in LISTS["governing"] or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
         return False
     if said[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(said):
         return False
@@ -137,7 +137,7 @@ def opens_clause(found: Found) -> bool:
     if (
         not is_clause(first)
         or re.match(rf"{DAY}|{MONTH}", first)
-        or _next(found) in _LISTS["subordinators"] | _LISTS["finite"]
+        or _next(found) in LISTS["subordinators"] | LISTS["finite"]
     ):
         return False
     return _next(found) not in (
@@ -178,7 +178,7 @@ def closes_before_verb(found: Found) -> bool:
 def is_subject(before: str) -> bool:
     """Whether a text ends with a subject and no verb: of the sentence, after "In May,", or of what is said."""
     opening, *rest = before.split(",")
-    leads = opening.lower() in _LISTS["connectives"] or not _LISTS["subordinators"].isdisjoint(words_in(opening)[:1])
+    leads = opening.lower() in LISTS["connectives"] or not LISTS["subordinators"].isdisjoint(words_in(opening)[:1])
     if len(rest) > 1 or (rest and not leads):
         return False
     part = re.split(r"\b(?:that|said|says)\b", (rest or [opening])[-1])[-1]
@@ -197,7 +197,7 @@ def ends_plainly(found: Found) -> bool:
     hanging = re.split(r"\b(?:that|until|when|if|because|whether|although|while|unless|how|why)\b", last)[-1]
     if not is_clause(last) or not is_clause(hanging) or _FORMULA.search(found.string):
         return False
-    if not leading and words_in(before)[0] in _LISTS["subordinators"] | {"according"}:
+    if not leading and words_in(before)[0] in LISTS["subordinators"] | {"according"}:
         return False
     if re.search(r"\b(?:between|both|either|not only|such|so|too|from|and|or|that|more|less|than)$", before.rstrip()):
         return False
@@ -209,7 +209,7 @@ def ends_plainly(found: Found) -> bool:
 def is_second_clause(found: Found) -> bool:
     """A clause with a subject of its own after one that is whole; not the last of several, nor the one of two."""
     before, cut = _before(found), found["cut"]
-    if ("," in before and words_in(before)[0] not in _LISTS["subordinators"]) or re.search(r"[;:]", before):
+    if ("," in before and words_in(before)[0] not in LISTS["subordinators"]) or re.search(r"[;:]", before):
         return False
     if re.search(r"\b(?:between|both|one)\b", before) or re.search(
         r"\b(?:others?|latter|second|and so)\b|^; and\b", cut
@@ -221,13 +221,13 @@ def is_second_clause(found: Found) -> bool:
 def leads_in(found: Found) -> bool:
     """A clause or phrase in front of a main clause, whose subject is not told by it."""
     first = _next(found)
-    return opens_clause(found) and first not in _LISTS["pointing"] and not first.endswith(("ed", "ing"))
+    return opens_clause(found) and first not in LISTS["pointing"] and not first.endswith(("ed", "ing"))
 
 
 def is_passing_day(found: Found) -> bool:
     """A day that says when something was, in a sentence that denies nothing; not the news itself, nor one of two."""
     before, whole = _before(found), found.string
-    if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in _LISTS["dated"]:
+    if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in LISTS["dated"]:
         return False
     return is_clause(before) or is_clause(_after(found)[:40])
 
@@ -243,7 +243,7 @@ def is_between(found: Found) -> bool:
     """Between commas after a subject or an auxiliary: not between two clauses."""
     *leading, part = _BREAK.split(_before(found))
     words = words_in(part)
-    if not words or words[-1] in _LISTS["auxiliaries"]:
+    if not words or words[-1] in LISTS["auxiliaries"]:
         return bool(words) and not has_finite(_next(found))
     return has_finite(_next(found)) and not has_finite(part) and not leading
 
@@ -307,7 +307,7 @@ def english_rules() -> tuple[Rule, ...]:
     """The rules, in the order in which they are tried."""
     said = any_of("reporting")
     told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
-    light: list[tuple[str, str, Question]] = [
+    light: list[tuple[str, str, Condition]] = [
         ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
         ("dashes", r"(?P<cut>\s(?P<dash>--|–|—)\s[a-z][^–—;:]{2,140}?\s(?P=dash))(?=\s[a-z])", is_between_dashes),
         ("attribution", rf"(?P<cut>\s?,\s{WHO} {said}{WHEN}?{STATED}?{WHEN}?){END}", is_reported),
@@ -349,7 +349,7 @@ def english_rules() -> tuple[Rule, ...]:
             is_age,
         ),
     ]
-    heavy: list[tuple[str, str, Question]] = [
+    heavy: list[tuple[str, str, Condition]] = [
         ("relative", rf"(?P<cut>,\s{RELATIVES}\s[^;:()]{{3,160}}?,)(?=\s[a-z])", closes_before_verb),
         ("relative", rf"(?P<cut>\s?,\s(?:{RELATIVES}|where|{OF_THEM})\s[^;:()]{{3,200}}?){END}", ends_plainly),
         (

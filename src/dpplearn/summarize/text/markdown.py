@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NESTING = 60  # of lists and quotations: what is deeper the parser drops
 BRACKETS = 10  # in each other: those inside are text. The parser's time grows by as many times
 _IMAGES = re.compile(r"(?:!\[){9,}")  # a run of what opens images, each of which the parser would try
-_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
+_MANY_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
 _QUOTES = re.compile(r"^[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*){5,}>", re.MULTILINE)  # at the head of a line
 _HEAD = re.compile(r"(?:[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*)*>)?")
 _ENDS = 5  # of quotations without a blank line between them
@@ -96,7 +96,7 @@ def is_markdown(text: str) -> bool:
 def _plain_marks(source: str) -> str:
     """Without what nobody writes, and what would be deeper than the parser goes or cost it much time."""
     source = _bounded(_DEFINITION.sub("\n- ", source.replace("\r\n", "\n").replace("\r", "\n")))
-    source = _MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source)
+    source = _MANY_MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source)
     return _IMAGES.sub("", _QUOTES.sub(_five_deep, source))
 
 
