@@ -116,22 +116,6 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
 
 
 @quiet
-def test_starts_that_a_sample_compared_lead_to_the_same_maximum(monkeypatch):
-    X, y = made_up(40, 7, 8)
-    whole = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
-    asked = []
-    evaluate = Backend.evaluate
-    monkeypatch.setattr(Backend, "evaluate", lambda self, r, *more: asked.append(r.sample) or evaluate(self, r, *more))
-    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
-    model = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
-    assert any(asked)
-    assert not all(asked)
-    assert model.starts_.max() == pytest.approx(whole.starts_.max(), abs=1e-5)
-    np.testing.assert_allclose(model.theta_, whole.theta_, atol=2e-3)
-    np.testing.assert_allclose(model.similarity_.w, whole.similarity_.w, atol=2e-3)
-
-
-@quiet
 def test_a_fit_that_compared_starts_on_a_sample_goes_on_right(monkeypatch, tmp_path):
     """Climbs on the sample are not taken for climbs on all instances."""
     X, y = made_up(40, 7, 8)
@@ -393,12 +377,3 @@ def test_starts_that_disagree_and_weights_at_0_are_said():
     assert "2 of 3 starts end in a lower maximum" in second
     assert "by up to 3 in the log-posterior" in second
     assert 'similarity="fixed"' in second
-
-
-@quiet
-def test_rho_of_a_mixture_gives_the_same_kernel():
-    X, y = made_up(12, 6, 3)
-    model = ConditionalDPP(similarity="mixture").fit(X, y)
-    w = model.similarity_.w
-    assert model.nugget_ == w[0]
-    assert model.rho_**2 / (1 + model.rho_**2) == pytest.approx(w[1] / (1 - w[0]))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of
-from dpplearn._determinant_loops import subset_logdets
 from dpplearn._linalg import safe_log
 from dpplearn._run.progress import Progress, showing
 from dpplearn._run.threads import map_threads
@@ -325,6 +324,8 @@ class Sampler:
     ) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
         """Of sets that lie end to end, the m most probable that count, with log det; how many count, by size; and the
         cost nearest to the window of those that do not, though they have the right size."""
+        from dpplearn._determinant_loops import subset_logdets
+
         sized, sizes = (least <= sizes) & (sizes <= most), np.maximum(sizes, 0)  # -1 where one is not finished
         owner = np.repeat(np.arange(sizes.size), sizes)
         cost = np.bincount(owner, self.cost[indices], sizes.size)

@@ -174,7 +174,7 @@ class Backend:
         self.close()
 
 
-class Processes(Backend):
+class ProcessBackend(Backend):
     """Shards dealt out to processes, each of which keeps its own; a process that is lost is replaced."""
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, n_jobs: int) -> None:
@@ -213,7 +213,7 @@ class Processes(Backend):
             executor.close()
 
 
-_held: Backend | None = None  # in a process of `Processes`: its shards
+_held: Backend | None = None  # in a process of `ProcessBackend`: its shards
 
 
 def hold(sources: Sequence[Source], prepare: Prepare) -> None:
@@ -229,7 +229,7 @@ def answer_held(request: LikelihoodRequest | None) -> list[Any]:
         return _held.run(request, quietly)
 
 
-class Dask(Backend):
+class DaskBackend(Backend):
     """Shards as the results of tasks on a `distributed` cluster, kept in the workers' memory.
 
     Tasks, never `scatter`: what a lost worker held is computed again from its task, and scattered data is gone. Files
@@ -284,8 +284,8 @@ def make_backend(backend: Any, n_jobs: int | None, data: Shard | Sequence[Source
     """The backend that `n_jobs`, or "dask" or a distributed.Client, ask for, with the data in it; one shard is cut."""
     jobs, sources = check_jobs(n_jobs), cut(data, N_SHARDS) if isinstance(data, Shard) else list(data)
     if backend is not None:
-        return Dask(sources, prepare, None if isinstance(check_backend(backend), str) else backend, n_jobs)
-    return Backend(sources, prepare) if jobs == 1 else Processes(sources, prepare, jobs)
+        return DaskBackend(sources, prepare, None if isinstance(check_backend(backend), str) else backend, n_jobs)
+    return Backend(sources, prepare) if jobs == 1 else ProcessBackend(sources, prepare, jobs)
 
 
 def cut(shard: Shard, n_shards: int) -> list[Source]:

@@ -18,7 +18,7 @@ from dpplearn._checks import FloatArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, read_state, write_record
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import Part, cosines, shared_names
+from dpplearn.learning.similarity import SimilarityPart, cosines, shared_names
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard, check_examples
 
@@ -139,7 +139,7 @@ def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
                 x = next(blocks["dense"])
             if x.shape != (len(F), len(F) if kind == MATRIX else width):
                 raise IndexError("a part of its similarities has another shape than its items")
-            parts.append(Part(name, matrix=x) if kind == MATRIX else Part(name, phi=x))
+            parts.append(SimilarityPart(name, matrix=x) if kind == MATRIX else SimilarityPart(name, phi=x))
         cost, raw = next(blocks["cost"]), next(blocks["raw"])
         values = given | {"cost": cost if cost.size else None, "k": None if size < 0 else int(size)}
         if "encoding" in given:
@@ -172,11 +172,11 @@ def blocks_of(x: np.ndarray | None, name: str, shapes: np.ndarray) -> Iterator[n
 
 
 class Checkpoint:
-    """One file that holds how far a fit is, so that one that was interrupted goes on; without a path, no file.
+    """One file that holds how far a fit is, so that one that was interrupted goes on.
 
     Parameters
     ----------
-    path : path or None
+    path : path
     problem : mapping
         What makes a fit the same one: number of instances, features, prior. A file of another is an error.
 
@@ -189,16 +189,13 @@ class Checkpoint:
     n_iter : int
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, problem: Mapping[str, Any] | None = None) -> None:
-        self.path, self.problem = None if path is None else Path(path), dict(problem or {})
+    def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, Any]) -> None:
+        self.path, self.problem = Path(path), plain(dict(problem))
         self.n_iter, self.place, self.climbs = 0, 0, list[FloatArray]()
-        if self.path is None:
-            return
         if not self.path.parent.is_dir():
             raise FileNotFoundError(
                 f"checkpoint={str(path)!r} cannot be written: there is no folder {self.path.parent}."
             )
-        self.problem = plain(self.problem)
         data = read_state(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is None:
             return

@@ -27,7 +27,7 @@ from dpplearn.learning.training_set import Shard, check_examples, check_item_set
 from dpplearn.lowrank import LowRankDPP
 
 if TYPE_CHECKING:
-    from dpplearn.learning.summary import Summary
+    from dpplearn.learning.summary import ModelSummary
 
 WITHIN = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # options that limit what is chosen
 KERNEL = ("diversity", "nugget")  # and those that change the kernel
@@ -237,7 +237,7 @@ class ConditionalPredictor:
         half = ndtri((1 + level) / 2) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
 
-    def summary(self) -> Summary:
+    def summary(self) -> ModelSummary:
         """Tables of the weights with standard errors and z, and of the similarity's: to print, or for a notebook."""
         from dpplearn.learning.summary import conditional_summary
 

@@ -71,7 +71,6 @@ def find_candidates(
     cluster: Cluster,
     splitter: Splitter | None = None,
     limit: int | None = None,
-    *,
     min_words: int = 1,
     keep_all: bool = False,
 ) -> Candidates:
@@ -146,15 +145,16 @@ def _with_lines(pieces: list[_Ranked]) -> list[_Ranked]:
     """Where a document is lines without stops, as a list of headlines is, and few of them are told for sentences, the
     others that may state something are candidates too: one in five is no choice.
     """
-    if len(pieces) < LINES or any(one.piece.kind not in ("paragraph", "heading") for one in pieces):
-        return pieces
-    ranks = [one.rank for one in pieces]
+    found = sum(one.rank <= TITLE for one in pieces)
     lines = [not is_courtesy(one.text) for one in pieces]
-    if 5 * sum(rank <= TITLE for rank in ranks) >= 2 * len(pieces) or any(
-        line and is_closed(one.text) for one, line in zip(pieces, lines, strict=True)
+    if (
+        len(pieces) < LINES
+        or 5 * found >= 2 * len(pieces)
+        or any(one.piece.kind not in ("paragraph", "heading") for one in pieces)
+        or any(line and is_closed(one.text) for one, line in zip(pieces, lines, strict=True))
     ):
         return pieces
-    rank = TITLE if TITLE in ranks else SENTENCE
+    rank = TITLE if any(one.rank == TITLE for one in pieces) else SENTENCE
     return [
         one._replace(rank=min(rank, one.rank)) if line and may_state(one.text) else one
         for one, line in zip(pieces, lines, strict=True)
@@ -211,9 +211,7 @@ def _sorted_out(
     documents: Sequence[Document], ranked: Iterable[_Ranked], last: Sequence[int], repeats: dict[int, tuple[str, int]]
 ) -> Candidates:
     """Sentences, numbered in their documents, and what is none or not the first of its kind."""
-    sentences: list[Sentence] = []
-    set_aside: list[SetAside] = []
-    positions = [0] * len(documents)
+    sentences, set_aside, positions = list[Sentence](), list[SetAside](), [0] * len(documents)
     number = -1  # among the candidates
     title: str | None = None  # of the last section
     above: tuple[int, Block | None] = -1, None
