@@ -158,3 +158,17 @@ def test_a_row_group_is_read_once(tmp_path, monkeypatch):
     next(pieces[0].entries(pieces[0].source.fresh()))
     parquet(path, [one | {"id": "new"} for one in made_up(120)], rows=60)
     assert next(pieces[1].entries(pieces[1].source.fresh())).id == "new"
+
+
+def test_a_cluster_is_split_once(tmp_path, monkeypatch):
+    """By whoever asks whether it can be learned from, and by whoever then learns from it."""
+    from dpplearn.summarize import Summarizer
+    from dpplearn.summarize.corpora import cluster as module
+
+    split, real = [], module.find_candidates
+    monkeypatch.setattr(module, "find_candidates", lambda one, *how: split.append(one.id) or real(one, *how))
+    texts = ["The river rose by a metre. Boats sank in the harbour.", "Nine roads were closed. Schools stay shut."]
+    records = [{"id": f"c{k}", "documents": [texts[k % 2]], "references": [texts[k % 2][:26]]} for k in range(4)]
+    corpus = open_corpus(write(tmp_path / "c.jsonl", lines(*records)), usable=True)
+    Summarizer("paper", budget=6, unit="words").fit(corpus)
+    assert sorted(split) == ["c0", "c1", "c2", "c3"]

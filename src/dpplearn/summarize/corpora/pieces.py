@@ -56,7 +56,7 @@ class Wanted:
             references, names = [cluster.references[k] for k in kept], [cluster.reference_ids[k] for k in kept]
             cluster = replace(cluster, references=references, reference_ids=names)
         if self.usable and (lack := lacking(cluster)):
-            source.left.append(f"left out {cluster.name} of {source.path}: {lack}")
+            source.note("left", [f"left out {cluster.name} of {source.path}: {lack}"])
             return None
         return cluster
 

@@ -14,11 +14,10 @@ from typing import Any
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import entries, unpacked_name, walk
-from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.document import short
-from dpplearn.summarize.corpora.documents import suffixes
+from dpplearn.summarize.corpora.documents import refuse_address, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
 from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
@@ -140,9 +139,9 @@ class Corpus:
             there = sorted(census.said[what])
             if wanted is not None and there:
                 raise ValueError(f"No cluster of {self.name} has the {what} {wanted!r}. Found {', '.join(there)}.")
-        if notes.left:
+        if notes.noted("left"):
             raise ValueError(f"No cluster of {self.name} has both sentences and a reference summary: none is left.")
-        readable = " that can be read" if notes.bad else ""
+        readable = " that can be read" if notes.noted("bad") else ""
         raise ValueError(f"{self.name} holds no cluster{readable}. Give {kinds()}.")
 
     @property

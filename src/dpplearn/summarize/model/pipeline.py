@@ -165,12 +165,12 @@ def repeated_places(
     for number, path, seen in pieces:
         own = Source(path, skip_bad=corpus.skip_bad)
         for place, *said in seen:
-            before = len(own.bad)
+            before = len(own.passed)
             with own.tolerate():
                 census.see(path, *said)
-            if len(own.bad) > before:
+            if len(own.passed) > before:
                 dropped.setdefault(number, []).append(place)
-        notes.bad.extend(own.bad)
+        notes.add(own.passed)
     return census, dropped
 
 
@@ -213,7 +213,7 @@ class TrainingPipeline:
                 self.languages |= set() if language is None else {language}
                 self.clusters, self.documents = self.clusters + 1, self.documents + documents
                 counts.update(has)
-        notes.bad.extend(repeats.bad)
+        notes.add(repeats.passed)
         census.kept, self.counts = self.clusters, counts
         self.corpus.check(census, notes, stacklevel=5)
 
