@@ -102,13 +102,6 @@ def test_a_batch_that_was_stopped_goes_on(corpus, tmp_path, monkeypatch):
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
-def test_processes_write_the_same_lines(corpus, tmp_path):
-    for jobs in (1, 2):
-        done = run("batch", corpus, "--out", tmp_path / f"{jobs}.jsonl", "--budget", 20, "--jobs", jobs)
-        assert done.exit_code == 0, done.output
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
-
-
 def test_what_is_wrong_is_told_before_any_work(corpus, tmp_path):
     assert "does not exist" in run("batch", tmp_path / "no.jsonl", "--out", tmp_path / "o.jsonl").stderr
     assert "There is no file" in run("batch", corpus, "--out", tmp_path / "o.jsonl", "--model", "no.json").stderr

@@ -87,10 +87,9 @@ def command(
         clusters = clusters_to_score(whole, str(corpus))
         scoring = Scoring(budget, unit, scored_language(clusters, summarizer.language_))
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
-        models = Models(summarizer)
-        folder = ResultsFolder(out, evaluation_record(models, clusters, scoring, called))
+        folder = ResultsFolder(out, evaluation_record(summarizer, clusters, scoring, called))
         with bars() as show, open_workers(None, jobs) as workers:
-            found = evaluate_systems(models, clusters, names, scoring, folder, workers, progress=show)
+            found = evaluate_systems(Models(summarizer), clusters, names, scoring, folder, workers, progress=show)
     if as_json:
         print_json({**found.results, "details": found.details})
     else:
@@ -132,11 +131,6 @@ def wrote(out: Path | None) -> None:
 
 def stopped(out: Path | None) -> str:
     """What to say on Ctrl-C: what is kept, and how to go on."""
-    from dpplearn.summarize.experiments.results_folder import kept_in
-
     if out is None:
         return "Stopped. Nothing is kept: with --out FOLDER, a run that was stopped goes on where it was."
-    kept = kept_in(out)
-    if not kept:
-        return f"Stopped. {out} has no summary yet: run the same command again."
-    return f"Stopped. {out} keeps what is done ({kept}): run the same command with the same --out to go on."
+    return f"Stopped. {out} keeps what is done: run the same command with the same --out to go on."

@@ -30,7 +30,7 @@ def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None)
     if closest is not None and closest.similarity >= much and chosen.skipped and chosen.diversity < 1.0:
         yield (
             f"Note: {name(closest.item)} and {name(closest.nearest)} were both kept, though "
-            f"{closest.similarity:.2f} similar: {advice(chosen, closest, applied)}."
+            f"{closest.similarity:.2f} similar: a --diversity above {chosen.diversity:g} makes that count for more."
         )
     for skipped in chosen.skipped_among(name):
         yield f"{items.name}, {name(skipped.item)}: {skipped.reason}."
@@ -42,16 +42,6 @@ def names_of(items: Items) -> Callable[[int], str]:
         return items.where
     titles = items.get("title")
     return lambda i: f"{items.where(i)} ({' '.join(str(titles[i]).split())[:60]})" if titles[i] else items.where(i)
-
-
-def advice(chosen: DiverseSelection, closest: Kept, applied: Applied | None) -> str:
-    """What --diversity does for two items that are alike; with a model, what it would do is looked at."""
-    if applied is None:
-        return f"a --diversity above {chosen.diversity:g} makes that count for more"
-    enough = applied.apart((closest.item, closest.nearest))
-    if enough is None:
-        return "they would be with any --diversity: what the model learned makes the others worth less beside them"
-    return f"with --diversity {enough:g} only one of them would be"
 
 
 def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Applied | None) -> dict[str, Any]:

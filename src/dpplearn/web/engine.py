@@ -100,34 +100,21 @@ class Engine:
         self.default = next(iter(self.models))
         self.warmed = False
 
-    def is_compiled(self) -> bool:
-        """Whether loops of all kinds that requests need are on disk."""
-        from dpplearn._numba import are_kept
-        from dpplearn.learning._loops import gram
-        from dpplearn.sampling._spectral_loops import draw_block
-
-        return are_kept(gram, draw_block)
-
     def warm(self) -> None:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
         from dpplearn._numba import compiled_always
 
-        if self.warmed:
-            return
-        with compiled_always():
-            self._try_all()
-        self.warmed = True
-
-    def _try_all(self) -> None:
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
         two = Cluster.from_texts(["A storm hit the coast. Schools stay closed."])
         pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
-        for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {}), (two, room)):
-            reading = self.prepare(self.read(cluster, self.default))
-            for decoder in schema.DECODERS:
-                for diversity in (0.25, 0.5, 0.75):
-                    options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
-                    self.find(reading, options, samples=1_000).explain().to_dict()
+        with compiled_always():
+            for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {}), (two, room)):
+                reading = self.prepare(self.read(cluster, self.default))
+                for decoder in schema.DECODERS:
+                    for diversity in (0.25, 0.5, 0.75):
+                        options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
+                        self.find(reading, options, samples=1_000).explain().to_dict()
+        self.warmed = True
 
     def describe(self) -> schema.Models:
         """The models by name, and what may be asked of them."""

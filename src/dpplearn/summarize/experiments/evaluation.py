@@ -19,6 +19,7 @@ from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerp
 from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models, Task, make_summaries
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
+from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import ENGLISH
 
@@ -196,26 +197,23 @@ def evaluate_systems(
         if system in systems:  # said before the work, not after it
             models.regression(system)
     tasks, length = [Task(models, clusters, tuple(systems))], (scoring.budget, scoring.unit)
-    made = make_summaries(tasks, *length, folder, workers, progress=progress)
-    found = compare(made, clusters, scoring, folder.settings, workers)
-    folder.write(found.results, found.details, systems)
+    with folder.work(systems) as work:
+        made = make_summaries(tasks, *length, work, workers, progress=progress)
+        found = compare(made, clusters, scoring, folder.settings, workers)
+        folder.write(found.results, found.details, made)
     return found
 
 
 def evaluation_record(
-    models: Models, clusters: list[Cluster], scoring: Scoring, names: Mapping[str, Any]
+    summarizer: Summarizer, clusters: list[Cluster], scoring: Scoring, names: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All that an evaluation's results depend on; `names` say what the corpus and the model are called."""
-    summarizer, logistic, compress = models
-    features = summarizer.features_
-    own = {name: getattr(summarizer, name) for name in SETTINGS}
-    own["logistic"] = None if logistic is None else [logistic.w, logistic.tradeoff]
+    features, own = summarizer.features_, {name: getattr(summarizer, name) for name in SETTINGS}
     return {
         "command": "evaluate",
         **names,
         "corpus_hash": fingerprint_of(clusters),
         "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
         "clusters": len(clusters),
-        "compress": compress,
         **scoring.record,
     }

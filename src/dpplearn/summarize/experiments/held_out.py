@@ -59,8 +59,6 @@ class Experiment:
     train : list of Cluster
     test : list of Cluster, or None
         None leaves out one topic of `train` at a time, and tests on that.
-    tune : bool
-        As in `Summarizer.fit`.
     names : dict
         What the record says of the corpora: "train" and "test".
     """
@@ -69,7 +67,6 @@ class Experiment:
     systems: list[str]
     train: list[Cluster]
     test: list[Cluster] | None
-    tune: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,7 +100,6 @@ class Experiment:
             **{name: getattr(settings, name) for name in RECORDED},
             **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
             "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
-            "tune": self.tune,
             **self.scoring.record,
         }
 
@@ -112,30 +108,28 @@ class Experiment:
         folder: ResultsFolder,
         peers: Path | None = None,
         *,
-        encoding: str = "utf-8",
-        backend: Any = None,
         jobs: int | None = 1,
         progress: bool | Progress = False,
     ) -> ExperimentOutcome:
         """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
-        others, known = self.read_peers(peers, encoding) if peers is not None else ({}, {})
+        others, known = self.read_peers(peers) if peers is not None else ({}, {})
         scoring = self.scoring
-        with open_workers(backend, jobs) as workers:
-            tasks = self.plan(backend=backend, n_jobs=jobs, verbose=progress)
-            made = make_summaries(tasks, scoring.budget, scoring.unit, folder, workers, progress=progress)
+        with folder.work(self.systems) as work, open_workers(None, jobs) as workers:
+            tasks = self.plan(n_jobs=jobs, verbose=progress)
+            made = make_summaries(tasks, scoring.budget, scoring.unit, work, workers, progress=progress)
             found = {str(one.id): text for one, text in workers.each(oracle_text, self.train, self.summarizer)}
             oracle = {str(one.id): found[str(one.id)] for one in self.train}
             outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring), workers)
-        folder.write(outcome.table_2.results, outcome.table_2.details, self.systems)
+            folder.write(outcome.table_2.results, outcome.table_2.details, made)
         return outcome
 
-    def read_peers(self, path: Path, encoding: str) -> tuple[Summaries, Summaries]:
+    def read_peers(self, path: Path) -> tuple[Summaries, Summaries]:
         """Other systems' summaries of the clusters to test on, and of those to train on, where there are any."""
-        others = read_peers(path, [str(one.id) for one in self.tested], encoding)
+        others = read_peers(path, [str(one.id) for one in self.tested])
         clash = sorted(set(others) & set(self.systems))
         if clash:
             raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
-        return others, read_peers(path, [str(one.id) for one in self.train], encoding, required=False)
+        return others, read_peers(path, [str(one.id) for one in self.train], required=False)
 
     def plan(self, **where: Any) -> list[Task]:
         """Models, or how to train them, and what each is to summarize: a model for each decoder and topic left out.
@@ -146,7 +140,7 @@ class Experiment:
         groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
         tasks = []
         for decoder, systems in groups.items():
-            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems, self.tune)
+            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems)
             if systems and self.test is not None:
                 tasks.append(Task(learn(self.train, **where), self.test, systems))
             for topic in topics_of(self.train) if systems and self.test is None else ():
@@ -169,11 +163,9 @@ class Experiment:
         return ExperimentOutcome(table_2, first, shared, without)
 
 
-def train_models(
-    params: dict[str, Any], systems: Sequence[str], tune: bool, clusters: list[Cluster], **where: Any
-) -> Models:
+def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[Cluster], **where: Any) -> Models:
     """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
-    summarizer = Summarizer(**params).fit(clusters, tune=tune, **where)
+    summarizer = Summarizer(**params).fit(clusters, **where)
     asked = any(system in LEARNED for system in systems)
     return Models(summarizer, train_logistic(summarizer, clusters) if asked else None)
 

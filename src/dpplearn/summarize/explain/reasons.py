@@ -228,9 +228,14 @@ class Reasons:
 
     def behind(self, i: int) -> str:
         """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
-        gaps = {idea: float(amounts[i] - amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
+        gaps = {idea: float(self.amounts[idea][i] - mean) for idea, mean in self.means.items()}
         found = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
         return ", ".join(self.less(idea, i) for idea in found)
+
+    @cached_property
+    def means(self) -> dict[Idea, float]:
+        """What each idea adds for those that were chosen, on average."""
+        return {idea: float(amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
 
     def less(self, idea: Idea, i: int) -> str:
         """That a sentence has less of an idea than those that were chosen, or of what it has instead."""
