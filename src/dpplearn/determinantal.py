@@ -24,9 +24,9 @@ from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement, spectru
 from dpplearn._run.progress import Progress, showing
 from dpplearn.operand import Operand
 from dpplearn.process import Distribution, PointProcess, frozen
+from dpplearn.sampling import Tables
 from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
-from dpplearn.sampling.records import Tables
 from dpplearn.sampling.spectral import make_tables, sample_spectral, settled
 from dpplearn.subsets import Subsets
 

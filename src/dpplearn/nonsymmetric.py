@@ -31,8 +31,7 @@ from dpplearn.determinantal import ComplexArray, sum_of_pairs
 from dpplearn.minors import TwoSided, check_minors, log_minor, symmetric_rows
 from dpplearn.process import Absent, PointProcess, check_remaining, frozen, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
-from dpplearn.sampling.jumps import make_jumps, sample_jumps
-from dpplearn.sampling.records import Jumps
+from dpplearn.sampling.jumps import Jumps, make_jumps, sample_jumps
 from dpplearn.subsets import Subsets
 
 

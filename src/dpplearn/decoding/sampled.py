@@ -20,7 +20,7 @@ from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
-from dpplearn.sampling.records import Tables
+from dpplearn.sampling import Tables
 from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
 
 PILOT = 20_000  # sets that show the usual number of items

@@ -14,8 +14,7 @@ from numpy.random import Generator
 
 from dpplearn._checks import FloatArray, IntArray, shown
 from dpplearn._precision import NOTHING
-from dpplearn.sampling import end_to_end
-from dpplearn.sampling.records import Chain
+from dpplearn.sampling import Chain, end_to_end
 
 Entry = Callable[[int, int], float]
 MOST_MOVES = 10**11  # a day, or a week

@@ -10,8 +10,7 @@ from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._precision import EPS, LOST, PARALLEL
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
-from dpplearn.sampling import end_to_end
-from dpplearn.sampling.records import Tables
+from dpplearn.sampling import Tables, end_to_end
 
 MOST_ITEMS = 2 * 10**9  # item numbers of all samples together: 16 GB
 
