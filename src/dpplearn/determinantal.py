@@ -118,18 +118,14 @@ class Determinantal(Spectral, PointProcess):
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns; a low-rank L has only its rank."""
 
-    @abstractmethod
-    def _factor(self) -> Factor:
-        """L by pivots, each row accurate relative to its own length."""
-
     @property
     @abstractmethod
     def _operand(self) -> Operand:
         """L, as an array or as rows."""
 
-    @abstractmethod
-    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """L[rows, columns]."""
+    def _factor(self) -> Factor:
+        """L by pivots, each row accurate relative to its own length."""
+        return self._need_L().factor()
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -150,7 +146,7 @@ class Determinantal(Spectral, PointProcess):
     def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
         """The block S[rows, columns] of the similarities; an item of quality 0 is similar only to itself."""
         i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
-        block, scale = self._block(i, j), np.outer(self.quality[i], self.quality[j])
+        block, scale = self._need_L().block(i, j), np.outer(self.quality[i], self.quality[j])
         S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
         return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
 
@@ -185,10 +181,10 @@ class Determinantal(Spectral, PointProcess):
         return np.asarray(values - self.spectrum.log_normalizer)
 
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is).
+        """P(every item of `include` is in Y and none of `exclude` is): det(K_A) det(I - K'_B), where K' is K given A.
 
-        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0: no Y has an item and lacks it.
-        (`condition` on such an event, or on any other of probability 0, is an error.)
+        Sharing an item makes it 0: no Y has an item and lacks it. (`condition` on such an event, or on any other of
+        probability 0, is an error.)
         """
         A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
         if np.intersect1d(A, B).size:

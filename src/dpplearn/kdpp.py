@@ -13,10 +13,12 @@ from dpplearn._checks import FloatArray, IntArray, Items, check_int, check_subse
 from dpplearn._linalg import safe_log, spectrum_wide, tilt_to_size
 from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
 from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
-from dpplearn.operand import Dense, Operand
+from dpplearn.operand import Operand
 from dpplearn.process import Absent, check_remaining, frozen, impossible, remaining
 from dpplearn.sampling.spectral import settled
 from dpplearn.subsets import Subsets
+
+NO_K = "no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs"
 
 
 class KDPP(Spectral):
@@ -41,10 +43,7 @@ class KDPP(Spectral):
     (0.457, array([0.16, 0.84]))
     """
 
-    K = Absent("no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs")
-    marginal_kernel = Absent(
-        "no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs"
-    )
+    K, marginal_kernel = Absent(NO_K), Absent(NO_K)
     _methods = ("spectral", "mcmc")
 
     def __init__(self, dpp: Determinantal, k: int) -> None:
@@ -84,10 +83,8 @@ class KDPP(Spectral):
         if self.dpp._near_one:
             return self._of_marginals()
         lam, V = self.dpp.eigenpairs
-        if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0)):
-            whole = self._with_tail(lam, V)
-            if whole is not None:
-                return whole, V, float(log_esp(whole, self.k)[self.k, -1])
+        if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0) and self._is_whole(lam)):
+            return lam, V, float(log_esp(lam, self.k)[self.k, -1])
         factor = self.dpp._factor()
         rank = factor.pivots.size
         if self.k > rank:
@@ -100,26 +97,15 @@ class KDPP(Spectral):
         lam = p / np.maximum(1 - p, 1e-17)
         return lam, V, float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
 
-    def _with_tail(self, lam: FloatArray, V: FloatArray) -> FloatArray | None:
-        """The eigenvalues, with those that are nothing beside the largest where they are something beside the k-th.
+    def _is_whole(self, lam: FloatArray) -> bool:
+        """Whether the eigenvalues that were set to 0, because none is known from rounding, are nothing beside the k-th.
 
-        They were set to 0, because none is known from rounding; together they are what is missing in the trace. Each
-        has the share of it that its eigenvector gives, v^T L v. None where these eigenvectors are not known.
+        Together they are what is missing in the trace.
         """
-        n, enough = self.n, TAIL * float(lam[-self.k]) if self.k else np.inf
-        if n * singular(n) * float(lam.max(initial=0.0)) <= enough:  # however many there are
-            return lam
-        operand = self.dpp._operand
-        missing = math.fsum(np.append(operand.diag, -lam).tolist())  # exactly: it is small beside both sums
-        if missing <= enough or (lam[0] > 0.0 and lam.size == n):
-            return lam
-        if not isinstance(operand, Dense):
-            return None
-        tail = V[:, lam == 0.0]
-        shares = np.maximum(np.einsum("ij,ij->j", tail, operand.L @ tail), 0.0)
-        whole = lam.copy()
-        whole[lam == 0.0] = shares * (missing / shares.sum())
-        return whole
+        enough = TAIL * float(lam[-self.k])
+        if self.n * singular(self.n) * float(lam[-1]) <= enough or (lam[0] > 0.0 and lam.size == self.n):
+            return True
+        return math.fsum(np.append(self.dpp._operand.diag, -lam).tolist()) <= enough  # exactly: both sums are large
 
     def _of_marginals(self) -> tuple[FloatArray, FloatArray, float]:
         """The same where eigenvalues of K are near 1, or are 1: those directions are always taken, and so at most k."""

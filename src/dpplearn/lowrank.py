@@ -21,7 +21,7 @@ from dpplearn._checks import (
     row_lengths,
     square_sums,
 )
-from dpplearn._linalg import Factor, eigh_gram, factor_rows, project_out, to_dense
+from dpplearn._linalg import eigh_gram, project_out, to_dense
 from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import LARGE, Rows
@@ -80,9 +80,6 @@ class LowRankDPP(Determinantal):
         lam, V = eigh_gram(self.B)
         return frozen(lam), frozen(V)
 
-    def _factor(self) -> Factor:
-        return factor_rows(to_dense(self.B))
-
     @cached_property
     def _operand(self) -> Rows:
         return Rows(self.B, np.ones(self.n), square_sums(self.B), np.zeros(self.n))
@@ -92,9 +89,6 @@ class LowRankDPP(Determinantal):
         """B B^T, an n x n array; made anew each time, and never needed by anything else here."""
         self._some_items(None)
         return to_dense(self.B @ self.B.T)
-
-    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        return to_dense(self.B[rows] @ self.B[columns].T)
 
     def _log_prob(self, Y: IntArray) -> float:
         return -np.inf if Y.size > self.B.shape[1] else super()._log_prob(Y)
