@@ -6,7 +6,7 @@ import numpy as np
 
 from dpplearn._determinant_loops import log_minor
 from dpplearn._numba import jit
-from dpplearn.sampling._spectral_loops import NEVER, Unless, draw, make_work, steps_of_drawing
+from dpplearn.sampling._spectral_loops import draw, make_work, steps_of_drawing
 
 Array = np.ndarray[Any, Any]
 
@@ -57,9 +57,9 @@ def within_quotas(items, k, window, owed, counts):
 
 def steps_of_best(tables, size, window):
     """As for drawing a sample of each, and its determinant."""
-    k = max(len(tables.log_esp) - 1, tables.p.sum() + tables.hazard[-1:].sum())  # items expected, or rather more
+    k = max(len(tables.log_esp) - 1, -np.expm1(-np.diff(tables.hazard, prepend=0.0)).sum())  # items expected
     each = k**3 / 6 + k**2 * window.A.shape[1] if window.gram else k**3 / 6
-    return size * (50 + each) + steps_of_drawing(tables, size, 64 + size * k)
+    return size * (50 + each) + steps_of_drawing(size, 64 + size * k)
 
 
 @jit(steps=steps_of_best)
@@ -76,12 +76,11 @@ def best_of_block(tables, state, size, window):
     C = np.empty((min(n, 64), min(n, 64)))
     best, lengths = np.full(m, -np.inf), np.zeros(m, np.int64)
     kept = np.empty((m, min(n, 64)), np.int32)
-    count, nearest, gap, any_yet, counts = 0, np.nan, np.inf, False, np.zeros(n + 1, np.int64)
-    unless = Unless(cost, low, high, cost.min(), cost.max(), window.smallest, window.largest)
+    count, nearest, gap, counts = 0, np.nan, np.inf, np.zeros(n + 1, np.int64)
     owed, in_group = window.need.sum(), np.zeros(window.most.size, np.int64)
     for _ in range(size):
-        k = draw(tables, state, work, unless if any_yet else NEVER)  # with one, the nearest cost is not asked for
-        if k < window.smallest or k > window.largest:
+        k = draw(tables, state, work, window.smallest, window.largest)
+        if k < 0:
             continue
         total, bound = 0.0, 0.0
         for c in range(k):
@@ -93,7 +92,6 @@ def best_of_block(tables, state, size, window):
                 gap, nearest = away, total
             continue
         counts[k] += 1
-        any_yet = True
         # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization
         if count == m and bound < best[m - 1]:
             continue

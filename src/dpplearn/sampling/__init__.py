@@ -30,9 +30,7 @@ class Chain(NamedTuple):
 class Tables(NamedTuple):
     """What sampling needs of a spectrum; made once, read by every block."""
 
-    p: Array  # (h,) probabilities >= 1/2 of the first h columns of V, descending
-    hazard: Array  # (m - h,) running sum of -log(1 - p) over the other columns
-    guide: Array  # (g + 1,) first column whose hazard passes each of g equal steps
+    hazard: Array  # (m,) running sum of -log(1 - p) over the columns of V, whose probabilities p descend
     log_esp: Array  # (k + 1, m + 1) log elementary symmetric polynomials for a k-DPP, else (0, 0)
     V: Array  # (n, m) orthonormal columns
     accept: Array  # (m, n) alias tables of v_j(i)^2; (0, 0) where only a few samples are wanted

@@ -34,25 +34,14 @@ def make_tables(p: FloatArray, V: FloatArray, log_esp: FloatArray | None = None,
     if log_esp is None and V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
         p, V = p[p > 0.0], V[:, p > 0.0]
     n, m = V.shape
-    high = int(np.count_nonzero(p >= 0.5))
-    hazard = np.cumsum(-np.log1p(-p[high:]))
-    cells = max(hazard.size, 1)
-    steps = np.linspace(0.0, hazard[-1] if hazard.size else 1.0, cells + 1)
-    guide = np.minimum(np.searchsorted(hazard, steps, side="right"), max(hazard.size - 1, 0))
+    hazard = np.cumsum(-np.log1p(-np.minimum(p, 1.0 - EPS / 2)))  # of p = 1, more than is ever drawn
     shape = (m, n) if alias else (0, 0)
     accept, other = np.empty(shape), np.empty(shape, np.int32)
     V = view(np.ascontiguousarray(V) if alias else V)
     if alias:
         alias_tables(V, accept, other)
-    return Tables(
-        np.ascontiguousarray(p[:high]),
-        hazard,
-        guide.astype(np.int64),
-        np.empty((0, 0)) if log_esp is None else np.ascontiguousarray(log_esp),
-        V,
-        accept,
-        other,
-    )
+    log_esp = np.empty((0, 0)) if log_esp is None else np.ascontiguousarray(log_esp)
+    return Tables(hazard, log_esp, V, accept, other)
 
 
 def settled(p: FloatArray, V: FloatArray) -> FloatArray:
@@ -136,7 +125,7 @@ def sample_by_chain(tables: Tables, size: int, rng: np.random.Generator) -> tupl
         if tables.log_esp.size:
             k = choose_k_vectors(tables.log_esp, state, J)
         else:
-            k = choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
+            k = choose_vectors(tables.hazard, state, J)
         # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
         flip = n == m and 2 * k > n
         columns = np.setdiff1d(np.arange(n), J[:k]) if flip else J[:k]
