@@ -12,16 +12,10 @@ from dpplearn._checks import (
     FloatArray,
     IntArray,
     Items,
-    Seed,
-    check_choice,
-    check_int,
     check_items,
-    check_jobs,
-    check_rng,
     check_subset,
 )
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement, spectrum
-from dpplearn._run.progress import Progress, showing
 from dpplearn.operand import Operand
 from dpplearn.process import Distribution, PointProcess, frozen
 from dpplearn.sampling import Tables
@@ -54,47 +48,14 @@ class Spectral(Distribution):
         """One subset from n uniform numbers, item by item."""
         raise NotImplementedError
 
-    def sample(
-        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None,
-        progress: bool | Progress = False,
-    ) -> Subsets:  # fmt: skip
-        """Draw independent subsets.
-
-        Parameters
-        ----------
-        size : int
-            How many; 0 gives no subsets.
-        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-            The same seed gives the same subsets, whatever `n_jobs`.
-        method : {"spectral", "cholesky", "mcmc"}
-            "spectral" is exact; after one eigendecomposition the cost of a sample follows its size, not n. "cholesky"
-            (not for a k-DPP) is exact and needs no eigendecomposition where K is given, at n^3 / 3 operations a sample,
-            or n d^2 for features. "mcmc" is approximate: a Markov chain's states, n moves apart (100 at least) after 20
-            times as many (`ImplicitDPP` has the options).
-        n_jobs : int, optional
-            Threads; every core by default (None or -1).
-        progress : bool
-            Whether to show a bar, on a terminal or in a notebook; the spectral sampler draws in parts.
-
-        Returns
-        -------
-        Subsets
-            A sequence of sorted index arrays.
-        """
-        size = check_int(size, "size")
-        check_choice(method, "method", self._methods)
-        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         if method == "cholesky":
-            draws = sample_elimination(self._eliminate, self.n, size, generator, n_jobs=jobs)
-        elif method == "mcmc":
+            return sample_elimination(self._eliminate, self.n, size, rng, n_jobs=jobs)
+        if method == "mcmc":
             entries, gram = self._need_L().entries()
-            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, self._fixed_size)
-        else:
-            expected = self.expected_size
-            tables = self._sampling_tables(size)
-            with showing(progress, "Sampling"):
-                draws = sample_spectral(tables, size, generator, expected_size=expected, n_jobs=jobs)
-        return Subsets._of(*draws, self.n)
+            return sample_mcmc(Moves(entries, self.n, gram=gram), size, rng, self._fixed_size)
+        tables = self._sampling_tables(size)
+        return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
 
     def _sampling_tables(self, size: int) -> Tables:
         """What the spectral sampler reads, for `size` samples; never depends on what was drawn before."""

@@ -19,6 +19,7 @@ from dpplearn._checks import (
     check_quality,
     freeze_features,
     row_lengths,
+    scale_rows,
     square_sums,
 )
 from dpplearn._linalg import eigh_gram, project_out, to_dense
@@ -67,8 +68,7 @@ class LowRankDPP(Determinantal):
         """Rows b_i = q_i phi_i / |phi_i|, equation (8)."""
         U = check_directions(phi, "phi")
         q = check_quality(q, U.shape[0])
-        B = sparse.csr_array(sparse.diags_array(q) @ U) if sparse.issparse(U) else q[:, None] * U
-        return cls._of(B, np.arange(len(q)))
+        return cls._of(scale_rows(U, q), np.arange(len(q)))
 
     @property
     def n(self) -> int:

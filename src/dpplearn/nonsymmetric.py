@@ -13,13 +13,8 @@ from dpplearn._checks import (
     FloatArray,
     IntArray,
     Items,
-    Seed,
     check_array,
-    check_choice,
-    check_int,
     check_items,
-    check_jobs,
-    check_rng,
     check_subset,
     read_only,
     row_lengths,
@@ -326,38 +321,14 @@ class NonsymmetricDPP(PointProcess):
 
     # Sampling
 
-    def sample(self, size: int = 1, rng: Seed = None, *, method: str = "jumps", n_jobs: int | None = None) -> Subsets:
-        """Draw independent subsets, exactly.
+    _methods = ("jumps", "elimination")
 
-        Parameters
-        ----------
-        size : int
-            How many; 0 gives no subsets.
-        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-            The same seed gives the same subsets, whatever `n_jobs`.
-        method : {"jumps", "elimination"}
-            "jumps" goes from one chosen item to the next: after O(n d^2) once, O(k^2 d^2) for a sample of k items,
-            whatever n; what it prepares takes n d^2 / 32 numbers, up to 270 MB. "elimination"
-            decides one item after the other, in O(n d^2) a sample.
-        n_jobs : int, optional
-            Threads; every core by default (None or -1).
-
-        Returns
-        -------
-        Subsets
-            A sequence of sorted index arrays.
-        """
-        size = check_int(size, "size")
-        if method in ("spectral", "cholesky", "mcmc"):
-            raise ValueError(f'method={method!r} needs a symmetric kernel. Use "jumps" or "elimination".')
-        check_choice(method, "method", ("jumps", "elimination"))
-        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         if method == "jumps" and self._plain is not None:  # else its tables would lose digits
-            return Subsets._of(*sample_jumps(self._jumps, size, generator, n_jobs=jobs), self.n)
+            return sample_jumps(self._jumps, size, rng, n_jobs=jobs)
         Q, W, _ = self._marginal
         with blas_threads(len(W)):
-            draws = sample_elimination(lambda u: eliminate_rows(Q, W, u), self.n, size, generator, n_jobs=jobs)
-        return Subsets._of(*draws, self.n)
+            return sample_elimination(lambda u: eliminate_rows(Q, W, u), self.n, size, rng, n_jobs=jobs)
 
     @cached_property
     def _jumps(self) -> Jumps:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import Features, FloatArray, IntArray
+from dpplearn._checks import Features, FloatArray, IntArray, scale_rows
 from dpplearn._linalg import Factor, eigh_psd, factor_kernel, factor_rows, logdet, spectrum_wide, to_dense
 from dpplearn._precision import keeps_digits
 
@@ -72,9 +72,7 @@ class Rows:
     def scaled(self, part: Any = slice(None), scale: FloatArray | None = None) -> Features:
         """Rows b_i of B in float64, dense or sparse like the rows."""
         rows, scale = self.rows[part].astype(np.float64), (self.scale if scale is None else scale)[part]
-        if sparse.issparse(rows):
-            return sparse.csr_array(sparse.diags_array(scale) @ rows)
-        return scale[:, None] * rows
+        return scale_rows(rows, scale)
 
     def factor(self) -> Factor:
         """L by pivots, from the rows, where nothing is an item's own."""

@@ -13,13 +13,17 @@ from dpplearn._checks import (
     IntArray,
     Items,
     Seed,
+    check_choice,
     check_disjoint,
     check_int,
     check_items,
+    check_jobs,
+    check_rng,
     check_subset,
     read_only,
 )
 from dpplearn._notebook import LISTED, card, table
+from dpplearn._run.progress import Progress, showing
 from dpplearn.estimate import Estimate
 from dpplearn.subsets import Subsets
 
@@ -103,9 +107,46 @@ class Distribution(Frozen, ABC):
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The distribution of the remaining items, given that some are in Y and some are not, equation (10)."""
 
+    def sample(
+        self, size: int = 1, rng: Seed = None, *, method: str | None = None, n_jobs: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Subsets:  # fmt: skip
+        """Draw independent subsets.
+
+        Parameters
+        ----------
+        size : int
+            How many; 0 gives no subsets.
+        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
+            The same seed gives the same subsets, whatever `n_jobs`.
+        method : {"spectral", "cholesky", "mcmc"}, or {"jumps", "elimination"} of a kernel that is not symmetric
+            The first is the default. "spectral" is exact; after one eigendecomposition the cost of a sample follows its
+            size, not n. "cholesky" (not for a k-DPP) is exact and needs no eigendecomposition where K is given, at
+            n^3 / 3 operations a sample, or n d^2 for features. "mcmc" is approximate: a Markov chain's states, n moves
+            apart (100 at least) after 20 times as many (`ImplicitDPP` has the options). "jumps" is exact and goes from
+            one chosen item to the next: after O(n d^2) once, O(k^2 d^2) for a sample of k items, whatever n; what it
+            prepares takes n d^2 / 32 numbers, up to 270 MB. "elimination", exact, decides one item after the other, in
+            O(n d^2) a sample.
+        n_jobs : int, optional
+            Threads; every core by default (None or -1).
+        progress : bool
+            Whether to show a bar, on a terminal or in a notebook, where samples are drawn in parts.
+
+        Returns
+        -------
+        Subsets
+            A sequence of sorted index arrays.
+        """
+        size, method = check_int(size, "size"), check_choice(method or self._methods[0], "method", self._methods)
+        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+        with showing(progress, "Sampling"):
+            return Subsets._of(*self._draw(method, size, generator, jobs), self.n)
+
+    _methods: tuple[str, ...]
+
     @abstractmethod
-    def sample(self, size: int = 1, rng: Seed = None, *, method: str = ..., n_jobs: int | None = None) -> Subsets:
-        """Draw independent subsets."""
+    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
+        """indptr and indices of samples."""
 
     @abstractmethod
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
