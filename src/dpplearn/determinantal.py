@@ -8,13 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import (
-    FloatArray,
-    IntArray,
-    Items,
-    check_items,
-    check_subset,
-)
+from dpplearn._checks import FloatArray, IntArray, Items, check_items, check_subset
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement, spectrum
 from dpplearn.operand import Operand
 from dpplearn.process import Distribution, PointProcess, frozen

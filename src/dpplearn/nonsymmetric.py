@@ -9,16 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import (
-    FloatArray,
-    IntArray,
-    Items,
-    check_array,
-    check_items,
-    check_subset,
-    read_only,
-    row_lengths,
-)
+from dpplearn._checks import FloatArray, IntArray, Items, check_array, check_items, check_subset, read_only, row_lengths
 from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads

@@ -119,12 +119,7 @@ class Moves:
 
 
 def sample_mcmc(
-    moves: Moves,
-    size: int,
-    rng: Generator,
-    k: int | None,
-    burn_in: int | None = None,
-    thin: int | None = None,
+    moves: Moves, size: int, rng: Generator, k: int | None, burn_in: int | None = None, thin: int | None = None
 ) -> tuple[IntArray, IntArray]:
     """`size` states of the chain, `thin` moves apart (n, or 100), after `burn_in` moves (20 times as many).
 
