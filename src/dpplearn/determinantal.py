@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_items, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_items
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement, spectrum
 from dpplearn.operand import Operand
 from dpplearn.process import Distribution, PointProcess, frozen
@@ -135,22 +135,15 @@ class Determinantal(Spectral, PointProcess):
         values = subset_logdets(*self._operand.entries(), subsets.indptr, subsets.indices)
         return np.asarray(values - self.spectrum.log_normalizer)
 
-    def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is): det(K_A) det(I - K'_B), where K' is K given A.
-
-        Sharing an item makes it 0: no Y has an item and lacks it. (`condition` on such an event, or on any other of
-        probability 0, is an error.)
-        """
-        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
-        if np.intersect1d(A, B).size:
-            return 0.0
+    def _prob(self, A: IntArray, B: IntArray) -> float:
+        """det(K_A) det(I - K'_B), where K' is K given A."""
         both = np.union1d(A, B)
         K_AB = self.marginal_kernel(both, both)
         a, b = np.searchsorted(both, A), np.searchsorted(both, B)
         log_p = logdet(K_AB[np.ix_(a, a)])
         if log_p == -np.inf:
             return 0.0
-        return min(float(np.exp(log_p + logdet(np.eye(B.size) - schur_complement(K_AB, b, a)))), 1.0)
+        return float(np.exp(log_p + logdet(np.eye(B.size) - schur_complement(K_AB, b, a))))
 
     @property
     def _near_one(self) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_quality, check_square, row_lengths
+from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, row_lengths
 from dpplearn._linalg import (
     SMALL,
     Spectrum,
@@ -25,7 +25,7 @@ from dpplearn._linalg import (
 from dpplearn._precision import WIDE, rounding, singular
 from dpplearn.determinantal import SURE, Determinantal, odds
 from dpplearn.operand import Dense
-from dpplearn.process import check_remaining, frozen, impossible
+from dpplearn.process import frozen, impossible
 
 
 class DPP(Determinantal):
@@ -198,22 +198,7 @@ class DPP(Determinantal):
             return -np.inf
         return float(2 * np.log(size).sum() - r * np.log(SURE) - log_normalizer)
 
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
-
-        Returns
-        -------
-        DPP
-            On the items in neither set, numbered from 0; `items` tells what each was called at the start.
-
-        Examples
-        --------
-        >>> dpp = DPP([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
-        >>> given = dpp.condition(include=[1])
-        >>> given.items, given.marginals.round(3)
-        (array([0, 2]), array([0.583, 0.583]))
-        """
-        A, B, rest = check_remaining(self.n, include, exclude)
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
         items = self.items[rest]
         if self._L is not None:
             L = self.L

@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_int, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_int
 from dpplearn._linalg import safe_log, spectrum_wide, tilt_to_size
 from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
 from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
 from dpplearn.operand import Operand
-from dpplearn.process import Absent, check_remaining, frozen, impossible, remaining
+from dpplearn.process import Absent, frozen, impossible, remaining
 from dpplearn.sampling.spectral import settled
 from dpplearn.subsets import Subsets
 
@@ -152,14 +152,10 @@ class KDPP(Spectral):
         every = np.array(list(combinations(range(self.n), self.k)), np.int64)
         return np.exp(self._log_probs(Subsets._of(self.k * np.arange(len(every) + 1), every.ravel(), self.n)))
 
-    def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is): det(L_A) e_{k - |A|}(L') / e_k(L).
-
-        L' is the kernel of the remaining items given A.
-        """
-        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+    def _prob(self, A: IntArray, B: IntArray) -> float:
+        """det(L_A) e_{k - |A|}(L') / e_k(L), where L' is the kernel of the remaining items given A."""
         rest, more = remaining(self.n, A, B), self.k - A.size
-        if np.intersect1d(A, B).size or not 0 <= more <= rest.size:
+        if not 0 <= more <= rest.size:
             return 0.0
         if more in (0, rest.size):  # one set is left
             return float(np.exp(self._log_prob(A if more == 0 else np.union1d(A, rest))))
@@ -174,14 +170,9 @@ class KDPP(Spectral):
             log_e = KDPP(given, more)._tilted[2]
         except BeyondRankError:
             return 0.0
-        return min(float(np.exp(log_det + log_e - self._tilted[2])), 1.0)
+        return float(np.exp(log_det + log_e - self._tilted[2]))
 
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The k-DPP of the remaining items, given that `include` is in Y and `exclude` is not: of k - |include| items.
-
-        `items` of the result tells what each item was called at the start.
-        """
-        A, B, _ = check_remaining(self.n, include, exclude)
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
         if self.prob(A, B) == 0.0:
             raise impossible("include", A) if A.size else impossible("exclude", B)
         return type(self)(self.dpp.condition(A, B), self.k - A.size)

@@ -13,7 +13,6 @@ from dpplearn._checks import (
     Features,
     FloatArray,
     IntArray,
-    Items,
     check_directions,
     check_features,
     check_quality,
@@ -26,7 +25,7 @@ from dpplearn._linalg import eigh_gram, project_out, to_dense
 from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import LARGE, Rows
-from dpplearn.process import check_remaining, frozen, impossible
+from dpplearn.process import frozen, impossible
 from dpplearn.sampling.elimination import eliminate_rows
 
 
@@ -97,22 +96,17 @@ class LowRankDPP(Determinantal):
     def _at_once(self) -> bool:
         return not (sparse.issparse(self.B) and self.B.shape[0] * self.B.shape[1] > LARGE)
 
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
-
-        The remaining rows of B lose their part in the span of the included ones: again L = B B^T.
-        `items` of the result tells what each item was called at the start.
-        """
-        A, _, rest = check_remaining(self.n, include, exclude)
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
+        """The remaining rows of B lose their part in the span of the included ones: again L = B B^T."""
         if A.size == 0:
             return self._of(self.B[rest], self.items[rest])
         if A.size > self.B.shape[1] or self._operand.logdet(A) == -np.inf:
             raise impossible("include", A)
-        B = to_dense(self.B)
+        rows = to_dense(self.B)
         # where rounding would count for much, or columns outnumber rows: only the directions that are there
-        if B.shape[1] > B.shape[0] or (row_lengths(B) ** 2).sum() > WIDE:
-            B = self._factor().T
-        return self._of(project_out(B, rest, A), self.items[rest])
+        if rows.shape[1] > rows.shape[0] or (row_lengths(rows) ** 2).sum() > WIDE:
+            rows = self._factor().T
+        return self._of(project_out(rows, rest, A), self.items[rest])
 
     def _eliminate(self, u: FloatArray) -> IntArray:
         p, V, _ = self.spectrum

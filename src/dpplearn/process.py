@@ -103,9 +103,32 @@ class Distribution(Frozen, ABC):
         """Var|Y|."""
         return float(self.size_pmf @ (np.arange(self.n + 1) - self.expected_size) ** 2)
 
-    @abstractmethod
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The distribution of the remaining items, given that some are in Y and some are not, equation (10)."""
+        """The distribution of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
+
+        They are numbered from 0; `items` of the result tells what each was called at the start. Where `include` of a
+        nonsymmetric process cannot be all of Y, because an item comes with others only, the result has no likelihood
+        kernel L; all that needs none works.
+
+        Examples
+        --------
+        >>> from dpplearn import DPP
+        >>> given = DPP([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]]).condition(include=[1])
+        >>> given.items, given.marginals.round(3)
+        (array([0, 2]), array([0.583, 0.583]))
+        """
+        A, B = check_disjoint(include, exclude, self.n)
+        rest = remaining(self.n, A, B)
+        if rest.size == 0:
+            raise ValueError(
+                f"include and exclude name all {self.n} items, so that none remains to be random. "
+                "For the probability of this outcome, ask prob(include, exclude)."
+            )
+        return self._condition(A, B, rest)
+
+    @abstractmethod
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
+        """The same, of sorted sets without a common item, and the items in neither."""
 
     def sample(
         self, size: int = 1, rng: Seed = None, *, method: str | None = None, n_jobs: int | None = None,
@@ -148,13 +171,18 @@ class Distribution(Frozen, ABC):
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         """indptr and indices of samples."""
 
-    @abstractmethod
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
         """P(every item of `include` is in Y and none of `exclude` is).
 
         Sharing an item makes it 0: no Y has an item and lacks it. (`condition` on such an event, or on any other of
         probability 0, is an error.)
         """
+        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+        return 0.0 if np.intersect1d(A, B).size else min(self._prob(A, B), 1.0)
+
+    @abstractmethod
+    def _prob(self, A: IntArray, B: IntArray) -> float:
+        """The same, of sorted sets without a common item; rounding may make it more than 1."""
 
     @abstractmethod
     def pair_probs(self, items: Items | None = None) -> FloatArray:
@@ -335,18 +363,6 @@ def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
     left = np.ones(n, np.bool_)
     left[include] = left[exclude] = False
     return np.flatnonzero(left)
-
-
-def check_remaining(n: int, include: Items, exclude: Items) -> tuple[IntArray, IntArray, IntArray]:
-    """Two disjoint sets and the items in neither, of which there must be one."""
-    A, B = check_disjoint(include, exclude, n)
-    rest = remaining(n, A, B)
-    if rest.size == 0:
-        raise ValueError(
-            f"include and exclude name all {n} items, so that none remains to be random. "
-            "For the probability of this outcome, ask prob(include, exclude)."
-        )
-    return A, B, rest
 
 
 def impossible(name: str, subset: IntArray) -> ValueError:
