@@ -51,7 +51,7 @@ test-integrations: $(HOSTS)/.installed
 $(HOSTS)/.installed: pyproject.toml
 	test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
 	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-	  'langchain-core>=1.0' 'llama-index-core>=0.14' 'haystack-ai>=3.0' tiktoken pyarrow pytest hypothesis
+	  'langchain-core>=1.0' 'llama-index-core>=0.14' 'haystack-ai>=3.0' pyarrow pytest hypothesis
 	touch $(HOSTS)/.installed
 
 # With the oldest versions that pyproject.toml declares, which warn of what came later. Left out are the page (a browser), the
@@ -103,6 +103,7 @@ figures: venv
 # Offline; a warning (a page, link or anchor that is not there) is an error. scripts/ has our Markdown extension.
 docs: venv
 	PYTHONPATH=scripts $(BIN)/zensical build --clean --strict
+	@echo 'site/index.html opens in any browser. Its search needs a server: python3 -m http.server -d site'
 
 clean:
 	rm -rf .venv $(HOSTS) $(OLDEST) $(TORCH) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis

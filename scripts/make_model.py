@@ -18,8 +18,8 @@ from dpplearn import ConditionalDPP, ItemSet
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.decoding.limits import fits
-from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.quality import known_weights
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments.held_out import topic_of
@@ -27,8 +27,8 @@ from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.training import Trained, rouge_options
-from dpplearn.summarize.text.matching import ANY, normal_language
 from dpplearn.summarize.text.units import limit
+from dpplearn.summarize.text.words import ANY, normal_language
 
 DATA = Path("../shared/data")
 MODEL = Path(__file__).parent.parent / "src" / "dpplearn" / "summarize" / "data" / "general.json"

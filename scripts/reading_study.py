@@ -18,7 +18,7 @@ import numpy as np
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.model import about
-from dpplearn.summarize.model.choice import choose
+from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.text.words import words
 
@@ -73,7 +73,8 @@ def standing(found: Corpus, features: str) -> None:
             ready = model.prepare(cluster)
             for model.random_state in SEEDS:
                 allowed = ready.allowed(NONE, NONE)
-                plain = choose(ready, "consensus", found.words, "words", allowed, NONE, rng=model.random_state).subset
+                decision = Decision(ready, "consensus", found.words, "words", NONE, NONE, rng=model.random_state)
+                plain = decision.among(allowed).subset
                 sets = [np.sort(plain), model.summarize(ready, found.words, "words").order]
                 for way, subset in zip(ways, sets, strict=True):
                     out = subset[~ready.read.alone[subset]]

@@ -29,6 +29,9 @@ SHAPES = {
     "ids of pictures": ("a.eml", "Content-Type: image/png\nContent-ID: ", "; a=b"),
     "encodings": ("a.eml", "Content-Transfer-Encoding: ", "(a "),
     "encoded words": ("a.eml", "Subject: ", "=?utf-8?q?a?= "),
+    "lines that may go on": ("a.eml", "Content-Type: text/plain; format=flowed\n\n", "a \n"),
+    "blank quotations": ("a.eml", "Message-ID: <1>\n\n", "\n>\n"),
+    "introductions": ("a.eml", "Message-ID: <1>\n\n", "> a\nwrote:\n"),
     "nested parts": ("a.eml", "", "Content-Type: multipart/mixed; boundary=b\n\n--b\n"),
     "parts": (
         "a.eml",

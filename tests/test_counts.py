@@ -119,9 +119,7 @@ def test_counts_that_are_too_large_together():
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["baskets", "fit", "items.txt", "--out", "m.json", "--max-iter", HUGE],
         ["baskets", "fit", "items.txt", "--out", "m.json", "--rank", HUGE],
-        ["baskets", "fit", "items.txt", "--out", "m.json", "--jobs", HUGE],
         ["select", "items.jsonl", "-k", 1, "--max-per-group", HUGE, "--group", "g"],
     ],
 )

@@ -230,8 +230,8 @@ def test_a_k_dpp_answers_what_a_dpp_answers(name, k):
 
 
 def test_the_table_of_who_answers_what_is_true():
-    """docs/api.md names every public attribute of the distributions, but for what makes one."""
-    page = (Path(__file__).parents[1] / "docs" / "api.md").read_text("utf-8")
+    """docs/api names every public attribute of the distributions, but for what makes one."""
+    page = (Path(__file__).parents[1] / "docs" / "api" / "distributions.md").read_text("utf-8")
     head, _, *rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("|")]
     answers = {name.strip(" `"): set() for name in head[1:]}
     for names, *cells in rows:

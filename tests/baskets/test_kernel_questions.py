@@ -98,19 +98,6 @@ def test_completion_is_what_its_definition_says(hold, fitted, draws):
     assert found.auc == pytest.approx((larger + equal / 2).mean(), abs=0.02)  # which are equal is rounding's to say
 
 
-def test_models_without_probabilities_can_be_compared(draws):
-    class Popular:
-        items_ = np.arange(6)
-
-        def next_scores(self, basket):
-            return np.ones(6) * (basket.size > 0)
-
-    found = completion(Popular(), draws)
-    assert np.isnan(found.auc)
-    assert np.isnan(found.log_likelihood)
-    assert 50 < found.mpr < 65
-
-
 def test_the_strongest_pairs_have_the_counts_of_the_baskets(fitted, draws):
     """Every pair by hand: counts and lift from the baskets, correlations from all 64 probabilities."""
     found = fitted.together(k=3)

@@ -46,10 +46,10 @@ def test_a_packed_file_that_is_cut_leaves_nothing_behind(command, corpus, tmp_pa
 
 def test_a_line_for_each_cluster_in_order(corpus, tmp_path):
     out = tmp_path / "out.jsonl"
-    done = run("batch", corpus, "--out", out, "--budget", 20, "--split", "b", "--decoder", "greedy", "--jobs", 1)
+    done = run("batch", corpus, "--out", out, "--budget", 20, "--decoder", "greedy", "--jobs", 1)
     assert done.exit_code == 0, done.output
-    assert f"Wrote 35 summaries to {out}." in done.stderr
-    clusters = list(open_corpus(corpus, split="b"))
+    assert f"Wrote 70 summaries to {out}." in done.stderr
+    clusters = list(open_corpus(corpus))
     found, model = read(out), Summarizer.load()
     assert [line["id"] for line in found] == [one.id for one in clusters]
     for line, summary in zip(found, model.summarize_many(clusters, 20, "words", decoder="greedy"), strict=True):
@@ -100,13 +100,6 @@ def test_a_batch_that_was_stopped_goes_on(corpus, tmp_path, monkeypatch):
     assert run("batch", corpus, "--out", out, *arguments).exit_code == 0
     assert made[68:] == [f"c{k}" for k in range(64, 70)]  # the piece that was begun, and none before
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-
-
-def test_processes_write_the_same_lines(corpus, tmp_path):
-    for jobs in (1, 2):
-        done = run("batch", corpus, "--out", tmp_path / f"{jobs}.jsonl", "--budget", 20, "--jobs", jobs)
-        assert done.exit_code == 0, done.output
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
 
 
 def test_what_is_wrong_is_told_before_any_work(corpus, tmp_path):

@@ -152,21 +152,15 @@ def test_other_endings_than_txt_are_explained(tmp_path):
 
 
 def test_options_reach_the_scorer(files):
-    options = ("--no-stem", "--words", 2, "--combine", "best", "--alpha", 0.9, "--tokenizer", "unicode")
-    more = ("--confidence", 90, "--resamples", 50, "--jackknife")
+    options = ("--no-stem", "--words", 2, "--tokenizer", "unicode")
     (files[1] / "A" / "t2.txt").unlink()
-    found = as_json(run(*files, *options, *more, "--json"))
+    found = as_json(run(*files, *options, "--json"))
     expected = score_corpus(
         *({"t1": "the cat sat"}, {"t1": ["the cat", "a cat sat"]}),
         stem=False,
         words=2,
-        combine="best",
-        alpha=0.9,
         tokenizer="unicode",
         system="A",
-        confidence=90,
-        resamples=50,
-        jackknife=True,
     )
     assert found["systems"]["A"]["averages"]["rouge-1"]["f"] == expected.averages["rouge-1"].f._asdict()
     assert found["settings"]["words"] == 2
@@ -194,9 +188,6 @@ def test_invalid_utf8_names_file_and_byte(files):
     result = run(*files)
     assert result.exit_code == 1
     assert "t1.txt is not valid utf-8: byte 3 (0xe9) cannot be read" in result.stderr
-    assert "--encoding latin-1" in result.stderr
-    assert run(*files, "--encoding", "latin-1").exit_code == 0
-    assert "No encoding is called 'nope'" in run(*files, "--encoding", "nope").stderr
 
 
 def test_crlf_and_byte_order_mark(tmp_path):
@@ -263,11 +254,6 @@ def test_bad_folders(tmp_path, files_, message):
         (["--bytes", "5", "--words", "5"], 2, "one limit"),
         (["--metrics", "rouge-x"], 2, "No metric is called 'rouge-x'"),
         (["--metrics", ","], 2, "at least one metric"),
-        (["--confidence", "120"], 2, "confidence must lie between 1 and 100 (percent), but is 120.0"),
-        (["--confidence", "0.95"], 2, "in percent: 95 for bounds of 95 %, not 0.95"),
-        (["--encoding", "foo"], 2, "No encoding is called 'foo'"),
-        (["--encoding", "base64"], 2, "No encoding is called 'base64'"),
-        (["--jackknife"], 1, "'t2' has 1"),
     ],
 )
 def test_bad_options(files, options, code, message):

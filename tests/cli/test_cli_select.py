@@ -223,21 +223,12 @@ def test_standard_input(jsonl, tmp_path):
     assert ids(result) == ["a", "c"]
     assert "standard input, line 2: 0.82 similar to line 1." in result.stderr
     table = "id,text,score\na,cats sat,3\nb,stocks fell,2\n"
-    result = run("-", "-k", 1, "--format", "csv", stdin=table)
-    assert result.stdout == "id,text,score\na,cats sat,3\n"
     result = run("-", "-k", 1, stdin=table)
     assert result.exit_code == 1
     assert "standard input, line 1 must be a JSON object" in result.stderr
-    assert "give --format" in result.stderr
     assert "folder" not in result.stderr  # there is none to give
-    np.savez(tmp_path / "items.npz", embedding=np.eye(2))
-    result = run("-", "-k", 1, "--format", "npz", stdin=(tmp_path / "items.npz").read_bytes())
-    assert [json.loads(line)["item"] for line in result.stdout.splitlines()] == [0]
     assert run("-", "-k", 1, "--json", "--out", tmp_path / "x.json", stdin=given).exit_code == 0
     assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["selected"][0]["item"] == 0
-    text = tmp_path / "items.txt"
-    text.write_text(given, encoding="utf-8")
-    assert ids(run(text, "--format", "jsonl", "-k", 2)) == ["a", "c"]
 
 
 def test_no_scores_and_no_items(tmp_path):
@@ -313,7 +304,6 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     for mark, what in ((";", "semicolons"), ("\t", "tabs")):
         short.write_text(f"id{mark}e0{mark}e1\n1{mark}0.5{mark}2\n", "utf-8")
         assert f"must have commas between its cells, and has {what}" in error(short)
-    assert run(short, "--format", "tsv", "--embedding", "e0:e1", "-k", "1").exit_code == 0  # the advice works
     short.write_text("text; title\nRain fell.\n", "utf-8")  # a name as it is
     assert "commas" not in error(short)
     broken = tmp_path / "broken.npz"

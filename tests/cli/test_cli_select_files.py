@@ -1,7 +1,6 @@
 """`dpplearn select` on the files that people have: wide tables, TSV, JSON lists, arrays, texts with an encoder."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from click.testing import CliRunner
 
 from dpplearn import diversify
 from dpplearn.cli import main
-from dpplearn.cli.embedded import embed
 
 
 def run(*args, stdin=None):
@@ -55,20 +53,15 @@ def test_one_column_of_many_is_an_error(wide):
     assert "has no fields 'e0:e99'" in run(path, "--embedding", "e0:e99", "-k", 3).stderr
 
 
-def test_groups_ids_and_titles(wide):
+def test_groups_and_titles(wide):
     path = wide(".csv", ",")
     result = run(path, "--embedding", "e*", "-k", 5, "--group", "source", "--max-per-group", 3, "--min-per-group", 2)
     assert sorted(line.split(",")[3] for line in result.stdout.splitlines()[1:]) in (list("aaabb"), list("aabbb"))
-    result = run(path, "--embedding", "e*", "-k", 5, "--explain", "--id", "id", "--title", "title")
+    result = run(path, "--embedding", "e*", "-k", 5, "--explain")
     said = result.stderr.splitlines()
     assert len(said) == 22  # how many, twenty lines, and how many more
-    assert "(x" in said[1]
-    assert "Item" in said[1]
-    assert "--lines 0" in said[-1]
-    assert len(run(path, "--embedding", "e*", "-k", 5, "--explain", "--lines", 0).stderr.splitlines()) == 31
-    result = run(path, "--embedding", "e*", "-k", 5, "--id", "source")
-    assert result.exit_code == 1
-    assert "line 4: the 'source' 'a' occurs before" in result.stderr
+    assert "(Item " in said[1]
+    assert "10 more lines" in said[-1]
     result = run(path, "--embedding", "e*", "-k", 5, "--group", "source", "--min-per-group", 9)
     assert "asks for 18 items, and k is 5" in result.stderr
 
@@ -121,27 +114,6 @@ def test_one_array(dtype, tmp_path, data):
     assert "is not a NumPy array" in run(path, "-k", 3).stderr
 
 
-def test_texts_by_an_encoder_and_by_an_svd(tmp_path, monkeypatch):
-    (tmp_path / "made_up_encoder.py").write_text("def lengths(texts):\n    return [[len(t), 1.0] for t in texts]\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    texts = ["a", "b" * 9, "one two", "two three four", "four five"]
-    path = tmp_path / "texts.jsonl"
-    path.write_text("".join(json.dumps({"text": t}) + "\n" for t in texts))
-    expected = [texts[i] for i in diversify([[len(t), 1.0] for t in texts], np.zeros(5), k=2).subset]
-    result = run(path, "-k", 2, "--encoder", "made_up_encoder:lengths")
-    assert [json.loads(line)["text"] for line in result.stdout.splitlines()] == expected
-    assert "cannot be imported" in run(path, "-k", 2, "--encoder", "made_up_encoder:none").stderr
-    assert len(run(path, "-k", 4, "--dimensions", 2).stdout.splitlines()) == 4
-    one = embed(texts, "made_up_encoder:lengths", 1)
-    truth = np.linalg.svd([[len(t), 1.0] for t in texts])
-    assert one.shape == (5, 1)
-    np.testing.assert_allclose(np.abs(one[:, 0]), np.abs(truth.U[:, 0]) * truth.S[0])
-    assert embed(texts, "made_up_encoder:lengths", 7).shape == (5, 2)
-    alone = run(path, "-k", 2, "--encoder", "made_up_encoder:lengths", "--dimensions", 1, "--nugget", 0)
-    assert "1 of 5 items" in alone.stderr  # in one direction, a second adds nothing
-    sys.modules.pop("made_up_encoder", None)
-
-
 def test_a_memory_map_that_shrank(tmp_path, data):
     path = tmp_path / "E.npy"
     np.save(path, np.repeat(data[0], 1000, axis=0))
@@ -152,25 +124,3 @@ def test_a_memory_map_that_shrank(tmp_path, data):
         file.truncate(10_000)
     with pytest.raises(ValueError, match="which has only 10000 now"):
         diversify(E, np.arange(30_000), k=3)
-
-
-def test_an_encoder_is_for_texts(tmp_path, monkeypatch):
-    """It counts though the file has embeddings too, and is not asked for beside --embedding."""
-    code = "def first(texts):\n    return [[1.0, 0.0] if text == 'a' else [0.0, 1.0] for text in texts]\n"
-    code += "def one(texts):\n    return [[1.0]]\n"
-    (tmp_path / "another_encoder.py").write_text(code)
-    monkeypatch.syspath_prepend(tmp_path)
-    path = tmp_path / "both.jsonl"
-    rows = [("b", [1.0, 0.0]), ("b", [0.0, 1.0]), ("a", [1.0, 0.0])]
-    path.write_text("".join(json.dumps({"text": t, "embedding": e}) + "\n" for t, e in rows))
-    assert [json.loads(line)["text"] for line in run(path, "-k", 2).stdout.splitlines()] == ["b", "b"]
-    by_text = run(path, "-k", 2, "--encoder", "another_encoder:first")
-    assert by_text.exit_code == 0, by_text.output
-    assert sorted(json.loads(line)["text"] for line in by_text.stdout.splitlines()) == ["a", "b"]
-    for option in (["--encoder", "another_encoder:first"], ["--dimensions", 2]):
-        both = run(path, "-k", 2, "--embedding", "embedding", *option)
-        assert both.exit_code == 2
-        assert "leave --embedding out" in both.stderr
-    wrong = run(path, "-k", 2, "--encoder", "another_encoder:one")
-    assert wrong.exit_code == 1
-    assert "found an array of shape (1, 1)" in wrong.stderr

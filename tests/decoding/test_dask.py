@@ -56,41 +56,6 @@ def test_all_candidates_of_every_part_give_the_same_choice(columns, rng):
 
 
 @pytest.mark.usefixtures("client")
-def test_little_is_lost(rng):
-    E, s = problem(rng, n=6000, d=12)
-    one = diversify(E, s, k=600, nugget=1e-6)
-    two = diversify(da.from_array(E, chunks=(500, -1)), s, k=600, nugget=1e-6, per_part=200)
-    assert two.parameters["candidates"] == 2400
-    floor = np.log(1e-6)
-    assert two.gains.sum() - 600 * floor > 0.99 * (one.gains.sum() - 600 * floor)
-
-
-@pytest.mark.usefixtures("client")
-def test_limits(rng):
-    E, s = problem(rng)
-    parts = da.from_array(E, chunks=(100, -1))
-    group = rng.choice(["a", "b", "c"], 400, p=[0.9, 0.08, 0.02])
-    cost = rng.integers(1, 5, 400).astype(float)
-    call = {"groups": group, "max_per_group": {"a": 10}, "min_per_group": {"c": 3}, "include": [7, 333], "exclude": [8]}
-    call["nugget"] = 1e-6
-    for more in ({"k": 30}, {"k": 30, "budget": 50.0, "cost": cost}):
-        one, two = (diversify(X, s, **more, **call) for X in (E, parts))
-        floor = 30 * np.log(1e-6)
-        assert two.gains.sum() - floor > 0.99 * (one.gains.sum() - floor)
-        few = diversify(parts, s, **more, **call, per_part=10)
-        assert (group[few.subset] == "a").sum() <= 10
-        assert (group[few.subset] == "c").sum() >= 3
-        assert {7, 333} <= set(few.subset.tolist())
-        assert 8 not in few.subset
-        assert few.cost <= 50
-    earlier = rng.standard_normal((5, 6))
-    call = {"k": 20, "given": earlier, "nugget": 1e-6}
-    one, two = diversify(E, s, **call), diversify(parts, s, per_part=400, **call)
-    np.testing.assert_array_equal(two.subset, one.subset)
-    assert len(diversify(parts, s, k="auto", min_gain=0.2)) == len(diversify(E, s, k="auto", min_gain=0.2))
-
-
-@pytest.mark.usefixtures("client")
 @pytest.mark.parametrize("equal", [True, False])
 def test_past_the_rank_by_near_items(equal, rng):
     """Every candidate of every part, so that the last choice is that of the whole."""
@@ -186,25 +151,7 @@ def test_groups_that_need_some_find_cheap_ones_in_every_part(rng):
     assert found.sorted_subset.tolist() == [0, 1, 2, 3]
 
 
-def test_as_many_workers_as_jobs(monkeypatch):
-    def none():
-        raise ValueError
-
-    monkeypatch.setattr(dd, "get_client", none)  # that of other tests is no matter here
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # their dashboard's port is in use
-        with two_rounds.cluster_client(None, 1) as client:
-            assert len(client.scheduler_info()["workers"]) == 1
-
-
 PART = two_rounds.Part(0, 5, None, (), "E")
-
-
-def test_an_included_item_that_no_part_gives_is_said(rng, monkeypatch):
-    found = two_rounds.Picked(np.arange(3), rng.standard_normal((3, 2)), "")
-    monkeypatch.setattr(two_rounds, "first_round", lambda *_: [found])
-    with pytest.raises(RuntimeError, match="Item 4 is to be included"):
-        two_rounds.choose_in_parts([PART], 2, np.zeros(5), asked(2), include=[4])
 
 
 @pytest.mark.usefixtures("client")

@@ -43,13 +43,6 @@ def plain(L, group, cost, most, need, k, budget=np.inf, start=()):
         Y.append(max(able, key=lambda i: np.linalg.slogdet(L[np.ix_([*first, *Y, i], [*first, *Y, i])])[1]))
 
 
-def test_why_a_run_within_groups_ended(rng):
-    E, s = problem(rng, d=10)
-    group = np.arange(40) % 4
-    assert "size limit of 6" in diversify(E, s, k=6, groups=group, max_per_group=2).reason
-    assert "limits of its group" in diversify(E, s, k=9, groups=group, max_per_group=2).reason
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_groups_by_the_definition(seed):
     rng = np.random.default_rng(seed)
@@ -70,24 +63,6 @@ def test_groups_by_the_definition(seed):
     assert few.cost <= budget
     assert (counts >= need).all()
     assert (counts <= most).all()
-
-
-def test_limits_of_one_kind(rng):
-    E, s = problem(rng, n=60, d=24)
-    source = rng.integers(0, 5, 60)
-    found = diversify(E, s, k=10, groups=source, max_per_group=2)
-    assert np.bincount(source[found.subset]).tolist() == [2] * 5
-    assert (
-        diversify(E, s, k=20, groups=source, max_per_group=2).reason
-        == "no other candidate is within the limits of its group"
-    )
-    assert np.bincount(source[diversify(E, s, k=11, groups=source, min_per_group=2).subset]).min() == 2
-    everything = diversify(E, s, k=12, groups=source, max_per_group=60)
-    np.testing.assert_array_equal(everything.subset, diversify(E, s, k=12).subset)
-    assert any("of its group" in one.reason for one in found.skipped)
-    kept = diversify(E, s, k=5, groups=source, max_per_group=1, include=[3, 4][:1], exclude=[5, 6])
-    assert 3 in kept.subset
-    assert not {5, 6} & set(kept.subset)
 
 
 def test_a_group_of_duplicates_gets_what_it_is_owed(rng):
@@ -168,30 +143,6 @@ def test_the_next_items_given_earlier_ones(k, make, rng):
     np.testing.assert_array_equal(
         diversify(E, s, k=k, given=[], nugget=0.01).subset, diversify(E, s, k=k, nugget=0.01).subset
     )
-
-
-def test_in_two_steps_as_in_one(rng):
-    """Greedy choice of 20, then of 10 given those, is that of 30."""
-    E, s = problem(rng, n=200)
-    every = diversify(E, s, k=30, nugget=0.01).subset
-    np.testing.assert_array_equal(diversify(E, s, k=10, given=every[:20], nugget=0.01).subset, every[20:])
-
-
-def test_pairs_of_limits_by_all_sets(rng):
-    """No set of the size asked for is refused by mistake: a solution is found whenever one exists."""
-    E, s = problem(rng, n=6)
-    group = np.array([0, 0, 1, 1, 2, 2])
-    cost = np.array([1.0, 5.0, 2.0, 4.0, 3.0, 3.0])
-    for budget in range(4, 14):
-        sets = [Y for size in (2, 3, 4) for Y in combinations(range(6), size) if cost[list(Y)].sum() <= budget]
-        possible = any({0, 2} <= set(group[list(Y)]) for Y in sets)
-        call = {"groups": group, "min_per_group": {0: 1, 2: 1}, "cost": cost, "budget": float(budget), "k": 4}
-        assert possible == (budget >= 4)
-        found = diversify(E, s, nugget=0.01, **call)
-        assert {0, 2} <= set(group[found.subset])
-        assert found.cost <= budget
-    with pytest.raises(ValueError, match="the cheapest items that would do cost 4"):
-        diversify(E, s, **(call | {"budget": 3.0}))
 
 
 @pytest.mark.parametrize(

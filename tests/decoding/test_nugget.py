@@ -8,7 +8,7 @@ from scipy import sparse
 
 from brute_decoding import nugget_kernel
 from dpplearn import DPP, LowRankDPP, NonsymmetricDPP, diversify
-from dpplearn.decoding import engine, greedy_map
+from dpplearn.decoding import greedy_map
 
 
 def problem(rng, n=80, d=6, spread=0.4):
@@ -63,76 +63,12 @@ def test_equals_plain_greedy_on_the_dense_kernel(k, make, nugget, rng):
         assert low.log_prob == pytest.approx(found.log_prob)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("k", [8, 120])
-def test_blocks_and_passes_change_nothing(k, dtype, rng, monkeypatch):
-    """Small blocks and pools, so that all ways to bring a gain up to date are taken."""
-    q, phi = problem(rng, n=400, d=10, spread=0.05)
-    phi = phi.astype(dtype)
-    expected = greedy_map(DPP(nugget_kernel(q, phi, 1e-3)), k=k)
-    for start, pool, rows in ((8, 32, 16), (1, 4, 7), (8, 2**16, 2**16), (256, 2**16, 2**16)):
-        monkeypatch.setattr(engine.ArrayOps, "start", start)
-        monkeypatch.setattr(engine, "WHOLE", 0)
-        monkeypatch.setattr(engine, "POOL", pool)
-        monkeypatch.setattr(engine, "PASS", rows)
-        found = greedy_map((q, phi), k=k, nugget=1e-3)
-        np.testing.assert_array_equal(found.subset, expected.subset)
-        np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-8, atol=1e-8)
-
-
-def test_with_costs_and_a_budget(rng):
-    q, phi = problem(rng, n=60, d=4)
-    cost = rng.integers(1, 9, 60).astype(float)
-    L = nugget_kernel(q, phi, 0.01)
-    expected, _ = plain_greedy(L, 99, cost, 60.0)
-    found = greedy_map((q, phi), cost, 60.0, nugget=0.01, cost_power=0.0)
-    assert found.subset.tolist() == expected
-    assert found.subset.size > 4
-    assert (
-        greedy_map((q, phi), cost, 60.0, nugget=0.01).subset.tolist() == greedy_map(DPP(L), cost, 60.0).subset.tolist()
-    )
-
-
-def test_without_a_nugget_the_rank_is_the_end(rng):
-    q, phi = problem(rng)
-    found = greedy_map((q, phi), k=50)
-    assert len(found) == 6
-    np.testing.assert_array_equal(diversify(phi, q, k=50, nugget=0).subset, diversify(phi, q, k=6).subset)
-    assert diversify(phi, q, k=6).parameters["nugget"] == 0.0
-    past = diversify(phi, q, k=50, nugget=1e-6)
-    assert past.parameters["nugget"] == 1e-6
-    assert past.parameters["kernel"] == "linear"
-    assert len(past) == 50
-    assert np.isfinite(past.gains).all()
-
-
 def test_past_the_rank_what_was_chosen_least_comes_next():
     """Nine items along one axis and two along another: after one of each, the second axis is in want."""
     E = np.repeat(np.eye(2), [9, 2], axis=0)
     found = diversify(E, np.ones(11), k=4, nugget=1e-6)
     assert sorted(found.subset[:2] // 9) == [0, 1]
     assert sorted(found.subset[2:] // 9) == [0, 1]  # and not the axis with more items
-
-
-@pytest.mark.parametrize("share", [0.5, 0.1, 0.001])
-def test_until_a_further_item_adds_little(share, rng):
-    q, phi = problem(rng, n=60, d=12)
-    found = diversify(phi, np.log(q), k="auto", min_gain=share)
-    every = diversify(phi, np.log(q), k=12, nugget=0)
-    every_gains = np.exp(every.gains)
-    size = int((every_gains > share * every_gains[0]).sum())
-    np.testing.assert_array_equal(found.subset, every.subset[:size])
-    assert found.shares.min() > share
-    np.testing.assert_allclose(every.shares, every_gains / every_gains[0])
-    if size < 12:
-        assert f"less than {share:g}" in found.reason
-
-
-def test_float16_is_read_in_place(rng):
-    E = rng.standard_normal((80_000, 8)).astype(np.float16)
-    found = diversify(E, rng.random(80_000), k=30, kernel="linear")
-    assert np.shares_memory(found.candidates.rows, E)
-    assert found.nearest.items.size == 80_000
 
 
 @pytest.mark.parametrize("method", ["exact", "local"])
@@ -148,15 +84,6 @@ def test_other_decoders_take_it(method, rng):
         assert tuple(found.sorted_subset) == best
     assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
     assert len(diversify(phi, s, k=4, decoder="exact")) <= 2  # the rank
-
-
-@pytest.mark.parametrize("nugget", [-0.1, 1.5, 1e-12, "a", True, np.nan])
-def test_a_nugget_that_is_none(nugget, rng):
-    q, phi = problem(rng)
-    with pytest.raises(ValueError, match="nugget must be 0, or"):
-        greedy_map((q, phi), k=3, nugget=nugget)
-    with pytest.raises(ValueError, match="nugget must be 0, or"):
-        diversify(phi, q, k=3, nugget=nugget)
 
 
 def test_what_else_is_refused(rng):

@@ -7,7 +7,7 @@ import pytest
 
 from brute_decoding import algorithm_2, best_set, feasible, kernel, log_minor, mean_f1, random_problem
 from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP
-from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
+from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.registry import DECODERS, decoder
 
@@ -76,16 +76,6 @@ def test_consensus_by_counts_keeps_them_too(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_exact_finds_the_best_set_of_different_groups(seed):
-    L, _, cost, budget, groups = problem(seed)
-    best, _ = best_set(L, cost, budget, **one_each(groups))
-    chosen = exact_map(DPP(L), cost, budget, **one_each(groups))
-    assert chosen.optimal
-    assert len(set(groups[chosen.subset])) == len(chosen)
-    assert np.sum(chosen.gains) == pytest.approx(best, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("rule", ["probability", "log"])
 def test_greedy_of_every_kind_of_model_passes_over_full_groups(seed, rule):
     L, B, cost, budget, groups = problem(seed)
@@ -114,36 +104,6 @@ def test_samples_outside_the_quotas_do_not_count(seed, limits):
     assert abs(chosen.n_feasible - 30_000 * P) < 5 * np.sqrt(30_000 * P * (1 - P)) + 1e-9
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_consensus_is_best_among_sets_of_different_groups(seed):
-    L, _, cost, budget, groups = problem(seed)
-    counts = np.random.default_rng(seed).integers(0, 3, (8, 6)) + np.eye(8, 6, dtype=int)
-    chosen = consensus(DPP(L), cost, budget, utility=counts, n_samples=60, rng=seed, **one_each(groups))
-    assert len(set(groups[chosen.subset])) == len(chosen)
-
-    def value(Y):
-        return mean_f1(counts, Y, chosen.references)
-
-    choices = feasible(cost, budget, **one_each(groups))
-    assert chosen.utility == pytest.approx(value(chosen.subset), abs=1e-9)
-    assert chosen.utility > 0.97 * max(map(value, choices))  # a search, from three starts
-    for Y in choices:  # no move of one item is better
-        if len(set(Y) ^ set(chosen.subset.tolist())) == 1:
-            assert value(Y) <= chosen.utility + 1e-6
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_local_search_ends_where_no_allowed_move_helps(seed):
-    L, _, cost, budget, groups = problem(seed)
-    chosen = local_search(DPP(L), cost, budget, **one_each(groups))
-    Y = set(chosen.subset.tolist())
-    assert len(set(groups[chosen.subset])) == len(chosen)
-    value = float(chosen.gains.sum())
-    for Z in feasible(cost, budget, **one_each(groups)):
-        if len(Y - set(Z)) <= 1 and len(set(Z) - Y) <= 1:
-            assert np.linalg.slogdet(L[np.ix_(Z, Z)])[1] <= value + 1e-8
-
-
 @pytest.mark.parametrize("name", list(DECODERS))
 def test_an_item_to_include_fills_its_group_and_two_are_refused(name):
     L, _, cost, budget, _ = problem(3)
@@ -158,12 +118,6 @@ def test_an_item_to_include_fills_its_group_and_two_are_refused(name):
         decoder(name)(DPP(L), cost, budget, groups=[1, 2], max_per_group=1, **options)
     full = decoder(name)(DPP(L), cost, budget, include=[1], groups=np.zeros(8), max_per_group=1, **options)
     assert full.subset.tolist() == [1]
-
-
-def test_the_reason_says_that_groups_are_full():
-    chosen = greedy_map(DPP(3.0 * np.eye(4)), k=4, **one_each([0, 0, 1, 1]))
-    assert chosen.sorted_subset.tolist() == [0, 2]
-    assert "limits of its group" in chosen.reason
 
 
 def test_where_no_sample_keeps_the_quotas_the_reason_says_so():
@@ -190,16 +144,6 @@ def test_what_may_be_chosen_of_groups_is_what_samples_are_to_cost():
     assert check_limits(30, np.full(30, 2.0), None, 2, **one_each(groups)).worth == 4.0
     chosen = typical_map(DPP(np.eye(30)), k=20, n_samples=2_000, rng=0, **one_each(groups))
     assert sorted(groups[chosen.subset]) == [0, 1, 2]
-
-
-def test_groups_of_the_items_left(rng):
-    """With most items excluded, groups are numbered past the number of items."""
-    n = 40
-    dpp = DPP(np.eye(n) * 2.0)
-    groups = np.repeat(np.arange(n // 2), 2)
-    chosen = sampled_map(dpp, np.ones(n), 3.0, exclude=np.arange(34), n_samples=5_000, rng=rng, **one_each(groups))
-    assert chosen.subset.min() >= 34
-    assert np.unique(groups[chosen.subset]).size == chosen.subset.size == 3
 
 
 @pytest.mark.parametrize("name", list(DECODERS))

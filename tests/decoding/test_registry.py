@@ -23,13 +23,6 @@ def added(monkeypatch):
     return "worst-first"
 
 
-def test_names_and_functions():
-    assert list(DECODERS)[:5] == ["greedy", "sampled", "consensus", "exact", "local"]
-    assert decoder("greedy") is greedy_map
-    assert all(callable(decoder(name)) and DECODERS[name].help for name in DECODERS)
-    assert {name for name, known in DECODERS.items() if known.random} == {"sampled", "consensus", "typical"}
-
-
 @pytest.mark.parametrize("name", ["best", "Greedy", "sample", None, ["greedy"]])
 def test_an_unknown_name_lists_those_that_are_known(name):
     with pytest.raises(ValueError, match=r"^--decoder .*'greedy'.*'local'.*found"):

@@ -177,14 +177,19 @@ def packages():
 
 
 def test_api_has_every_public_name(site, pages):
-    documented = set(re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE))
-    names = {}
+    on_page = {
+        path.with_suffix(".html").name: set(re.findall(r"^::: (\S+)$", path.read_text("utf-8"), re.MULTILINE))
+        for path in (ROOT / "docs" / "api").glob("*.md")
+    }
+    documented = set().union(*on_page.values())
+    public = {}
     for value, name in public_names():
-        names.setdefault(id(value), set()).add(name)
-    missing = [sorted(same) for same in names.values() if not same & documented]
-    assert not missing, f"api.md lacks {missing}"
-    ids = pages[site / "api.html"].ids
-    assert documented <= ids, f"no docstring was found for {sorted(documented - ids)}"
+        public.setdefault(id(value), set()).add(name)
+    missing = [sorted(same) for same in public.values() if not same & documented]
+    assert not missing, f"docs/api lacks {missing}"
+    for page, names in on_page.items():
+        ids = pages[site / "api" / page].ids
+        assert names <= ids, f"no docstring was found for {sorted(names - ids)}"
 
 
 def test_benchmark_tables_are_those_of_the_results():

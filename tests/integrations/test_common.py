@@ -1,27 +1,28 @@
 """What all adapters share, without any framework."""
 
 import importlib
+import socket
 import sys
-import types
 
 import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, given_vectors, tiktoken_counter
+from dpplearn.integrations._common import NOTE, Chooser, cosines, estimated_tokens, given_scores, given_vectors
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
+NONE = [{}, {}, {}, {}]  # metadata
 
 
 def test_chooser_is_diversify():
-    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0])
+    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0], NONE)
     assert choice.order == diversify(E, [3.0, 2.9, 2.0], k=2).subset.tolist()
 
 
 def test_every_skipped_candidate_is_in_one_note():
     rng = np.random.default_rng(0)
     texts = [f"text {i}" for i in range(12)]
-    choice = Chooser(k=4)(texts, rng.standard_normal((12, 6)), rng.random(12))
+    choice = Chooser(k=4)(texts, rng.standard_normal((12, 6)), rng.random(12), [])
     notes = choice.notes()
     assert [note["candidate"] for note in notes] == choice.order
     assert [note["rank"] for note in notes] == [0, 1, 2, 3]
@@ -34,41 +35,57 @@ def test_every_skipped_candidate_is_in_one_note():
 
 
 def test_token_budget_by_a_callable():
-    choice = Chooser(max_tokens=3, count_tokens=lambda text: len(text.split()))(["a b", "c d", "e"], E, [3.0, 2.9, 2.0])
+    choice = Chooser(max_tokens=3, count_tokens=lambda text: len(text.split()))(
+        ["a b", "c d", "e"], E, [3.0, 2.9, 2.0], NONE
+    )
     assert choice.selection.cost == 3
     assert choice.order == [0, 2]
 
 
-def test_token_budget_by_tiktoken(monkeypatch):
-    encoding = types.SimpleNamespace(encode=lambda text, **_: list(text))
-    monkeypatch.setitem(sys.modules, "tiktoken", types.SimpleNamespace(get_encoding=lambda _: encoding))
-    tiktoken_counter.cache_clear()
-    assert Chooser(max_tokens=6)(["abc", "abd", "xyz", "uvwxyz"], [*E, [1, 1]], [3.0, 2.9, 2.8, 0]).selection.cost == 6
-    tiktoken_counter.cache_clear()
+def test_token_budget_without_a_counter_needs_no_network(monkeypatch):
+    """Tokens are estimated, which is said once; tiktoken would fetch its tables."""
+
+    def refuse(*_):
+        raise OSError("no network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    estimated_tokens.cache_clear()
+    chooser = Chooser(max_tokens=3)
+    with pytest.warns(UserWarning, match="every four characters"):
+        assert chooser(["abcde", "abcd", "xyz", "u" * 99], [*E, [1, 1]], [3.0, 2.9, 2.8, 0], NONE).selection.cost == 3
+    chooser(["abcde", "abcd", "xyz", "u" * 99], [*E, [1, 1]], [3.0, 2.9, 2.8, 0], NONE)
 
 
-def test_token_budget_without_a_counter(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tiktoken", None)
-    tiktoken_counter.cache_clear()
-    with pytest.raises(ImportError, match="pass count_tokens="):
-        Chooser(max_tokens=6)(["abc"], [[1.0]], [1.0])
+def test_groups_are_a_field_of_the_metadata():
+    rng = np.random.default_rng(1)
+    E, scores = rng.standard_normal((9, 5)), rng.random(9)
+    sources = [*"aaabbb", None, None, None]
+    metadata = [{"source": source} if source else {} for source in sources]
+    choice = Chooser(k=7, groups="source", max_per_group=1)([""] * 9, E, scores, metadata)
+    chosen = [sources[i] for i in choice.order]
+    assert sorted(map(str, chosen)) == ["None", "None", "None", "a", "b"]
+    assert len(Chooser(k=7, groups="source", max_per_group=1, backfill=True)([""] * 9, E, scores, metadata).order) == 7
+    with pytest.raises(ValueError, match=r"No candidate has the field 'sauce'.*\['source'\]"):
+        Chooser(k=2, groups="sauce", max_per_group=1)([""] * 9, E, scores, metadata)
+    with pytest.raises(ValueError, match="go together"):
+        Chooser(k=2, groups="source")
 
 
 def test_warns_where_candidates_are_as_few_as_the_selection():
     with pytest.warns(UserWarning, match="All 3 .*fetch_k"):
-        choice = Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0])
+        choice = Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0], NONE)
     assert sorted(choice.order) == [0, 1, 2]
 
 
 def test_warns_where_nothing_fits():
     with pytest.warns(UserWarning, match="None of 3 .*budget of 1 .*costs 2"):
-        choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0])
+        choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0], NONE)
     assert choice.notes() == []
     assert [left["candidate"] for left in choice.skipped] == [0, 1, 2]
 
 
 def test_no_candidates():
-    choice = Chooser(k=3, max_tokens=5)([], np.empty((0, 1)), [])
+    choice = Chooser(k=3, max_tokens=5)([], np.empty((0, 1)), [], [])
     assert choice.order == []
     assert choice.skipped == []
     assert choice.selection.reason == "no candidates"
@@ -100,7 +117,7 @@ def test_embeddings_are_carried_or_all_made():
 
 
 def test_kept_are_annotated_copies_best_first():
-    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0])
+    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0], NONE)
     kept = choice.kept("abc", lambda letter, note: f"{letter}{note[NOTE]['rank']}")
     assert kept == [f"{'abc'[i]}{rank}" for rank, i in enumerate(choice.order)] == ["a0", "c1"]
 

@@ -81,3 +81,11 @@ def test_saved_and_loaded(documents):
     assert ids(restored.run(documents)["documents"]) == ids(
         DPPRanker(top_k=2, diversity=0.7).run(documents)["documents"]
     )
+
+
+def test_groups_are_a_field_of_the_metadata(documents):
+    for document, source in zip(documents, "aabbc", strict=True):
+        document.meta["source"] = source
+    ranker = DPPRanker(top_k=4, groups="source", max_per_group=1)
+    assert sorted(document.meta["source"] for document in ranker.run(documents)["documents"]) == ["a", "b", "c"]
+    assert DPPRanker.from_dict(ranker.to_dict()).max_per_group == 1

@@ -117,3 +117,19 @@ def test_examples_can_be_added_and_fetched(examples):
     narrow = DPPExampleSelector(examples, Counts(), k=3, input_keys=["question"], fetch_k=2)
     with pytest.warns(UserWarning, match="fetch_k"):
         narrow.select_examples({"question": QUERY})
+
+
+def test_groups_are_a_field_of_the_metadata(documents, examples):
+    for document, source in zip(documents, "aabbc", strict=True):
+        document.metadata["source"] = source
+    kept = DPPCompressor(embeddings=Counts(), k=4, groups="source", max_per_group=1).compress_documents(
+        documents, QUERY
+    )
+    assert sorted(document.metadata["source"] for document in kept) == ["a", "b", "c"]
+    for example in examples:
+        example["kind"] = "fruit" if "pie" in example["question"] else "other"
+    quota = {"groups": "kind", "max_per_group": 1}
+    selector = DPPExampleSelector(examples, Counts(), k=3, input_keys=["question"], **quota)
+    assert len(selector.select_examples({"question": QUERY})) == 2
+    selector = DPPExampleSelector(examples, Counts(), k=3, input_keys=["question"], **quota, backfill=True)
+    assert len(selector.select_examples({"question": QUERY})) == 3

@@ -86,3 +86,10 @@ def test_limits_and_bad_input(nodes):
         DPPPostprocessor(embed_model=Counts(), k=9).postprocess_nodes(nodes)
     with pytest.raises(ValueError, match="diversity"):
         DPPPostprocessor(diversity=2.0)
+
+
+def test_groups_are_a_field_of_the_metadata(nodes):
+    for node, source in zip(nodes, "aabbc", strict=True):
+        node.node.metadata["source"] = source
+    processor = DPPPostprocessor(embed_model=Counts(), k=4, groups="source", max_per_group=1)
+    assert sorted(node.node.metadata["source"] for node in processor.postprocess_nodes(nodes)) == ["a", "b", "c"]

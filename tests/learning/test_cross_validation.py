@@ -182,13 +182,13 @@ def test_kinds_of_quality_are_compared_by_held_out_likelihood():
     best = {}
     for kind in ("product", "linear"):
         X, y = [], []
-        for _ in range(60):
+        for _ in range(40):
             F = np.column_stack([np.ones(12), rng.standard_normal((12, 2))])
             eta = 3 * np.sign(F[:, 1] * F[:, 2]) - 1.5 if kind == "product" else 2 * F[:, 1] - 1.0
             X.append(ItemSet(F, phi=rng.standard_normal((12, 4))))
             q = np.exp(eta / 2)
             y.append(DPP.from_quality(q, X[-1].similarity_matrix(nugget=0.2)).sample(1, rng=rng)[0])
-        one = search({"nugget": [0.2, 0.5], "quality": ["log-linear", "boosted"]}, cv=3).fit(X, y)
+        one = search({"nugget": [0.2, 0.5], "quality": ["log-linear", "boosted"]}, cv=2).fit(X, y)
         assert len(one.cv_results_["params"]) == 4
         best[kind] = one.best_params_["quality"]
         assert one.quality_.kind == best[kind]

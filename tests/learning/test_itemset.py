@@ -131,10 +131,6 @@ def test_from_long(kind):
     assert [Y.tolist() for Y in y] == [[0, 2], [1]]
 
 
-def test_from_long_without_targets():
-    assert len(ItemSet.from_long(long_table(), group="query", features=["score"], phi=["x", "y"])) == 2
-
-
 def test_names_of_a_data_frame():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(long_table())
@@ -173,8 +169,3 @@ def test_bad_long_tables(change, options, error, message):
         ItemSet.from_long({**long_table(), **change}, **settings)
     if "zero" in message:
         assert "group 'a'" in caught.value.__notes__[0]
-
-
-def test_a_table_without_rows():
-    with pytest.raises(ValueError, match="no rows"):
-        ItemSet.from_long({"g": [], "a": []}, group="g", features=["a"], phi=["a"])

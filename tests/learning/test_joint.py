@@ -104,9 +104,9 @@ def test_standard_errors_do_not_depend_on_the_coordinates():
 def test_the_maximum_does_not_depend_on_the_coordinates(monkeypatch):
     rng, truth, theta = np.random.default_rng(3), Mixture(("a", "b"), np.array([0.2, 0.2, 0.3, 0.3])), [-1.0, 0.5]
     X, y = [], []
-    for _ in range(150):
-        F = np.column_stack([np.ones(10), rng.standard_normal(10)])
-        X.append(ItemSet(F, phi={name: rng.standard_normal((10, 3)) for name in truth.names}))
+    for _ in range(60):
+        F = np.column_stack([np.ones(8), rng.standard_normal(8)])
+        X.append(ItemSet(F, phi={name: rng.standard_normal((8, 3)) for name in truth.names}))
         y.append(DPP.from_quality(np.exp(F @ theta / 2), truth.matrix(X[-1])).sample(1, rng=rng)[0])
     with_ridge = ConditionalDPP(similarity="mixture").fit(X, y)
     monkeypatch.setattr(fit, "constant_of", lambda products: np.zeros(len(products) - 1))

@@ -116,22 +116,6 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
 
 
 @quiet
-def test_starts_that_a_sample_compared_lead_to_the_same_maximum(monkeypatch):
-    X, y = made_up(40, 7, 8)
-    whole = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
-    asked = []
-    evaluate = Backend.evaluate
-    monkeypatch.setattr(Backend, "evaluate", lambda self, r, *more: asked.append(r.sample) or evaluate(self, r, *more))
-    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
-    model = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
-    assert any(asked)
-    assert not all(asked)
-    assert model.starts_.max() == pytest.approx(whole.starts_.max(), abs=1e-5)
-    np.testing.assert_allclose(model.theta_, whole.theta_, atol=2e-3)
-    np.testing.assert_allclose(model.similarity_.w, whole.similarity_.w, atol=2e-3)
-
-
-@quiet
 def test_a_fit_that_compared_starts_on_a_sample_goes_on_right(monkeypatch, tmp_path):
     """Climbs on the sample are not taken for climbs on all instances."""
     X, y = made_up(40, 7, 8)
@@ -231,14 +215,14 @@ def test_known_weights_are_recovered_within_their_standard_errors(given_size):
     """
     held = []
     for seed in range(4):
-        X, y = made_up(80, 8, seed)
+        X, y = made_up(60, 7, seed)
         model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size).fit(X, y)
         ends = np.array(list(model.similarity_.intervals().values()))
         known = np.isfinite(ends[:, 0])
         held += ((ends[:, 0] < TRUE) & (ends[:, 1] > TRUE))[known].tolist()
         z = ((model.theta_ - THETA) / model.theta_std_)[1 if given_size else 0 :]
         held += (np.abs(z) < 1.96).tolist()
-    assert len(held) > 20
+    assert len(held) > 16
     assert len(held) - sum(held) <= binom.ppf(0.999, len(held), 0.05)
 
 
@@ -323,11 +307,11 @@ def test_fit_is_a_maximum_and_its_file_gives_it_back(tmp_path):
 @quiet
 @pytest.mark.parametrize("backend", [None, "dask", "shards", "checkpoint"])
 def test_wherever_it_is_computed_it_is_the_same(backend, tmp_path):
-    X, y = made_up(16, 6, 4)
+    X, y = made_up(10, 5, 4)
     expected = ConditionalDPP(similarity="mixture").fit(X, y)
     if backend == "shards":
-        save_shard(tmp_path / "0.npz", X[:9], y[:9])
-        save_shard(tmp_path / "1.npz", X[9:], y[9:])
+        save_shard(tmp_path / "0.npz", X[:6], y[:6])
+        save_shard(tmp_path / "1.npz", X[6:], y[6:])
         assert [part.name for part in load_shard(tmp_path / "1.npz").item_sets[0].parts] == ["a", "b"]
         model = ConditionalDPP(similarity="mixture").fit([tmp_path / "0.npz", tmp_path / "1.npz"])
     elif backend == "checkpoint":
@@ -393,12 +377,3 @@ def test_starts_that_disagree_and_weights_at_0_are_said():
     assert "2 of 3 starts end in a lower maximum" in second
     assert "by up to 3 in the log-posterior" in second
     assert 'similarity="fixed"' in second
-
-
-@quiet
-def test_rho_of_a_mixture_gives_the_same_kernel():
-    X, y = made_up(12, 6, 3)
-    model = ConditionalDPP(similarity="mixture").fit(X, y)
-    w = model.similarity_.w
-    assert model.nugget_ == w[0]
-    assert model.rho_**2 / (1 + model.rho_**2) == pytest.approx(w[1] / (1 - w[0]))

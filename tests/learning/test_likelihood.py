@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
-from brute import subsets
 from brute_learning import exact_terms, log_pmf_table, random_items, with_weights
 from dpplearn.learning import ItemSet, log_likelihood
 from dpplearn.learning.backends import make_evaluator
@@ -41,15 +39,6 @@ def test_equation_18_by_enumeration(method, rho, nugget, rng):
             assert terms_of(theta, items, Y, method, rho, nugget).value == pytest.approx(log_p, abs=1e-9)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_equal_items_may_both_be_chosen_with_a_nugget(method, rng):
-    items = ItemSet(rng.standard_normal((4, 2)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
-    table = log_pmf_table(np.ones(2), items, 0.2, 0.1)
-    assert len(table) == 16
-    for Y, log_p in table.items():
-        assert terms_of(np.ones(2), items, Y, method, 0.2, 0.1).value == pytest.approx(log_p, abs=1e-9)
-
-
 @pytest.mark.parametrize("nugget", [0.0, 0.2])
 @pytest.mark.parametrize("method", METHODS)
 def test_gradient_and_hessian_are_moments_of_the_counts(method, nugget, rng):
@@ -63,20 +52,6 @@ def test_gradient_and_hessian_are_moments_of_the_counts(method, nugget, rng):
     mean = p @ counts
     np.testing.assert_allclose(terms.gradient, items.features[[0, 2]].sum(axis=0) - mean, atol=1e-11)
     np.testing.assert_allclose(terms.hessian, -(counts - mean).T @ (p[:, None] * (counts - mean)), atol=1e-11)
-
-
-@pytest.mark.parametrize("nugget", [0.0, 0.2])
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "algorithm1"])
-def test_finite_differences(method, nugget, rng):
-    """For n > d and for n < d; tests/learning/test_learned_similarity.py has those in the weights of a mixture."""
-    for d, Y in ((7, [3, 9, 20]), (40, [3, 9, 20, 21, 25])):
-        items = random_items(30, 4, rng, d=d)
-        theta, h, rho = rng.standard_normal(4), 1e-5, 0.5
-        terms = terms_of(theta, items, Y, method, rho, nugget)
-        for j, e in enumerate(np.eye(4)):
-            up, down = (terms_of(theta + s * h * e, items, Y, method, rho, nugget) for s in (1, -1))
-            assert (up.value - down.value) / (2 * h) == pytest.approx(terms.gradient[j], abs=1e-7)
-            np.testing.assert_allclose((up.gradient - down.gradient) / (2 * h), terms.hessian[j], atol=1e-7)
 
 
 @given(
@@ -221,31 +196,6 @@ def test_hessian_for_many_items_with_few_directions(rng):
     assert Instance(items, [np.array([5])], [1.0], Fixed()).dual
     a, b = (log_likelihood(theta, items, [5], method=method) for method in ("dual", "primal"))
     np.testing.assert_allclose(a.hessian, b.hessian, rtol=1e-9, atol=1e-9)
-
-
-def test_sparse_and_dense_features_agree(rng):
-    phi = sparse.random_array((40, 90), density=0.1, rng=rng).toarray()
-    phi[:, 0] += 0.1
-    F = rng.standard_normal((40, 3))
-    theta = rng.standard_normal(3)
-    results = [
-        log_likelihood(theta, ItemSet(F, phi=kind(phi)), [2, 5], rho=0.3)
-        for kind in (np.array, sparse.csr_array, sparse.coo_array)
-    ]
-    for terms in results[1:]:
-        assert terms.value == pytest.approx(results[0].value, rel=1e-12)
-        np.testing.assert_allclose(terms.hessian, results[0].hessian, rtol=1e-9, atol=1e-12)
-
-
-def test_empty_target_has_a_probability():
-    items = ItemSet([[1.0], [1.0]], S=np.eye(2))
-    assert log_likelihood([0.0], items, []).value == pytest.approx(np.log(0.25))
-
-
-def test_all_subsets_sum_to_one(rng):
-    items = random_items(5, 2, rng)
-    total = sum(np.exp(log_likelihood([0.5, -1.0], items, Y).value) for Y in subsets(5))
-    assert total == pytest.approx(1.0, abs=1e-12)
 
 
 def test_weights_beyond_every_float(rng):

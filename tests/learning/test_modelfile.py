@@ -148,21 +148,6 @@ def test_truncated_files(keep, data, tmp_path):
         ConditionalDPP.load(path)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"theta": ' + "9" * 5000 + "}", "\udcff"])
-def test_files_that_no_reader_can_take(text, tmp_path):
-    path = tmp_path / "deep.json"
-    path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(ValueError, match=r"deep\.json is not a dpplearn\.ConditionalDPP file"):
-        ConditionalDPP.load(path)
-
-
-def test_missing_file_and_folder(data, tmp_path):
-    with pytest.raises(FileNotFoundError, match="There is no file"):
-        ConditionalDPP.load(tmp_path / "none.json")
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
-        ConditionalDPP().fit(*data).save(tmp_path / "none" / "model.json")
-
-
 def test_a_failed_save_leaves_the_old_file(data, tmp_path):
     path = tmp_path / "model.json"
     model = ConditionalDPP().fit(*data)

@@ -143,27 +143,10 @@ def test_collinear_columns(rng):
     assert free.theta_[1] + free.theta_[3] == pytest.approx(plain.theta_[1], abs=1e-6)
 
 
-def test_units_of_features_do_not_matter(rng):
-    X, y = training_set(30, 8, THETA, rng)
-    scale = np.array([1.0, 1e-6, 1e5])
-    scaled = [ItemSet(x.features * scale, phi=x.phi) for x in X]
-    a = ConditionalDPP(np.inf, tol=1e-7).fit(X, y)
-    b = ConditionalDPP(np.inf, tol=1e-7).fit(scaled, y)
-    assert b.converged_
-    np.testing.assert_allclose(b.theta_ * scale, a.theta_, atol=1e-4)
-
-
 @pytest.mark.parametrize("settings", [{"max_iter": 1}, {"tol": 0.5}])
 def test_stopping_early_is_not_separation(settings, data, recwarn):
     ConditionalDPP(None, **settings).fit(*data)
     assert not [w for w in recwarn if "infinity" in str(w.message)]
-
-
-def test_stopping_early_warns(data):
-    with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations with a gradient of"):
-        model = ConditionalDPP(max_iter=1).fit(*data)
-    assert not model.converged_
-    assert model.n_iter_ == 1
 
 
 # A learned nugget and rho: a mixture of one part
@@ -198,7 +181,7 @@ def test_a_mixture_of_one_part_learns_rho_and_the_nugget():
 def test_random_state_reaches_the_starts(data):
     S, seen = Mixture(("phi",)), []
     for seed in (0, 0, 1):
-        seen.append(S.starts(9, np.random.default_rng(seed))[-1])
+        seen.append(S.starts(np.random.default_rng(seed))[-1])
     np.testing.assert_array_equal(seen[0], seen[1])
     assert (seen[0] != seen[2]).any()
     models = [ConditionalDPP(similarity="mixture", random_state=seed) for seed in (0, 0, 1)]

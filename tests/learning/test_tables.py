@@ -132,16 +132,6 @@ def test_similarity_columns():
     np.testing.assert_allclose(cosines("g", "loud")[0], (np.array([1, 0, 1, 0]) + np.append(near, 0.0)) / 2, atol=1e-7)
 
 
-def test_dummies_of_pandas_are_the_same_similarity():
-    table = frame(n_lists=3)
-    dummies = pd.get_dummies(table, columns=["genre"])
-    columns = [name for name in dummies if name.startswith("genre_")]
-    a, _ = read(table)
-    b, _ = read(dummies, features=["tempo"], phi=columns)
-    for x, z in zip(a, b, strict=True):
-        np.testing.assert_array_equal(x.similarity_matrix(), z.similarity_matrix())
-
-
 def test_many_categories_are_sparse_and_the_frequent_ones_have_weights():
     rng = np.random.default_rng(0)
     table = {"who": [f"artist {j}" for j in rng.integers(0, 400, 3000)], "v": rng.random(3000)}
@@ -204,19 +194,6 @@ def test_the_encoding_is_in_the_model_file_and_in_shards(tmp_path):
         (tmp_path / "bad.json").write_text(json.dumps({**data, "encoding": {**data["encoding"], **change}}))
         with pytest.raises(ValueError, match="encoding in"):
             ConditionalDPP.load(tmp_path / "bad.json")
-
-
-def test_impossible_targets_and_their_cures():
-    """The error says how many and shows one; following its advice works."""
-    X, y = read(frame())
-    with pytest.raises(ValueError, match=r"\d+ of 80 targets .*\(instance \d+: .* duplicates") as caught:
-        ConditionalDPP().fit(X, y)
-    assert "nugget=0.01" in str(caught.value)
-    assert 'similarity="mixture"' in str(caught.value)
-    assert ConditionalDPP(nugget=0.01).fit(X, y).converged_
-    mixed = ConditionalDPP(similarity="mixture").fit(X[:30], y[:30])
-    assert np.isfinite(mixed.log_prob(X, y)).all()
-    assert mixed.similarity_.weights["own"] > 0
 
 
 @pytest.mark.parametrize(

@@ -59,13 +59,6 @@ def test_values_and_derivatives_in_eta(given_size, rng):
         assert slope == pytest.approx((2.0 if i < 5 else 1.0) * (data.chosen[i] - K[i]), abs=1e-6)
 
 
-def test_the_base_sets_the_expected_size(xor):
-    X, y, _ = xor
-    data = Instances(training_data(X, y, None), Fixed(0.0, 0.3), False)
-    K = data.evaluate(np.full(data.owner.size, data.base()), np.ones(len(X), bool))[1]
-    assert K.sum() == pytest.approx(data.chosen.sum(), rel=1e-3)
-
-
 def test_what_no_linear_score_can_learn(xor):
     X, y, model = xor
     held, chosen = draw_xor(200, 2)
@@ -101,14 +94,6 @@ def test_contributions_sum_to_log_q_and_importance(xor):
     assert model.covariance_ is None
     with pytest.raises(AttributeError, match="no weights theta"):
         _ = model.theta_
-
-
-def test_predictions_and_kernels(xor):
-    X, _, model = xor
-    q = model.qualities(X[0])
-    np.testing.assert_allclose(model.dpp(X[0]).L, q[:, None] * X[0].similarity_matrix(nugget=0.3) * q)
-    np.testing.assert_allclose(model.marginals(X[0]), model.dpp(X[0]).marginals, atol=1e-8)
-    assert model.predict(X[:2], k=3)[0].size == 3
 
 
 def test_the_same_seed_gives_the_same_model(xor, tmp_path):

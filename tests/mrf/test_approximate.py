@@ -65,18 +65,6 @@ def test_the_surrogate_is_the_bound_or_its_known_part(process, blocks, rng):
         assert value == pytest.approx(q @ (score - np.log(q)), abs=1e-6)
 
 
-def test_blocks_alone_give_more_entropy_than_there_is(rng, monkeypatch):
-    """H(q) = sum of H(y_i | y_S_i) - KL(q || q'): the gap is the divergence of the product of conditionals."""
-    n = 6
-    monkeypatch.setattr(entropy, "EXACT", 0)
-    dpp = DPP(np.cov(rng.standard_normal((n, 9))))
-    whole = Surrogate.of(np.zeros(n), np.zeros((n, n)), dpp.K, 2)
-    bare = Surrogate(whole.w, whole.W, whole.first, whole.blocks, np.zeros((n, n)))
-    q, c = probabilities_of(dpp), bare.log_surrogate(dpp.K, rows_of_all_subsets(n))
-    assert np.exp(c).sum() == pytest.approx(1.0, abs=1e-9)  # a distribution of its own
-    assert bare(dpp.K)[0] - dpp.entropy() == pytest.approx(kl_divergence(q, np.exp(c)), abs=1e-9)
-
-
 @pytest.mark.usefixtures("blocks")
 def test_the_gradient_is_that_of_finite_differences(process, rng):
     kernels, x, _ = process

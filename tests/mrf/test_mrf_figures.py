@@ -79,17 +79,6 @@ def test_the_study_can_be_repeated(studies):
     assert len(json.dumps(conjecture.read_study())) < 150_000
 
 
-def test_the_points_of_dpp_like_fields_are_those_of_the_study(studies):
-    dpp_like = studies("dpp_like")
-    cells = dpp_like.read_study()["cells"]
-    left, middle, right = dpp_like.draw().axes
-    for ax in (left, middle):
-        assert [len(points.get_offsets()) for points in ax.collections] == [len(cells)] * 4
-    dpp = next(line for line in right.lines if line.get_color() == dpp_like.BLUE)
-    errors = [c["errors"]["dpp"]["marginals"] for c in cells if c["kind"] == "alike"]
-    assert dpp.get_ydata()[0] == pytest.approx(np.median(errors))
-
-
 def test_stored_bounds_are_on_their_sides(studies):
     """Of every field of the study: lower bounds and upper ones, within what sampling may do."""
     for cell in studies("dpp_like").read_study()["cells"]:

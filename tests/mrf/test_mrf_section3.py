@@ -59,12 +59,9 @@ def test_ends_of_the_range():
         (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"0\.25.*\(13\).*0\.3.*only negative"),
         (lambda: pair_to_mrf(0.5, 0.5, 0.3), "repulsive=False"),
         (lambda: pair_to_dpp(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),  # ten times the product
-        (lambda: pair_to_mrf(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),
         (lambda: pair_to_dpp(0.5, 0.5, 0.6), "no distribution of two items"),
-        (lambda: pair_to_dpp(0.9, 0.9, 0.7), "no distribution of two items"),
         (lambda: pair_to_dpp(0.6, 0.4, 0.0), "always chosen.*from_marginal"),
         (lambda: pair_to_mrf(0.3, 0.4, 0.0), r"P\(\{1, 2\}\) is 0"),
-        (lambda: pair_to_dpp(1.2, 0.4, 0.0), "p1 must lie between 0 and 1"),
     ],
 )
 def test_bad_pairs(call, message):
@@ -93,8 +90,6 @@ def test_ternary_factors_are_the_models_without_their_node_potentials(rng):
     [
         ((-1, 0.5, 0), (0, 0, 0), r"w13 is 0\.5.*minimum"),
         ((0, 0, 0), (0.9, 0.9, 0.0), "no three unit vectors"),
-        ((0, 0, 0), (1.1, 0, 0), "no three unit vectors"),
-        ((0, 0), (0, 0, 0), r"one entry per item \(3\), found 2"),
     ],
 )
 def test_bad_factors(w, S, message):
@@ -137,10 +132,7 @@ def test_the_closed_surface_covers_the_hole_and_bulges_outwards():
     [
         (("ising", 0.5), {}, "must be one of 'mrf', 'dpp'"),
         (("mrf", 0.0), {}, "neither included"),
-        (("mrf", 1.5), {}, "between 0 and 1"),
         (("mrf", 0.5), {"sign": -1}, "second sheet of the DPP"),
-        (("dpp", 0.5), {"sign": 0}, "sign must be 1"),
-        (("dpp", 0.5), {"resolution": 0}, "resolution must be at least 1"),
     ],
 )
 def test_bad_surfaces(arguments, options, message):
@@ -219,9 +211,7 @@ def test_mrf_of_the_paper_violates_transitivity():
     [
         (lambda: triangle_inequality([[1.0, 2.0], [2.0, 1.0]]), r"S\[0, 1\] is 2.*no two vectors"),
         (lambda: triangle_inequality([[0.0, 0.0], [0.0, 1.0]]), "positive diagonal"),
-        (lambda: triangle_inequality([[1.0, 0.5], [0.4, 1.0]]), "symmetric"),
         (lambda: transitivity([0.0, 1.0], reading="factors"), r"needs P\(\{\}\) > 0"),
-        (lambda: transitivity([0.5, 0.5], reading="both"), "must be one of"),
     ],
 )
 def test_bad_similarities(call, message):

@@ -77,14 +77,6 @@ def test_paired_test_is_seldom_wrong_where_there_is_no_difference(n):
     assert 2 <= wrong <= 30  # 15 expected, fewer on few topics; more than 30 has a probability of 2e-4
 
 
-def test_paired_test_is_the_same_in_blocks(monkeypatch):
-    rng = np.random.default_rng(2)
-    first, second = corpus_of(rng.random(30)), corpus_of(rng.random(30))
-    whole = paired_bootstrap(first, second, resamples=999)
-    monkeypatch.setattr("dpplearn.rouge.paired.BLOCK", 100)
-    assert paired_bootstrap(first, second, resamples=999) == whole
-
-
 def test_paired_test_needs_the_same_topics():
     with pytest.raises(ValueError, match="second lacks 2"):
         paired_bootstrap(corpus_of([1, 2, 3]), corpus_of([1, 2]))

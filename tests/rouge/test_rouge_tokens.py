@@ -87,11 +87,6 @@ def test_byte_limit_of_lcs_starts_again_at_each_line():
     assert limit.cut(b"abc\ndef\nghijk\nlmn") == [b"abc", b"d"]
 
 
-def test_crlf_separates_words_but_is_counted():
-    assert score("a b\r\nc", ["a b\nc"]) == score("a b\nc", ["a b\nc"])
-    assert tokenize("ab\r\ncd", bytes=4) == ["ab", "c"]
-
-
 def test_unicode_words():
     unicode = {"tokenizer": "unicode"}
     assert tokenize("Straße STRASSE snake_case x2", **unicode) == [

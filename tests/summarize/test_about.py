@@ -19,11 +19,12 @@ from dpplearn.summarize.model.about import (
     WALK_STEPS,
     Question,
     asked_words,
+    directly,
     matching,
-    relevance,
+    spread_over,
 )
+from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.model.tfidf import word_counts
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +75,17 @@ def test_a_question_moves_quality_and_is_a_reason(bundled):
 def test_relevance_is_that_of_its_equation():
     rng = np.random.default_rng(0)
     said = [[f"word{k}" for k in rng.integers(0, 30, rng.integers(3, 9))] for _ in range(12)]
-    counts, columns = word_counts(said)
-    df = (counts.toarray() > 0).sum(axis=0)
-    rows = np.sqrt(counts.toarray()) * np.log(13 / (0.5 + df))
+    found, columns = Numbered.of(said)
+    counts = found.counts().toarray()
+    df = (counts > 0).sum(axis=0)
+    rows = np.sqrt(counts) * np.log(13 / (0.5 + df))
     rows /= np.linalg.norm(rows, axis=1)[:, None]
     direct = rows @ (np.log(13 / (0.5 + df)) * matching(list(columns), ["word3", "word17"]))
     C = rows @ rows.T
     r = np.linalg.solve(np.eye(12) - ONWARD * C / C.sum(axis=0), (1 - ONWARD) * direct)
-    assert np.allclose(relevance(said, ["word3", "word17"]), 12 * r / direct.sum(), atol=12 * ONWARD**WALK_STEPS)
+    assert np.allclose(
+        spread_over(*directly(found, columns, ["word3", "word17"])), 12 * r / direct.sum(), atol=12 * ONWARD**WALK_STEPS
+    )
 
 
 def test_what_is_said_in_other_words_is_relevant_too():

@@ -211,7 +211,7 @@ def run(*arguments):
 
 
 def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
-    arguments = ["train", corpus, "--budget", 30, "--unit", "words", "--out"]
+    arguments = ["train", corpus, "--budget", 30, "--unit", "words", "--jobs", 1, "--out"]
     assert run(*arguments, tmp_path / "whole.json").exit_code == 0
     out, real, written = tmp_path / "m.json", os.replace, []
 

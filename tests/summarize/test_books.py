@@ -14,9 +14,9 @@ from dpplearn.summarize.explain import summary as summary_module
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.model import first_choice as first
 from dpplearn.summarize.model import prepared
-from dpplearn.summarize.model.centrality import lexrank, mean_similarity
-from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.text.budget import suited
+from dpplearn.summarize.model.choice import Decision
+from dpplearn.summarize.model.quality_features import lexrank, mean_similarity
+from dpplearn.summarize.text.units import suited
 
 WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]
 
@@ -166,7 +166,7 @@ def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
 def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, budget, unit):
     """A consensus over sets of thousands of sentences takes hours, to say that all of them are in it."""
     monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=60, part=50))
-    monkeypatch.setattr(Prepared, "decode", None)
+    monkeypatch.setattr(Decision, "decoded", None)
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, budget, unit)
     assert len(summary.sentences) == (60 if unit == "sentences" else summary.read.alone.sum())

@@ -80,13 +80,6 @@ def test_a_document_without_sentences_offers_the_next_best(text, kept):
     assert texts(Cluster.from_texts([text])) == kept
 
 
-def test_fragments_of_a_document_are_no_candidates_where_another_has_sentences():
-    cluster = Cluster.from_texts(
-        ["It rained in the north.", "Great value for little money\n\n- good price", "Storm sinks boat"]
-    )
-    assert texts(cluster) == ["It rained in the north."]
-
-
 def test_a_sentence_that_only_announces_a_list_is_none():
     cluster = read("a.md", "You need these things:\n\n- A lamp is needed at night.\n\nHe said this: it rained.")
     assert texts(cluster) == ["A lamp is needed at night.", "He said this: it rained."]
@@ -172,10 +165,6 @@ def test_a_splitter_of_ones_own_is_told_of_blocks():
     assert texts(cluster, splitter=lines) == ["It rained."]
 
 
-def test_a_dateline_is_left_out_after_navigation():
-    assert texts(read("a.html", "<nav>Home</nav><p>OSLO (AP) _ Snow fell.</p>")) == ["Snow fell."]
-
-
 def test_reasons_of_what_was_no_candidate():
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     source = f"# Dam\n\nThe dam broke on Monday. Patents.\n\n{table}\n\n## Roads\n\nTwo bridges were lost."
@@ -192,14 +181,6 @@ def test_reasons_of_what_was_no_candidate():
     data = json.loads(json.dumps(explanation.to_dict()))
     assert data["set_aside"]["count"] == 5
     assert data["set_aside"]["pieces"][0]["text"] == "Patents."
-
-
-def test_many_pieces_do_not_drown_the_explanation():
-    cluster = Cluster.from_texts(["It rained.\n\n" + "\n\n".join(f"- part {i}" for i in range(300))])
-    explanation = Summarizer.load().summarize(cluster, 5, "words").explain()
-    assert len(explanation.set_aside) == 300
-    assert len(explanation.to_dict()["set_aside"]["pieces"]) == 10
-    assert len(str(explanation).split("No candidates")[1].splitlines()) == 6
 
 
 def test_a_summarizer_takes_the_options_when_it_reads():
@@ -221,12 +202,6 @@ def test_courtesies_are_no_candidates():
     assert texts(Cluster.from_texts(["Thank you for the plans."])) == [
         "Thank you for the plans."
     ]  # nothing else is there
-
-
-def test_every_kind_that_is_no_candidate_has_a_reason():
-    cluster = Cluster([document("a", *ALL)])
-    explanation = Summarizer.load().summarize(cluster, 9, "words").explain()
-    assert {one.kind for one in explanation.set_aside} == set(KINDS[3:])
 
 
 def test_a_quotation_from_the_same_page_counts_once():

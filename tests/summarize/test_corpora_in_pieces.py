@@ -58,7 +58,7 @@ def test_a_corpus_is_the_same_in_pieces(tmp_path, kind):
     assert len(pieces) == 64 + 6 if kind not in ("files", "pattern", "parquet") else len(pieces) > 64
     assert [piece.number for piece in pieces] == list(range(len(pieces)))
     alone = [pickle.loads(pickle.dumps(piece)) for piece in reversed(pieces)]
-    found = [one.id for piece in reversed(alone) for one in piece.clusters()]
+    found = [one.id for piece in reversed(alone) for one in piece.entries(piece.source.fresh()) if one.cluster]
     assert found == [one.id for one in corpus]
     assert pieces[-1].cut.share == pytest.approx(1.0)
     assert read_clusters(path)[7].documents[0].title == "Rain"
@@ -89,10 +89,10 @@ def test_a_file_that_changes_while_it_is_read(tmp_path):
     pieces = list((corpus := open_corpus(path)).pieces(corpus.notes()))
     write(path, lines(*made_up(60)))
     with pytest.raises(OSError, match="became shorter"):
-        list(pieces[-1].clusters())
+        list(pieces[-1].entries(pieces[-1].source.fresh()))
     path.unlink()
     with pytest.raises(FileNotFoundError, match=r"c\.jsonl"):
-        list(pieces[0].clusters())
+        list(pieces[0].entries(pieces[0].source.fresh()))
 
 
 def test_corpora_that_are_refused(tmp_path):
@@ -155,6 +155,20 @@ def test_a_row_group_is_read_once(tmp_path, monkeypatch):
     assert len(opened) == 3  # once to cut it, and once for each group
     assert module.read_group.cache_info().currsize == 0  # nothing stays
     pieces = list((corpus := open_corpus(path)).pieces(corpus.notes()))
-    next(pieces[0].clusters())
+    next(pieces[0].entries(pieces[0].source.fresh()))
     parquet(path, [one | {"id": "new"} for one in made_up(120)], rows=60)
-    assert next(pieces[1].clusters()).id == "new"
+    assert next(pieces[1].entries(pieces[1].source.fresh())).id == "new"
+
+
+def test_a_cluster_is_split_once(tmp_path, monkeypatch):
+    """By whoever asks whether it can be learned from, and by whoever then learns from it."""
+    from dpplearn.summarize import Summarizer
+    from dpplearn.summarize.corpora import cluster as module
+
+    split, real = [], module.find_candidates
+    monkeypatch.setattr(module, "find_candidates", lambda one, *how: split.append(one.id) or real(one, *how))
+    texts = ["The river rose by a metre. Boats sank in the harbour.", "Nine roads were closed. Schools stay shut."]
+    records = [{"id": f"c{k}", "documents": [texts[k % 2]], "references": [texts[k % 2][:26]]} for k in range(4)]
+    corpus = open_corpus(write(tmp_path / "c.jsonl", lines(*records)), usable=True)
+    Summarizer("paper", budget=6, unit="words").fit(corpus)
+    assert sorted(split) == ["c0", "c1", "c2", "c3"]

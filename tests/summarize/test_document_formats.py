@@ -70,8 +70,7 @@ def test_blocks_are_what_they_are(write, name):
     assert read(write([("paragraph", "It rained.")], title="Named"), name)[0].title == "Named"
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3])
-@pytest.mark.parametrize("size", [9, 11])
+@pytest.mark.parametrize(("columns", "size"), [(1, 9), (2, 11), (3, 9)])
 def test_a_paper_is_read_column_by_column(columns, size):
     paragraphs = prose(30, seed=columns)
     blocks = [("heading", "1 Introduction"), *(("paragraph", text) for text in paragraphs[:20])]
@@ -109,8 +108,7 @@ def test_a_paper_is_read_column_by_column(columns, size):
     assert "Draft" not in document.text
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3])
-@pytest.mark.parametrize("gutter", [8, 12, 24])
+@pytest.mark.parametrize(("columns", "gutter"), [(2, 8), (3, 8), (3, 12), (2, 24)])
 def test_columns_are_found_whatever_the_gutter(columns, gutter):
     made = Setter(columns=columns, gutter=gutter)
     made.across("On Rain in Small Harbours of the North", 18, bold=True)

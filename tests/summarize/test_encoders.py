@@ -160,7 +160,7 @@ def test_on_the_command_line(tmp_path, monkeypatch):
     text.write_text(Cluster.example().documents[0].text)
     named = ["--encoder", "my_encoder:encoder"]
     options = ["--budget", "60", "--unit", "words", *named]
-    run("train", str(corpus), "--out", model, *options)
+    run("train", str(corpus), "--out", model, "--jobs", "1", *options)
     shown = run("info", model)  # without the encoder
     assert "my_encoder:encoder, 3 numbers for a text" in shown.stdout
     refused = run("summarize", str(text), "--model", model, code=1)

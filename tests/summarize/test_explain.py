@@ -77,7 +77,7 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
                 "redundant": within[i] and not said and all(j in chosen and vocabulary.says(j, i) for j in x.by),
                 "not-alone": summary.worth.leaning is not None and i in summary.worth.leaning,
                 "weaker": q[i] < usual,
-                "does-not-fit": not beside and (q[i] >= usual or not summary.worth.quality),
+                "does-not-fit": not beside and (q[i] >= usual or not summary.decision.quality_counts),
                 "adds-nothing": beside and unit != "sentences" and summary.worth.likely[i] < summary.worth.least,
                 "better-without": beside,
             }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpplearn
-from dpplearn.summarize import Cluster, Document, SkippedWarning, Summarizer, read_clusters, summarize
+from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters, summarize
 from dpplearn.summarize.corpora.given import as_cluster
 
 STORM = "A storm sank ten boats in the harbour on Friday. Nobody was hurt. Schools stay closed on Monday."
@@ -86,12 +86,6 @@ def test_an_address_is_told_and_what_to_do(address, tmp_path):
     assert texts(saved) == [STORM]
 
 
-def test_a_file_called_like_an_address_is_a_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "www.example.org").write_text(STORM)
-    assert texts("www.example.org") == [STORM]
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -117,13 +111,6 @@ def test_odd_strings_are_no_trouble():
     assert texts("a" * 300 + ".") == ["a" * 300 + "."]  # longer than a name may be
     with pytest.raises(ValueError, match="item 1"):
         as_cluster(b"\xff\xfeh")
-
-
-def test_files_of_other_kinds_in_a_folder_are_named(folder):
-    whole = as_cluster(folder).documents
-    (folder / "table.csv").write_text("a,b")
-    with pytest.warns(SkippedWarning, match="table.csv"):
-        assert as_cluster(folder).documents == whole
 
 
 def test_one_call_is_what_the_summarizer_says(folder, tmp_path):

@@ -14,8 +14,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain import topics
 from dpplearn.summarize.model.worth import Worth
-from dpplearn.summarize.text.budget import settled, share_of, suited
-from dpplearn.summarize.text.units import costs, length, limit
+from dpplearn.summarize.text.units import costs, length, limit, settled, share_of, suited
 from made_up import made_up
 
 NONE = np.empty(0, np.int64)

@@ -119,8 +119,8 @@ def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
             assert x.reason in table
         assert page.count('<span class="s" data-state="again"') == len(explanation.redundant)
         C = summary.read.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
-        assert explanation.similarity.mean == pytest.approx(C.mean())
-        assert explanation.similarity.max == C.max()
+        assert explanation.as_a_set.alikeness.mean == pytest.approx(C.mean())
+        assert explanation.as_a_set.alikeness.max == C.max()
 
 
 def test_the_report_says_which_document_a_reason_means(bundled):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.text.language import listed_language
 from dpplearn.summarize.text.standing import (
     LEAST,
     Lack,
@@ -12,10 +13,9 @@ from dpplearn.summarize.text.standing import (
     is_furniture,
     is_sentence,
     leans,
-    listed,
-    listed_language,
     why_not_alone,
 )
+from dpplearn.summarize.text.words import word_lists
 
 LINES = Path(__file__).parent / "lines"
 
@@ -54,7 +54,7 @@ def test_lines_labelled_by_whether_they_stand_alone(name, least):
 
 @pytest.mark.parametrize("frame", ["{} now", "“{}” – и всё", "{}"])
 def test_what_pages_say_is_told_as_words(frame):
-    for phrase in listed("furniture"):
+    for phrase in word_lists("sentence-words")["furniture"]:
         assert is_furniture(frame.format(phrase.upper()))
     assert not is_furniture("A redesign in Mostread, unlogged.")
 

@@ -117,21 +117,10 @@ def test_too_many_sentences_are_refused_with_the_limit():
     assert len(cluster.sentences(limit=None)) == 12
 
 
-def test_thousands_of_documents():
-    cluster = Cluster.from_texts(["It rained. It stopped."] * 2400)
-    assert len(cluster.sentences()) == 4_800
-
-
 def test_halves_of_surrogate_pairs_are_replaced():
     document = Document("a", "It \ud83d rained.")
     assert document.text == "It \ufffd rained."
     assert Cluster([document]).sentences()[0].end == 12
-
-
-def test_right_to_left_text_and_its_marks():
-    text = "\u202bأغلق الجسر يوم الأحد.\u202c كم شخصا غادر؟"
-    sentences = Cluster.from_texts([text]).sentences()
-    assert [s.text for s in sentences] == ["أغلق الجسر يوم الأحد.", "كم شخصا غادر؟"]
 
 
 @pytest.mark.parametrize(
@@ -162,11 +151,6 @@ def test_words_are_in_lower_case_and_hold_no_space(text):
     assert all(word == word.lower() and word and not any(char.isspace() for char in word) for word in words(text))
 
 
-def test_words_of_hostile_text():
-    for seed in ("a.", "a'", "1,", "1.", "a-", "e\u0301", "语", "\x00", "u.s."):
-        assert len(words(seed * (200_000 // len(seed)))) <= 200_000
-
-
 def test_the_example():
     cluster = Cluster.example()
     assert (len(cluster.documents), len(cluster.references), cluster.id, cluster.language) == (
@@ -184,25 +168,14 @@ def test_the_example():
     assert not any("--" in sentence.text for sentence in sentences if sentence.position == 1)  # datelines
 
 
-@pytest.mark.parametrize(
-    ("heavy", "use"),
-    [
-        ("numba", "Cluster.example()"),
-        *((heavy, "Cluster.example().sentences()") for heavy in ("sklearn", "click", "rich")),
-    ],
-)
-def test_reading_text_is_light(heavy, use):
+def test_reading_text_is_light():
     code = (
         "import sys; from dpplearn.summarize import Cluster, Document, Sentence, read_clusters;"
-        f"{use}; print({heavy!r} in sys.modules)"
+        "Cluster.example(); heavy = {'numba'} & {*sys.modules}; Cluster.example().sentences();"
+        "print(bool(heavy | {'sklearn', 'click', 'rich'} & {*sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
-
-
-def test_a_cluster_of_no_texts():
-    with pytest.raises(ValueError, match="at least one text"):
-        Cluster.from_texts([])
 
 
 def test_blocks_are_what_a_reader_made():

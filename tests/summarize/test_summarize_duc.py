@@ -197,9 +197,3 @@ def test_sentences_are_not_the_desk_s(text):
     assert not is_notice(text)
     assert not is_signature(text)
     assert not is_byline(text)
-
-
-def test_hostile_sgml():
-    for seed in ("<P>", "<", "&", "<TEXT>", "</TEXT>", "<DOC>", "(a/", "\n", "\t_ "):
-        documents = parse_sgml("<DOC><TEXT>Rain fell.\n\n" + seed * 30_000, "file")
-        assert documents[0].text.startswith("Rain fell.")

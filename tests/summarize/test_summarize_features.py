@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
-from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
 from dpplearn.summarize.model.quality_features import (
-    PAPER_NAMES,
-    bins_within,
     global_bins,
     inner_edges,
+    lexrank,
     local_bins,
+    mean_similarity,
     one_hot,
 )
-from dpplearn.summarize.model.tfidf import Idf
+from dpplearn.summarize.model.tfidf import Idf, tfidf_rows
 from dpplearn.summarize.text.units import costs, cut, length, limit
 
 
@@ -38,9 +37,10 @@ def fitted(cluster):
 
 
 def test_there_are_39_and_each_block_is_what_the_paper_says():
-    assert len(PAPER_NAMES) == len(set(PAPER_NAMES)) == 39
+    names = SentenceFeatures("paper").names
+    assert len(names) == len(set(names)) == 39
     blocks = ("constant", "length", "position", "similarity", "lexrank")
-    assert [sum(name.split()[0] == block for name in PAPER_NAMES) for block in blocks] == [1, 5, 6, 16, 11]
+    assert [sum(name.split()[0] == block for name in names) for block in blocks] == [1, 5, 6, 16, 11]
 
 
 def test_every_one_hot_block_has_one_one(cluster, fitted):
@@ -81,7 +81,7 @@ def test_item_set_carries_cost_and_similarity(cluster):
     assert read.items.phi is read.phi
     assert read.items.similarity is read.C
     assert read.items.cost is None
-    assert items.names == PAPER_NAMES
+    assert items.names == features.names
 
 
 def test_general_features_by_their_definitions(cluster):
@@ -123,11 +123,16 @@ def test_where_position_means_nothing_it_counts_nothing():
     assert (alone[:, places] == 0).all()
 
 
+def rows_of(idf, texts):
+    numbered, columns = Numbered.of(texts)
+    return tfidf_rows(numbered.counts(), idf.weights(columns))
+
+
 def test_words_of_a_text_are_weighed_by_its_own_sentences():
     numbered, columns = Numbered.of([["a", "b"], ["a", "a"], ["c"]])
     idf = Idf.of_sentences(numbered.counts(), columns)
-    assert idf.weight("a") == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
-    rows = idf.vectors([["a", "b"], ["a", "c"]]).toarray()
+    assert idf.weights(["a"])[0] == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
+    rows = rows_of(idf, [["a", "b"], ["a", "c"]]).toarray()
     assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike
 
 
@@ -153,15 +158,15 @@ def test_unfitted_and_empty():
 def test_tf_idf_by_hand():
     idf = Idf.fit([["a", "b", "a"], ["a", "c"], ["a"]])
     assert idf.counts == {"a": 3, "b": 1, "c": 1}
-    assert idf.weight("b") == pytest.approx(math.log(4 / 2))
-    assert idf.weight("never") == pytest.approx(math.log(4))
-    assert idf.weight("a") == 1e-3
-    rows = idf.vectors([["b", "b", "c"], ["c"]]).toarray()
+    assert idf.weights(["b"])[0] == pytest.approx(math.log(4 / 2))
+    assert idf.weights(["never"])[0] == pytest.approx(math.log(4))
+    assert idf.weights(["a"])[0] == 1e-3
+    rows = rows_of(idf, [["b", "b", "c"], ["c"]]).toarray()
     expected = np.array([2.0, 1.0]) / math.sqrt(5)
     np.testing.assert_allclose(rows[0], expected)
     np.testing.assert_allclose((rows @ rows.T)[0, 1], expected[1])
     with pytest.raises(ValueError, match="Sentence 1 has no words"):
-        idf.vectors([["a"], []])
+        rows_of(idf, [["a"], []])
 
 
 def test_lexrank_is_the_fixed_point(rng):
@@ -188,9 +193,9 @@ def test_local_bins_of_any_values(values, bins):
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), min_size=1, max_size=40), st.integers(1, 10))
-def test_bins_within_groups_are_local_bins_of_each(pairs, bins):
+def test_local_bins_of_groups_are_those_of_each(pairs, bins):
     values, group = np.array(pairs, float)[:, 0], np.array(pairs)[:, 1]
-    found = bins_within(values, group, bins)
+    found = local_bins(values, bins, group)
     for one in set(group.tolist()):
         assert found[group == one].tolist() == local_bins(values[group == one], bins).tolist()
 

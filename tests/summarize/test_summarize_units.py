@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from dpplearn.rouge import tokenize
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.text.matching import is_latin
 from dpplearn.summarize.text.units import UNITS, costs, count_words, cut, joined_length, length, lengths_with
-from dpplearn.summarize.text.words import _ASCII_WORD, _WORD, words
+from dpplearn.summarize.text.words import _ASCII_WORD, _WORD, is_latin, words
 
 SPACED = st.text(st.characters(max_codepoint=0x0DFF, exclude_categories=["Cs"]))  # Latin to Sinhala
 ANY = st.text(st.one_of(st.sampled_from("大桥关カなｶ々สะพ้ำျကទ្ក 。a1\n"), st.characters(exclude_categories=["Cs"])))

@@ -4,9 +4,9 @@ import pytest
 
 from dpplearn.summarize import summarize
 from dpplearn.summarize.corpora.given import as_cluster
-from dpplearn.summarize.text.budget import settled
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.sentences import split_sentences
+from dpplearn.summarize.text.units import settled
 
 PAGE = (
     "<!DOCTYPE html>\n<html><head><title>Mill</title></head><body><nav>Home</nav><p>The mill burned.</p></body></html>"

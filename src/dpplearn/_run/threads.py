@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from itertools import count as count_up
-from threading import Event, Lock
-from typing import Any, TypeVar
+from threading import Event
+from typing import TypeVar
 
 from dpplearn._run.blas import thread_limit
 from dpplearn._run.progress import told
@@ -18,59 +17,50 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
-    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; an error or Ctrl-C drops what has not begun."""
-    stop, shown, lock = Event(), told(), Lock()
-    numbers, done = iter(range(count)), count_up(1)
-    results: list[Any] = [None] * count
-
-    def work() -> None:
-        try:
-            while not stop.is_set():
-                with lock:
-                    b = next(numbers, None)
-                if b is None:
-                    return
-                check_stop()
-                results[b] = task(b)
-                if shown is not None:
-                    with lock:
-                        shown[0].stage(shown[1], next(done), count)
-        except BaseException:
-            stop.set()
-            raise
-
-    threads = min(thread_limit(n_jobs), count)
-    if threads <= 1:
-        work()
-        return results
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for future in [pool.submit(copy_context().run, work) for _ in range(threads)]:
-                future.result()
-        finally:  # after an error, or Ctrl-C here, the other threads end when their task does
-            stop.set()
+def map_threads(task: Callable[[int], R], count: int, n_jobs: int) -> list[R]:
+    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; what shows progress here is told of each."""
+    shown, results = told(), list[R]()
+    for answer in map_in_order(task, range(count), min(n_jobs, count)):
+        results.append(answer)
+        if shown is not None:
+            shown[0].stage(shown[1], len(results), count)
     return results
 
 
 def map_in_order(task: Callable[[T], R], items: Iterable[T], n_jobs: int) -> Iterator[R]:
     """task(item) of each item, in order, as the answers are asked for; up to n_jobs threads work a little ahead.
 
+    After an error or Ctrl-C, or when nobody asks for more, what has not begun never does.
+
     Examples
     --------
     >>> list(map_in_order(abs, iter([-3, 2, -1]), 2))
     [3, 2, 1]
     """
-    n_jobs = thread_limit(n_jobs)
+    n_jobs, over = thread_limit(n_jobs), Event()
+
+    def work(item: T) -> R:
+        try:
+            check_stop()
+            return task(item)
+        except BaseException:
+            over.set()
+            raise
+
+    if n_jobs <= 1:
+        yield from map(work, items)
+        return
     with ThreadPoolExecutor(n_jobs) as pool:
         ahead: deque[Future[R]] = deque()
         try:
             for item in items:
-                ahead.append(pool.submit(copy_context().run, task, item))
+                if over.is_set():
+                    break
+                ahead.append(pool.submit(copy_context().run, work, item))
                 if len(ahead) > 2 * n_jobs:
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
-        finally:  # after an error, or when nobody asks for more
+        finally:
             for future in ahead:
                 future.cancel()

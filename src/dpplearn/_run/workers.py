@@ -344,7 +344,7 @@ def scheduler_client(address: str | None, backend: Any = None) -> Iterator[Any]:
     except (OSError, ValueError) as error:
         raise ConnectionError(
             f"There must be a Dask scheduler at {address}, but it cannot be reached: {error}. Start one with "
-            "`dask scheduler`, or leave --scheduler out for a cluster on this machine."
+            "`dask scheduler`, or leave --scheduler out to work on this machine."
         ) from None
     with client:
         yield client

@@ -22,11 +22,11 @@ from dpplearn.baskets.fit import LARGE, MANY, FitPlan, choose_shape, fit_kernel
 from dpplearn.baskets.modelfile import load_factors, save_factors
 from dpplearn.baskets.pairs import strongest_pairs
 from dpplearn.baskets.questions import BasketQuestions
-from dpplearn.learning.summary import Summary, Table
+from dpplearn.learning.summary import ModelSummary, Table
 from dpplearn.process import SHOWN
 
 EPOCHS, ITERATIONS = 10, 1000
-FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets")
+KEPT = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs", "feature_scale")
 
 
 class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -255,7 +255,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         new.counts_ = np.append(self.counts_, np.zeros(len(names)))
         return new
 
-    def summary(self, most: int = 20) -> Summary:
+    def summary(self, most: int = 20) -> ModelSummary:
         """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
 
         Examples
@@ -301,14 +301,11 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         )
         title = "item" if n <= most else f"item ({most} most frequent of {n})"
         items = Table(title, ("baskets", "share", "model"), rows)
-        return Summary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
+        return ModelSummary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, with arrays in base64."""
-        factors = self._fitted
-        fitted = {name: getattr(self, f"{name}_") for name in FITTED}
-        fitted |= {"counts": self.counts_, "scale": self.feature_scale_, "pairs": vars(self.pairs_)}
-        save_factors(path, factors, self.items_, fitted)
+        save_factors(path, self._fitted, self.items_, {name: getattr(self, f"{name}_") for name in KEPT})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
@@ -316,11 +313,9 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         factors, items, data = load_factors(path)
         whole = factors.identity or factors.symmetric_rank >= factors.n
         model = cls(None if whole else factors.symmetric_rank, factors.skew_rank > 0, data["alpha"])
-        model.factors_, model.items_ = factors, items
-        model.alpha_, model.log_likelihood_, model.n_iter_ = data["alpha"], data["log_likelihood"], data["n_iter"]
-        model.converged_, model.n_empty_ = data.get("converged") is True, int(data.get("n_empty") or 0)
-        model.counts_, model.pairs_, model.n_baskets_ = data["counts"], data["pairs"], data["n_baskets"]
-        model.alphas_, model.history_, model.feature_scale_ = {}, (), data["scale"]
+        model.factors_, model.items_, model.alphas_, model.history_ = factors, items, {}, ()
+        for name in KEPT:
+            setattr(model, f"{name}_", data[name])
         return model
 
 

@@ -41,8 +41,8 @@ def save_factors(path: StrPath, factors: KernelFactors, items: np.ndarray, fitte
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "items": items.tolist()}
     shape = {"symmetric_rank": factors.symmetric_rank, "skew_rank": factors.skew_rank, "identity": factors.identity}
     arrays = {"W": factors.W, "phi": factors.phi, "A": factors.A}
-    arrays |= {name: fitted.pop(name) for name in ("counts", "scale")}
-    write_json(path, {**head, **shape, **fitted, "arrays": pack(**arrays)})
+    arrays |= {"counts": fitted.pop("counts"), "scale": fitted.pop("feature_scale")}
+    write_json(path, {**head, **shape, **fitted, "pairs": vars(fitted["pairs"]), "arrays": pack(**arrays)})
 
 
 def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, Any]]:
@@ -69,10 +69,11 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
     if np.abs(W[:, 0]).max() > LARGEST or np.abs(W).max() > 1e100:
         raise ValueError(f"W in {path} has entries too large for a kernel.")
     data["counts"] = check_vector(arrays.get("counts", ()), f"counts in {path}", len(W), low=0.0)
-    data["scale"] = scale
+    data["feature_scale"], data["converged"] = scale, data.get("converged") is True
     for name in ("alpha", "log_likelihood", "n_baskets"):
         data[name] = number(data.get(name), name, path)
-    data["n_iter"] = whole_number(data.get("n_iter"), "n_iter", path)
+    for name in ("n_iter", "n_empty"):
+        data[name] = whole_number(data.get(name), name, path)
     try:
         data["pairs"] = StrongestPairs(*(tuple(map(as_pair, data["pairs"][kind])) for kind in ("attract", "repel")))
     except (KeyError, TypeError, ValueError):

@@ -11,7 +11,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.baskets.baskets import Label
 from dpplearn.baskets.likelihood import DENSE, BasketShard
 from dpplearn.baskets.start import count_pairs
-from dpplearn.learning.summary import Summary, Table
+from dpplearn.learning.summary import ModelSummary, Table
 
 KEPT = 200  # pairs of each kind
 
@@ -60,14 +60,14 @@ class StrongestPairs:
         return tuple(Table(kind, ("correlation", "baskets", "lift"), rows) for kind, rows in shown.items() if rows)
 
     def __str__(self) -> str:
-        return str(Summary("Pairs of items", {}, self.tables()))
+        return str(ModelSummary("Pairs of items", {}, self.tables()))
 
     def __repr__(self) -> str:
         return f"<StrongestPairs: {len(self.attract)} that attract, {len(self.repel)} that repel; print it to see them>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return Summary("Pairs of items", {}, self.tables())._repr_html_()
+        return ModelSummary("Pairs of items", {}, self.tables())._repr_html_()
 
 
 def correlation_block(dpp: Any, rows: IntArray, columns: IntArray) -> FloatArray:

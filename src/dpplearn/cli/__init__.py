@@ -21,16 +21,14 @@ import click
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # and halves of surrogate pairs
 
-TYPED = "dpplearn.typed"  # where a context keeps the words of the command line
-
 # name of the command and of its module: one line for --help
 COMMANDS = {
     "batch": "Summarize every cluster of a corpus.",
     "baskets": "Learn kernels from baskets, recommend what comes next.",
     "completion": "Print what makes a shell complete commands and options.",
-    "evaluate": "Score every system on a corpus (Table 2).",
-    "experiment": "Train, test and compare: Tables 1 and 2 of the paper.",
-    "figures": "Draw the figures of the paper, and ours.",
+    "evaluate": "Score every system on a corpus.",
+    "experiment": "Train, test and compare: Tables 1 and 2.",
+    "figures": "Draw Figures 1 to 5.",
     "info": "Print what a model file holds: weights with standard errors.",
     "rouge": "Score summaries against references with ROUGE.",
     "select": "Choose items that score high and differ from each other.",
@@ -39,10 +37,16 @@ COMMANDS = {
     "train": "Train a summarizer on clusters with reference summaries.",
     "warm": "Compile every loop once, so that nothing waits for it later.",
 }
+PAPER = ("experiment", "figures")
 
 
 class LazyGroup(click.Group):
     """A group whose commands stand for modules until one is run, and whose errors and warnings are plain lines."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
+        for heading in ("Commands", "The paper"):
+            with formatter.section(heading):
+                formatter.write_dl([row for row in COMMANDS.items() if (row[0] in PAPER) == (heading == "The paper")])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -54,12 +58,8 @@ class LazyGroup(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and import_module(f"dpplearn.cli.{name}").command, rest
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[TYPED] = [*args]
-        return super().parse_args(ctx, args)
-
     def invoke(self, ctx: click.Context) -> Any:
-        with plain_errors(ctx), plain_warnings(ctx), first_run_notice():
+        with plain_errors(), plain_warnings(), first_run_notice():
             return super().invoke(ctx)
 
 
@@ -83,19 +83,8 @@ def print_json(data: dict[str, Any]) -> None:
     click.echo(visible(json.dumps(data, indent=2, ensure_ascii=False)))
 
 
-def worded(message: str, ctx: click.Context | None) -> str:
-    """A message with the names of the options of the command that runs, and without control characters."""
-    from dpplearn.cli.wording import with_options
-
-    command = None if ctx is None else ctx.command
-    if ctx is not None and isinstance(command, LazyGroup) and ctx.invoked_subcommand in COMMANDS:
-        command = import_module(f"dpplearn.cli.{ctx.invoked_subcommand}").command
-    typed = [] if ctx is None else ctx.meta.get(TYPED, [])
-    return visible(with_options(message, command, typed))
-
-
 @contextmanager
-def plain_errors(ctx: click.Context | None = None) -> Iterator[None]:
+def plain_errors() -> Iterator[None]:
     """Turn an error about the user's input into a message and exit code 1.
 
     Ctrl-C and SIGTERM become a line and exit codes 130 and 143, after what Ctrl-C does: progress is kept, workers end.
@@ -113,11 +102,11 @@ def plain_errors(ctx: click.Context | None = None) -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        raise click.ClickException(worded(str(error), ctx)) from error
+        raise click.ClickException(visible(str(error))) from error
     except MemoryError as error:
         raise click.ClickException("There is not enough memory for this input. Give a smaller one.") from error
     except KeyboardInterrupt as stop:
-        say(worded(str(stop) or "Stopped.", ctx))
+        say(str(stop) or "Stopped.")
         raise click.exceptions.Exit(128 + heard) from None
     finally:
         if ours:
@@ -135,25 +124,29 @@ def check_out(path: Path | None, option: str = "--out") -> None:
         raise ValueError(f"Cannot write {path}: there is no folder {folder}. Make it, or give another {option}.")
 
 
+def work_beside(out: Path) -> Path | None:
+    """The folder OUT.work, from which a run that was stopped goes on; none beside a device."""
+    return out.with_name(f"{out.name}.work") if out.is_file() or not out.exists() else None
+
+
 @contextmanager
 def usage_errors() -> Iterator[None]:
     """Turn an error about the options themselves into a message and exit code 2, as click does."""
     try:
         yield
     except ValueError as error:
-        here = click.get_current_context()
-        raise click.UsageError(worded(str(error), here), here) from error
+        raise click.UsageError(visible(str(error)), click.get_current_context()) from error
 
 
 @contextmanager
-def plain_warnings(ctx: click.Context | None = None) -> Iterator[None]:
+def plain_warnings() -> Iterator[None]:
     """Print warnings as a line on standard error, once each, instead of Python's two with a file name."""
     said = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:
             said.add(str(message))
-            say(f"Warning: {worded(str(message), ctx)}")
+            say(f"Warning: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.cli.items import Items
 from dpplearn.decoding.candidates import Embedded
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.selection import DiverseSelection, Selection
+from dpplearn.decoding.selection import DiverseSelection
 from dpplearn.learning.columns import Column
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.relative import Reason, Relative, strongest
@@ -28,7 +28,6 @@ class Applied(NamedTuple):
     items: ItemSet
     contributions: FloatArray
     relative: Relative
-    again: Callable[[float], Selection]  # the choice at another diversity
     scores: FloatArray  # log q^2: what the model says of each item by itself
 
     @property
@@ -58,18 +57,10 @@ class Applied(NamedTuple):
         rows, n = self.chosen.candidates.rows, self.items.n
         return float((rows.sum(axis=0) ** 2).sum() - (rows**2).sum()) / max(n * (n - 1), 1)
 
-    def apart(self, pair: tuple[int, int]) -> float | None:
-        """A diversity at which only one of two items would be chosen; None where not even 1 is enough."""
-        high = ((1.0 + self.chosen.diversity) / 2.0, 1.0)
-        return next((d for d in high if not np.isin(pair, self.again(d).subset).all()), None)
-
-    def reasons(self, item: int, most: int | None = None) -> dict[str, float]:
+    def reasons(self, item: int) -> dict[str, float]:
         """What counts for an item, the largest first; the constant counts for all."""
-        added = dict(zip(self.names, self.contributions[item].tolist(), strict=True))
-        order = sorted(
-            (name for name in added if added[name] and name != "constant"), key=lambda name: -abs(added[name])
-        )
-        return {name: added[name] for name in order[:most]}
+        added = zip(self.names, self.contributions[item].tolist(), strict=True)
+        return dict(sorted(((name, x) for name, x in added if x and name != "constant"), key=lambda one: -abs(one[1])))
 
 
 def apply_model(
@@ -77,8 +68,9 @@ def apply_model(
     items: Items,
     embedding: str | None,
     costs: FloatArray | None,
+    per_group: Mapping[str, Any],
+    *,
     decoder: str,
-    per_group: Mapping[str, Any] = {},  # read only
     **options: Any,
 ) -> Applied:
     """Choose by the model in a file: numbers and categories are read as they were in training.
@@ -100,16 +92,13 @@ def apply_model(
     q = np.exp(log_q)
     limits = check_limits(x.n, costs, options.get("budget"), options.get("k"), **per_group)
 
-    def choose(diversity: float) -> Selection:
-        return model.decode(x, decoder=decoder, **per_group, **options | {"diversity": diversity})
-
-    selection = choose(options["diversity"])
+    selection = model.decode(x, decoder=decoder, **per_group, **options)
     embedded = Embedded(rows, np.ones(x.n), q)  # rows rows^T is what S says of two items: not their cosine
     parameters = {"decoder": decoder}
     chosen = DiverseSelection.of(selection, selection.reason, options["diversity"], parameters, limits, embedded)
     names = list(model.quality_.names)
     fields = fields_of(names, [] if model.encoding_ is None else [one.name for one in model.encoding_.features])
-    return Applied(chosen, x, model.quality_.contributions(x), Relative(model, x, fields), choose, 2.0 * log_q)
+    return Applied(chosen, x, model.quality_.contributions(x), Relative(model, x, fields), 2.0 * log_q)
 
 
 def fields_of(names: list[str], fields: list[str]) -> dict[str, IntArray]:

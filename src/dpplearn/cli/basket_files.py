@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from itertools import groupby, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,54 +48,32 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
 
 
 def check_not_long(path: Path, rows: list[list[str]]) -> None:
-    """Say so where lines are rows of a table: an error where that is plain, else a warning.
+    """An error where lines are plainly rows of a table: as many cells in all, but for one row in SHORT or a single one.
 
-    Plain is a first line of names: as many cells as all others have, none of which occurs again, over a column of whole
-    numbers, or over many rows of columns that have no value in common, one of which repeats its own. Without such a
-    line, two columns of which the first repeats its values in a row, and shares none with the second, may be one; it is
-    plain where there are many rows, with numbers in the first and none in the second. One row in SHORT,
-    and in any table a single one, may lack a cell where the rest is plain.
+    Either the first line has names that do not occur again, over a column of whole numbers or over many rows of columns
+    that have no value in common; or two columns do without names, whole numbers and what is none.
     """
-    head = rows[0] if rows else []
-    below = [row for row in rows[1:] if len(row) >= len(head)]
-    short = len(rows) - 1 - len(below)
-    few = short <= max(1, len(below) // SHORT)
-    if len(below) < 2 or len(head) < 2 or not few or any(len(row) != len(head) for row in below):
+    head, *below = rows or [[]]
+    full = [row for row in below if len(row) == len(head)]
+    if len(head) < 2 or len(full) < 2 or len(below) - len(full) > max(1, len(full) // SHORT):
         return
-    columns, names = [[*column] for column in zip(*below, strict=True)], ", ".join(head)
-    once = not {*head} & {cell for row in rows[1:] for cell in row}
-    figures = any(is_figure(column) and not is_figure([name]) for name, column in zip(head, columns, strict=True))
-    if once and (figures or (len(below) >= PLAIN and apart(columns))):
-        raise ValueError(
-            f"{path} is a table with the columns {names}, not a basket a line. For a row for each item give --long "
-            f"BASKET ITEM, such as --long {head[0]!r} {head[1]!r}. If each line is a basket, leave the first line out."
-        )
-    rows = [head, *below]
-    columns = [[*column] for column in zip(*rows, strict=True)]
-    runs = len({*columns[0]}) == sum(1 for _ in groupby(columns[0]))
-    bare = not once and len(head) == 2 and apart(columns) and runs
-    what = f"a table with the columns {names}" if once else "a long table, with a basket and an item in each line"
-    first = "" if once else 'give it a first line of names, such as "basket,item", and '
-    if bare and len(rows) >= PLAIN and is_figure(columns[0]) and not any(is_figure([item]) for item in columns[1]):
-        raise ValueError(f"{path} is {what}: {first}give --long BASKET ITEM.")
-    if (once or bare) and not short:
-        warnings.warn(
-            f"{path} looks like {what}, and each of its lines is read as a basket. If it has a row for each item, "
-            f"{first}give --long BASKET ITEM.",
-            UserWarning,
-            stacklevel=2,
-        )
-
-
-def is_figure(cells: list[str]) -> bool:
-    """Whether all of them are whole numbers."""
-    return all(cell.isascii() and cell.isdigit() for cell in cells)
-
-
-def apart(columns: list[list[str]]) -> bool:
-    """Whether no two columns have a value in common, and one has fewer values than rows."""
+    named = not {*head} & {cell for row in below for cell in row}
+    columns = [*zip(*(full if named else [head, *full]), strict=True)]
     values = [{*column} for column in columns]
-    return sum(map(len, values)) == len(set().union(*values)) and min(map(len, values)) < len(columns[0])
+    apart = sum(map(len, values)) == len(set().union(*values)) and min(map(len, values)) < len(full)
+    many = len(full) >= PLAIN and apart
+    figures = [all(cell.isdecimal() for cell in column) for column in columns]
+    if named and (many or any(whole and not name.isdecimal() for whole, name in zip(figures, head, strict=True))):
+        raise ValueError(
+            f"{path} is a table with the columns {', '.join(head)}, not a basket a line. For a row for each item give "
+            f"--long BASKET ITEM, such as --long {head[0]!r} {head[1]!r}. If each line is a basket, leave the first "
+            "line out."
+        )
+    if many and not named and len(head) == 2 and figures[0] and not any(item.isdecimal() for item in columns[1]):
+        raise ValueError(
+            f"{path} is a long table, with a basket and an item in each line: give it a first line of names, such as "
+            '"basket,item", and --long BASKET ITEM.'
+        )
 
 
 def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list[Any]]:

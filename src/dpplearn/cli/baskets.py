@@ -10,17 +10,14 @@ import click
 
 from dpplearn.cli import check_out, print_json, say, stoppable, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import AS_JSON, ENCODING, FILE, PATH, Number, WholeNumber, several
+from dpplearn.cli.options import AS_JSON, FILE, PATH, Command, Number, WholeNumber
 
-files = several(
-    click.option(
-        "--long",
-        "columns",
-        nargs=2,
-        metavar="BASKET ITEM",
-        help="FILE is a table with a row for each item: the columns that name the basket and the item.",
-    ),
-    ENCODING,
+LONG = click.option(
+    "--long",
+    "columns",
+    nargs=2,
+    metavar="BASKET ITEM",
+    help="FILE is a table with a row for each item: the columns that name the basket and the item.",
 )
 
 
@@ -33,39 +30,29 @@ def command() -> None:
     """
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("file", type=PATH)
 @click.option("--out", type=FILE, required=True, help="Model file to write, JSON.")
 @click.option("--rank", type=WholeNumber(1), help="Of the kernel.  [default: all of it, up to 1500 items]")
 @click.option("--symmetric", is_flag=True, help="A kernel that only repels.")
 @click.option("--alpha", type=Number(0), help="Strength of the prior.  [default: chosen on held-out baskets]")
-@click.option("--solver", default="auto", show_default=True, help="auto, lbfgs or stochastic.")
-@click.option("--max-iter", type=WholeNumber(1), help="Iterations, or passes over the baskets.")
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores.")
-@files
+@LONG
 def fit(
     file: Path,
     out: Path,
     rank: int | None,
     symmetric: bool,
     alpha: float | None,
-    solver: str,
-    max_iter: int | None,
-    seed: int,
-    jobs: int,
     columns: tuple[str, str] | None,
-    encoding: str | None,
 ) -> None:
     """Learn a kernel from the baskets of FILE."""
     from dpplearn.baskets.kernel import KernelDPP
 
     check_out(out)
-    options: dict[str, Any] = {"max_iter": max_iter, "random_state": seed, "n_jobs": jobs}
-    baskets = read(file, columns, encoding)
+    baskets = read(file, columns)
+    options: dict[str, Any] = {"alpha": "cv" if alpha is None else alpha, "random_state": 0, "n_jobs": -1}
     with bars() as show:
-        model = KernelDPP(rank, not symmetric, "cv" if alpha is None else alpha, solver, progress=show, **options)
-        model.fit(baskets)
+        model = KernelDPP(rank, not symmetric, progress=show, **options).fit(baskets)
     model.save(out)
     say(
         f"{len(baskets)} baskets ({model.n_empty_} empty) of {len(model.items_)} items: log-likelihood per basket "
@@ -73,7 +60,7 @@ def fit(
     )
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("model", type=PATH)
 @click.argument("items", nargs=-1, metavar="ITEM...")
 @click.option("-k", type=WholeNumber(1), default=10, show_default=True, help="Number of items.")
@@ -111,7 +98,7 @@ def recommend(
             say(visible(f"        {'; '.join(ratio['words'] for ratio in one['why'])}"))
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("model", type=PATH)
 @click.argument("item", required=False)
 @click.option(
@@ -144,28 +131,25 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
             click.echo(visible(f"{one.correlation:+.3f}  {one.item}"))
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("model", type=PATH)
 @click.argument("file", type=PATH)
 @click.option("--hold", type=click.Choice(["random", "last"]), default="random", show_default=True)
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True)
+@LONG
 @AS_JSON
-@files
 def evaluate(
     model: Path,
     file: Path,
     hold: str,
-    seed: int,
-    as_json: bool,
     columns: tuple[str, str] | None,
-    encoding: str | None,
+    as_json: bool,
 ) -> None:
     """Rank an item held out of each basket of FILE among all others."""
     from dpplearn.baskets.completing import completion
     from dpplearn.baskets.kernel import KernelDPP
 
-    fitted, baskets = KernelDPP.load(model), read(file, columns, encoding)
-    found = completion(fitted, baskets, hold, rng=seed)
+    fitted, baskets = KernelDPP.load(model), read(file, columns)
+    found = completion(fitted, baskets, hold, rng=0)
     if as_json:
         print_json({"hold": hold, **asdict(found)})
         return
@@ -179,11 +163,11 @@ def evaluate(
         say(f"Left out {found.n_unseen} items that the model does not know.")
 
 
-def read(file: Path, columns: tuple[str, str] | None, encoding: str | None) -> list[list[Any]]:
+def read(file: Path, columns: tuple[str, str] | None) -> list[list[Any]]:
     from dpplearn.cli.basket_files import read_baskets
 
     with stoppable("Stopped while reading."):
-        return read_baskets(file, columns or None, encoding or "utf-8")
+        return read_baskets(file, columns or None)
 
 
 def as_named(model: Any, items: tuple[str, ...]) -> list[Any]:

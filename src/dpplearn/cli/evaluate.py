@@ -2,56 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from dpplearn.cli import print_json, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import read_for_scoring, scored_language
-from dpplearn.cli.options import COMPRESS, CORPUS, ENCODER, MODEL, UNIT, Run, named_encoder, run_options
+from dpplearn.cli.options import (
+    AS_JSON,
+    CORPUS,
+    FILE,
+    JOBS,
+    LANGUAGE,
+    MODEL,
+    SKIP_BAD,
+    UNIT,
+    Command,
+    several,
+)
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
-    from dpplearn._run.workers import Workers
-    from dpplearn.summarize.experiments.evaluation import Comparison
+    from dpplearn.summarize.corpora.cluster import Cluster
+
+run_options = several(
+    click.option("--systems", default="", metavar="NAMES", help="With commas between.  [default: all]"),
+    click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
+    LANGUAGE,
+    JOBS,
+)
 
 
-@click.command(name="evaluate")
+@click.command(name="evaluate", cls=Command)
 @click.argument("corpus", type=CORPUS)
 @MODEL
-@ENCODER
-@click.option("--systems", default="", help="Names, with commas between.  [default: all]")
-@click.option("--train", type=CORPUS, help="Corpus that lr-mmr and lr-dpp learn from.  [default: they are left out]")
-@COMPRESS
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
-@click.option("--unit", type=UNIT, help="[default: the model's]")
-@click.option("--split", help="Only clusters of this part of the corpus, such as test.")
-@click.option("--language", help="Only clusters in this language.")
+@click.option("--unit", type=UNIT, help="Of the budget.  [default: the model's]")
+@AS_JSON
 @run_options
+@SKIP_BAD
 def command(
     corpus: Path,
     model: Path | None,
-    encoder: str | None,
-    systems: str,
-    train: Path | None,
-    compress: bool,
     budget: float | None,
     unit: str | None,
-    split: str | None,
+    as_json: bool,
+    systems: str,
+    out: Path | None,
     language: str | None,
-    run: Run,
+    jobs: int,
+    skip_bad: bool,
 ) -> None:
     """Summarize CORPUS with every system and score the summaries with ROUGE, in percent.
 
     Prints a table like Table 2 of the paper. Sampled and consensus summaries may run 15 bytes over a budget of bytes;
     the scorer trims every summary to the limit. With --out, a run that was stopped goes on where it was.
     """
-    from dpplearn.summarize.experiments.baselines import train_logistic
-    from dpplearn.summarize.experiments.evaluation import Scoring, evaluate_systems, evaluation_record
+    from dpplearn._run.workers import open_workers
+    from dpplearn.summarize.corpora.reading import open_corpus
+    from dpplearn.summarize.experiments.evaluation import (
+        Scoring,
+        clusters_to_score,
+        evaluate_systems,
+        evaluation_record,
+    )
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import LEARNED, Models, check_systems
     from dpplearn.summarize.summarizer import Summarizer
@@ -61,52 +76,61 @@ def command(
         names = check_systems(systems.split(","))
         if (budget is None) != (unit is None):
             raise ValueError("Give --budget and --unit together: a number means nothing without its unit.")
-    summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
-    logistic = None
-    if train is None and not systems:
-        names = [name for name in names if name not in LEARNED]
-        say("Left out lr-mmr and lr-dpp: name the corpus that they learn from with --train.")
+        if systems and not set(LEARNED).isdisjoint(names):
+            raise ValueError("lr-mmr and lr-dpp learn from a corpus: dpplearn experiment --train CORPUS has them.")
+    names = [name for name in names if name not in LEARNED]
+    summarizer = Summarizer.load(model)
     unit = str(summarizer.unit) if unit is None else unit
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
-    with stoppable(lambda: stopped(run)), workers_for(run) as (_, workers):
-        clusters = read_for_scoring(corpus, run, split, language, workers)
-        spoken = scored_language(clusters.clusters, summarizer.language_)
-        if train is not None and not set(LEARNED).isdisjoint(names):
-            logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language, workers).corpus)
-        models, scoring = Models(summarizer, logistic, compress), Scoring(budget, unit, spoken)
+    with stoppable(lambda: stopped(out)):
+        whole = open_corpus(corpus, skip_bad=skip_bad, language=language, usable=skip_bad)
+        clusters = clusters_to_score(whole, str(corpus))
+        scoring = Scoring(budget, unit, scored_language(clusters, summarizer.language_))
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
-        folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
-        with bars() as show:
-            found = evaluate_systems(models, clusters, names, scoring, folder, workers, progress=show)
-    if not run.as_json:
-        print_table_2(found, f"{corpus.name}: {len(clusters.clusters)} clusters, {budget:g} {unit}")
-    finish(run, found)
-
-
-@contextmanager
-def workers_for(run: Run) -> Iterator[tuple[Any, Workers]]:
-    """The backend and the workers that a command was told to use."""
-    from dpplearn._run.workers import open_workers, scheduler_client
-
-    with scheduler_client(run.scheduler, run.backend) as backend, open_workers(backend, run.jobs) as workers:
-        yield backend, workers
-
-
-def finish(run: Run, found: Comparison) -> None:
-    """Print the results where JSON was asked for, and say where they are."""
-    if run.as_json:
+        folder = ResultsFolder(out, evaluation_record(summarizer, clusters, scoring, called))
+        with bars() as show, open_workers(None, jobs) as workers:
+            found = evaluate_systems(Models(summarizer), clusters, names, scoring, folder, workers, progress=show)
+    if as_json:
         print_json({**found.results, "details": found.details})
-    if run.out is not None:
-        say(f"Wrote {run.out}.")
+    else:
+        print_table_2(found, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
+    wrote(out)
 
 
-def stopped(run: Run) -> str:
+def scored_language(clusters: list[Cluster], language: str | None) -> str | None:
+    """The language that summaries are scored in: the model's, or the clusters' own if that may be any.
+
+    A warning where a model for one language is given clusters in others.
+    """
+    from dpplearn.summarize.corpora.mismatch import language_of
+    from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
+
+    if language == ANY:
+        with usage_errors():
+            found = {language_of(cluster) or ENGLISH for cluster in clusters}
+            if len(found) > 1:
+                raise ValueError(
+                    f"The clusters must be in one language to be scored together, found {', '.join(sorted(found))}. "
+                    "Choose with --language."
+                )
+        return found.pop() if found else None
+    ours = language or ENGLISH
+    others = {language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
+    if others:
+        say(
+            f"Warning: the model is for {ours}, but there are clusters in {', '.join(sorted(map(str, others)))}. "
+            "Choose clusters with --language, and a model for theirs with --model."
+        )
+    return language
+
+
+def wrote(out: Path | None) -> None:
+    if out is not None:
+        say(f"Wrote {out}.")
+
+
+def stopped(out: Path | None) -> str:
     """What to say on Ctrl-C: what is kept, and how to go on."""
-    from dpplearn.summarize.experiments.results_folder import kept_in
-
-    if run.out is None:
+    if out is None:
         return "Stopped. Nothing is kept: with --out FOLDER, a run that was stopped goes on where it was."
-    kept = kept_in(run.out)
-    if not kept:
-        return f"Stopped. {run.out} has no summary yet: run the same command again."
-    return f"Stopped. {run.out} keeps what is done ({kept}): run the same command with the same --out to go on."
+    return f"Stopped. {out} keeps what is done: run the same command with the same --out to go on."

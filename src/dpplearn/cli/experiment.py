@@ -10,22 +10,17 @@ import click
 
 from dpplearn.cli import say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import corpus_for, read_for_scoring
-from dpplearn.cli.evaluate import finish, stopped, workers_for
-from dpplearn.cli.options import CORPUS, FILE, Run, features_option, learning_options, named_encoder, run_options
+from dpplearn.cli.evaluate import run_options, stopped, wrote
+from dpplearn.cli.options import CORPUS, FILE, Command, length_options
 from dpplearn.cli.tables import print_table_1, print_table_2
 
 
-@click.command(name="experiment")
+@click.command(name="experiment", cls=Command)
 @click.option("--train", type=CORPUS, required=True, help="Corpus to learn from.")
 @click.option("--test", type=CORPUS, help="Corpus to summarize.")
 @click.option("--leave-one-out", is_flag=True, help="No --test: each topic (id before the first dot) by the others.")
 @click.option("--peers", type=FILE, help="Other systems' summaries: a folder or JSON Lines.")
-@click.option("--systems", default="", help="Names, with commas between.  [default: all]")
-@features_option("paper")
-@learning_options
-@click.option("--train-split", help="Only clusters of this part of --train.")
-@click.option("--test-split", help="Only clusters of this part of --test.")
+@length_options
 @run_options
 def command(
     train: Path,
@@ -33,74 +28,63 @@ def command(
     leave_one_out: bool,
     peers: Path | None,
     systems: str,
-    tune: bool,
-    train_split: str | None,
-    test_split: str | None,
-    run: Run,
-    encoder: str | None,
+    out: Path | None,
+    jobs: int,
     **settings: Any,
 ) -> None:
     """Train on one corpus, summarize another with every system, and print Tables 1 and 2 beside the paper's figures.
 
     Table 1 is of the training corpus: the oracle's extracts, and each reference against all (itself included, as
     in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
-    are named, and Table 2 is given with and without them.
+    are named, and Table 2 is given with and without them. With --out, a run that was stopped goes on where it was.
     """
-    from dpplearn.summarize.corpora.reading import listed
+    from dpplearn.summarize.corpora.reading import open_corpus
+    from dpplearn.summarize.experiments.evaluation import clusters_to_score
     from dpplearn.summarize.experiments.held_out import Experiment
     from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import check_systems
-    from dpplearn.summarize.experiments.tested import look_over
     from dpplearn.summarize.model.training import settle
     from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.text.matching import normal_language
+    from dpplearn.summarize.text.words import normal_language
 
     with usage_errors():
         names = check_systems(systems.split(","))
-        summarizer = Summarizer(encoder=named_encoder(encoder), **settings)
+        summarizer = Summarizer(features="paper", **settings)
         budget, unit, language = (getattr(summarizer.settings, name) for name in ("budget", "unit", "language"))
-        elsewhere = test is not None and test.resolve() != train.resolve()
-        if (leave_one_out and elsewhere) or (not leave_one_out and test is None):
+        same = test is not None and test.resolve() == train.resolve()
+        if (test is None and not leave_one_out) or (leave_one_out and test is not None and not same):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    with stoppable(lambda: stopped(run)), workers_for(run) as (backend, workers):
-        if leave_one_out:  # clusters are split once, and learned from many times: they stay in memory
-            whole = listed(corpus_for(run, train, train_split, language))
-            ours = look_over(whole, str(train))
-        else:
-            ours = read_for_scoring(train, run, train_split, language, workers)
-        spoken = {str(normal_language(one.language)) for one in ours.clusters if one.language}
-        texts = (document.text for cluster in ours.corpus for document in cluster.documents)
+    with stoppable(lambda: stopped(out)):
+        ours = clusters_to_score(open_corpus(train, language=language), str(train))
+        spoken = {str(normal_language(one.language)) for one in ours if one.language}
+        texts = (document.text for cluster in ours for document in cluster.documents)
         language = settle(language, spoken, islice(texts, 30))
         theirs = None
         if test is not None and not leave_one_out:
-            theirs = read_for_scoring(test, run, test_split, language, workers)
-            if not elsewhere and train_split == test_split:
+            theirs = clusters_to_score(open_corpus(test, language=language), str(test))
+            if same:
                 say(
                     "Warning: --train and --test are the same file: scores say how well the model remembers. "
-                    "Use --leave-one-out, or --train-split and --test-split."
+                    "Use --leave-one-out."
                 )
         called = {"train": train.name} | ({} if test is None else {"test": test.name})
-        experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, tune, called)
-        folder = ResultsFolder(run.out, experiment.record)
+        experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, names=called)
         with bars() as show:
-            options: dict[str, Any] = {"encoding": run.encoding or "utf-8", "jobs": run.jobs, "progress": show}
-            found = experiment.run(folder, peers, backend=backend, **options)
+            found = experiment.run(ResultsFolder(out, experiment.record), peers, jobs=jobs, progress=show)
     if found.shared:
         said = "; ".join(f"{name} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})"
                          for name, ids in list(found.shared.items())[:5])  # fmt: skip
         more = "" if len(found.shared) <= 5 else f"; and {len(found.shared) - 5} more clusters"
         say(
-            f"Warning: {len(found.shared)} of {len(experiment.tested.clusters)} test clusters hold documents of the "
+            f"Warning: {len(found.shared)} of {len(experiment.tested)} test clusters hold documents of the "
             f"training corpus: {said}{more}."
         )
-    if not run.as_json:
-        size = f"{len(experiment.tested.clusters)} clusters, {budget:g} {unit}"
-        print_table_1(
-            found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours.clusters)} clusters, {budget:g} {unit}"
-        )
-        print_table_2(found.table_2, f"Table 2. {experiment.record['test']}: {size}", PAPER_2)
-        if found.without_shared is not None:
-            title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"
-            print_table_2(found.without_shared, title, PAPER_2)
-    finish(run, found.table_2)
+    size = f"clusters, {budget:g} {unit}"
+    print_table_1(found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} {size}")
+    tested = f"Table 2. {experiment.record['test']}: {len(experiment.tested)} {size}"
+    print_table_2(found.table_2, tested, PAPER_2)
+    if found.without_shared is not None:
+        title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"
+        print_table_2(found.without_shared, title, PAPER_2)
+    wrote(out)

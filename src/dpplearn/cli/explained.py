@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,59 +14,34 @@ from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 
 
-def labels(items: Items, id_: str | None, title: str | None) -> Sequence[str]:
-    """How an item is called in reasons: its place, with its id and title where they are asked for."""
-    parts = [] if id_ is None else [items.unique(id_)]
-    if title is not None:
-        parts.append(items.labels(title))
-    if not parts:
-        return items.places
-    shown = zip(items.places, *parts, strict=True)
-    return [f"{place} ({', '.join(' '.join(part.split())[:60] for part in more)})" for place, *more in shown]
-
-
 def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None) -> Iterator[str]:
     """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
-    usual = 0.0 if applied is None else applied.usual
+    usual, name = 0.0 if applied is None else applied.usual, names_of(items)
     if applied is not None:
         yield f"Similarities are those of the model: {usual:.2f} on average between two of these items."
     for kept in chosen.kept:
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed
-            alike = f"; of the others kept, most like {place(items, kept.nearest)} ({kept.similarity:.2f})"
+            alike = f"; of the others kept, most like {name(kept.nearest)} ({kept.similarity:.2f})"
         why = chosen.why(kept.item) if applied is None else ", ".join(x.words for x in applied.because(kept.item))
-        yield f"{items.places[kept.item]}: kept{f' for {why}' if why else ''}{alike}."
+        yield f"{items.name}, {name(kept.item)}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
     much = usual + ALIKE * (1.0 - usual)  # where all items are alike, two of them are no more so
     if closest is not None and closest.similarity >= much and chosen.skipped and chosen.diversity < 1.0:
         yield (
-            f"Note: {place(items, closest.item)} and {place(items, closest.nearest)} were both kept, though "
-            f"{closest.similarity:.2f} similar: {advice(chosen, closest, applied)}."
+            f"Note: {name(closest.item)} and {name(closest.nearest)} were both kept, though "
+            f"{closest.similarity:.2f} similar: a --diversity above {chosen.diversity:g} makes that count for more."
         )
-    for skipped in chosen.skipped:
-        yield f"{items.places[skipped.item]}: {describe(items, skipped)}."
+    for skipped in chosen.skipped_among(name):
+        yield f"{items.name}, {name(skipped.item)}: {skipped.reason}."
 
 
-def advice(chosen: DiverseSelection, closest: Kept, applied: Applied | None) -> str:
-    """What --diversity does for two items that are alike; with a model, what it would do is looked at."""
-    if applied is None:
-        return f"a --diversity above {chosen.diversity:g} makes that count for more"
-    enough = applied.apart((closest.item, closest.nearest))
-    if enough is None:
-        return "they would be with any --diversity: what the model learned makes the others worth less beside them"
-    return f"with --diversity {enough:g} only one of them would be"
-
-
-def place(items: Items, item: int) -> str:
-    """Where an item was found, without the name of the file."""
-    return items.places[item].removeprefix(f"{items.name}, ")
-
-
-def describe(items: Items, skipped: Skipped) -> str:
-    """The reason, with the place of the nearest item instead of its number."""
-    if skipped.nearest < 0:
-        return skipped.reason
-    return skipped.reason.replace(f"item {skipped.nearest}", place(items, skipped.nearest))
+def names_of(items: Items) -> Callable[[int], str]:
+    """How an item is called in reasons: its place in the file, with its title where it has one."""
+    if not items.has("title"):
+        return items.where
+    titles = items.get("title")
+    return lambda i: f"{items.where(i)} ({' '.join(str(titles[i]).split())[:60]})" if titles[i] else items.where(i)
 
 
 def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Applied | None) -> dict[str, Any]:
@@ -83,10 +58,8 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
                 one |= {"contributions": applied.reasons(kept.item), "reasons": [vars(reason) for reason in because]}
                 one["why"] = ", ".join(reason.words for reason in because)
         record["skipped"] = [
-            {"item": skipped.item, "place": items.places[skipped.item]}
-            | likeness(skipped)
-            | {"reason": describe(items, skipped)}
-            for skipped in chosen.skipped
+            {"item": skipped.item, "place": items.places[skipped.item]} | likeness(skipped) | {"reason": skipped.reason}
+            for skipped in chosen.skipped_among(items.where)
         ]
     return record
 

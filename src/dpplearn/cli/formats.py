@@ -9,6 +9,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -22,9 +23,8 @@ from dpplearn._io.jsonlines import json_lines, parse_json
 from dpplearn.cli.items import Items
 from dpplearn.cli.parquet import ParquetItems, as_list, need_pyarrow, read_parquet, write_parquet
 
-ADVICE = "Each line must hold one object. For another format than JSON Lines, give --format."
+ADVICE = "Each line must hold one object."
 HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can hold one, UTF-8 cannot
-Source = Path | BinaryIO  # a file, or standard input
 Records = list[dict[str, Any]]
 
 
@@ -36,12 +36,11 @@ def format_of(path: Path, what: str) -> str:
     raise ValueError(f"{path} must end in one of {ends}, so that its format is known. {what}")
 
 
-def read_items(path: Path, encoding: str = "utf-8", given: str | None = None) -> Items:
-    """Read items in the format given, or that the end of the file's name says; - is standard input, in JSON Lines."""
+def read_items(path: Path, encoding: str = "utf-8") -> Items:
+    """Read items in the format that the end of the file's name says; - is standard input, in JSON Lines."""
     if str(path) == "-":
-        return FORMATS[given or "jsonl"].read(sys.stdin.buffer, "standard input", encoding)
-    found = given or format_of(path, "Rename it, or say the format by --format.")
-    return FORMATS[found].read(path, str(path), encoding)
+        return read_jsonl(sys.stdin.buffer, "standard input", encoding)
+    return FORMATS[format_of(path, "Rename it.")].read(path, str(path), encoding)
 
 
 def write_items(items: Items, subset: IntArray, wanted: str) -> bytes:
@@ -68,7 +67,7 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=lambda x: as_list(x) if hasattr(x, "tolist") else str(x))
 
 
-def read_jsonl(source: Source, name: str, encoding: str) -> Items:
+def read_jsonl(source: Path | BinaryIO, name: str, encoding: str) -> Items:
     found = list(json_lines(source, name, encoding, ADVICE))
     lines = [line for _, line, _ in found]
     return Items(name, "jsonl", [record for _, _, record in found], [place for place, _, _ in found], origin=lines)
@@ -80,10 +79,9 @@ def write_jsonl(items: Items, subset: IntArray, records: Records) -> bytes:
     return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
-def read_json(source: Source, name: str, encoding: str) -> Items:
+def read_json(source: Path, name: str, encoding: str) -> Items:
     """A list of objects."""
-    data = source.read_bytes() if isinstance(source, Path) else source.read()
-    text = decode(data, name, encoding).removeprefix("\ufeff")
+    text = decode(source.read_bytes(), name, encoding).removeprefix("\ufeff")
     found = parse_json(text, name, advice="For an object in each line, name it .jsonl.")
     if not isinstance(found, list):
         raise ValueError(f"{name} must be a JSON list of objects, found {type(found).__name__}.")
@@ -98,15 +96,7 @@ def write_json(items: Items, subset: IntArray, records: Records) -> bytes:  # no
     return ("[\n" + ",\n".join(map(as_json, records)) + "\n]\n").encode("utf-8", "backslashreplace")
 
 
-def read_tsv(source: Source, name: str, encoding: str) -> Items:
-    return read_csv(source, name, encoding, "\t")
-
-
-def write_tsv(items: Items, subset: IntArray, records: Records) -> bytes:
-    return write_csv(items, subset, records, "\t")
-
-
-def read_csv(source: Source, name: str, encoding: str, delimiter: str = ",") -> Items:
+def read_csv(source: Path, name: str, encoding: str, delimiter: str = ",") -> Items:
     rows = csv_rows((line.text() for line in read_lines(source, name, encoding)), name, delimiter)
     _, names = next(rows, (1, None))
     if names is not None:
@@ -129,7 +119,7 @@ def check_commas(head: str, cell: str, name: str) -> None:
         if 0 < head.count(mark) == cell.count(mark):
             raise ValueError(
                 f"{name} must have commas between its cells, and has {what}: line 1 is {head!r:.60}. Save it with "
-                "commas, or with tabs between cells and points in numbers, and say --format tsv."
+                "commas, or as .tsv with tabs between cells and points in numbers."
             )
 
 
@@ -146,25 +136,15 @@ def cell(value: Any) -> Any:
     return as_json(value) if isinstance(value, list | dict | bool | np.ndarray) else value
 
 
-def seekable(source: Source, name: str, *openings: bytes) -> BinaryIO:
-    """A file that is read here and there; of standard input, which may have no end, a copy if it opens as it should."""
-    if isinstance(source, Path):
-        return source.open("rb")
-    head = source.read(4)
-    if not head.startswith(openings):
-        raise ValueError(f"{name} must be in the format that --format names, but opens with {head!r}.")
-    return io.BytesIO(head + source.read())
-
-
-def open_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
+def open_parquet(source: Path, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
     need_pyarrow(f"Reading {name}")
-    return read_parquet(str(source) if isinstance(source, Path) else seekable(source, name, b"PAR1"), name)
+    return read_parquet(str(source), name)
 
 
-def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
+def read_npz(source: Path, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
     """Arrays with one row per item; each array is a field."""
     try:
-        with seekable(source, name, b"PK", b"\x93NUM") as stream:
+        with source.open("rb") as stream:
             file = np.load(stream, allow_pickle=False)
             names = list(file.files)
             arrays = {key: file[key] for key in file.files}
@@ -184,13 +164,10 @@ def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
     return Items(name, "npz", found, [f"{name}, row {i} (from 0)" for i in range(n)], origin=arrays)
 
 
-def read_npy(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
+def read_npy(source: Path, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
     """One array of embeddings, a row for each item; of a file, read where it lies."""
     try:
-        if isinstance(source, Path):
-            array = np.load(source, mmap_mode="r", allow_pickle=False)
-        else:
-            array = np.load(seekable(source, name, b"\x93NUM"), allow_pickle=False)
+        array = np.load(source, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{name} is not a NumPy array that can be read without pickle: {error}.") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2:
@@ -239,7 +216,7 @@ def array_of(column: list[Any], name: str) -> Any:
 class Format(NamedTuple):
     """How items are read from a file (source, its name, encoding) and written to one (items, subset, its records)."""
 
-    read: Callable[[Source, str, str], Items]
+    read: Callable[[Path, str, str], Items]
     write: Callable[[Items, IntArray, Records], bytes]
 
 
@@ -248,7 +225,7 @@ FORMATS = {
     "csv": Format(read_csv, write_csv),
     "parquet": Format(open_parquet, write_parquet),
     "npz": Format(read_npz, write_npz),
-    "tsv": Format(read_tsv, write_tsv),
+    "tsv": Format(partial(read_csv, delimiter="\t"), partial(write_csv, delimiter="\t")),
     "json": Format(read_json, write_json),
     "npy": Format(read_npy, write_npy),
 }

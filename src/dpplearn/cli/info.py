@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -9,7 +10,12 @@ import click
 from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.learning.summary import Summary, quality_table
+from dpplearn.learning.summary import ModelSummary, quality_table
+
+KINDS = {  # of files
+    "dpplearn.ConditionalDPP": "dpplearn.learning:ConditionalDPP",
+    "dpplearn.KernelDPP": "dpplearn.baskets:KernelDPP",
+}
 
 
 @click.command(name="info")
@@ -19,11 +25,12 @@ def command(model: Path | None) -> None:
 
     MODEL is a file that Summarizer, ConditionalDPP or KernelDPP saved.
     """
-    found = "dpplearn.Summarizer" if model is None else read_format(model, tuple(READERS))
-    click.echo(visible(str(READERS[found](model))))
+    kind = "dpplearn.Summarizer" if model is None else read_format(model, (*KINDS, "dpplearn.Summarizer"))
+    found = resolve_name(KINDS[kind]).load(model).summary() if kind in KINDS else summarizer(model)
+    click.echo(visible(str(found)))
 
 
-def summarizer(model: Path | None) -> Summary:
+def summarizer(model: Path | None) -> ModelSummary:
     from dpplearn.summarize.model.modelfile import load_summarizer
     from dpplearn.summarize.summarizer import Summarizer
 
@@ -38,28 +45,7 @@ def summarizer(model: Path | None) -> Summary:
         **{name.replace("_", " "): shown(x) for name, x in found.training_.items() if not isinstance(x, dict)},
         **{f"corpus of {name}": in_words(one) for name, one in corpora_of(found.training_)},
     }
-    return Summary("Summarizer", facts, (quality_table(found.model_),))
-
-
-def conditional(model: Path | None) -> Summary:
-    from dpplearn.learning import ConditionalDPP
-
-    assert model is not None
-    return ConditionalDPP.load(model).summary()
-
-
-def kernel(model: Path | None) -> Summary:
-    from dpplearn.baskets import KernelDPP
-
-    assert model is not None
-    return KernelDPP.load(model).summary()
-
-
-READERS: dict[str, Any] = {
-    "dpplearn.Summarizer": summarizer,
-    "dpplearn.ConditionalDPP": conditional,
-    "dpplearn.KernelDPP": kernel,
-}
+    return ModelSummary("Summarizer", facts, (quality_table(found.model_),))
 
 
 def shown(value: object) -> str:

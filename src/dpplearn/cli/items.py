@@ -57,12 +57,20 @@ class Items:
         """Whether the first record has the field."""
         return bool(self.records) and name in self.records[0]
 
+    def where(self, i: int) -> str:
+        """The place of an item in the file, without the file's name."""
+        return self.places[i][len(self.name) + 2 :]
+
+    def get(self, name: str) -> Sequence[Any]:
+        """The field of every record, None where it is missing."""
+        return [record.get(name) for record in self.records]
+
     def column(self, name: str) -> Iterator[tuple[Any, str]]:
         """The field of every record, with its place."""
-        for record, place in zip(self.records, self.places, strict=True):
-            if record.get(name) is None:
-                raise ValueError(absent(place, name, list(record)))
-            yield record[name], place
+        for i, (value, place) in enumerate(zip(self.get(name), self.places, strict=True)):
+            if value is None:
+                raise ValueError(absent(place, name, list(self.records[i])))
+            yield value, place
 
     def numbers(self, name: str) -> FloatArray:
         """A number from every record."""
@@ -106,19 +114,6 @@ class Items:
             if str(value) == "" or (isinstance(value, float) and value != value):
                 raise ValueError(absent(place, name, [name]))
         return [str(value) for value, _ in found]
-
-    def labels(self, name: str) -> list[str]:
-        """A label from every record, as text."""
-        return [str(value) for value, _ in self.column(name)]
-
-    def unique(self, name: str) -> list[str]:
-        """A label from every record, which no two share."""
-        seen: dict[str, str] = {}
-        for value, place in self.column(name):
-            if str(value) in seen:
-                raise ValueError(f"{place}: the {name!r} {value!r:.60} occurs before, in {seen[str(value)]}.")
-            seen[str(value)] = place
-        return list(seen)
 
     def vectors(self, name: str) -> np.ndarray:
         """A list of numbers from every record, all of the same length; numpy's own type where the file has one."""

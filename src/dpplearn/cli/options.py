@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import reduce, wraps
+from functools import partial, reduce
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -17,20 +16,37 @@ from click.shell_completion import CompletionItem
 from dpplearn.decoding.registry import DECODERS, check_decoder
 
 
+class Command(click.Command):
+    """A command whose help has the common options first, and the others under "More"."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading in ("Options", "More"):
+            options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+            own = [one for one in options if isinstance(one, More) == (heading == "More")]
+            if rows := [row for one in own if (row := one.get_help_record(ctx)) is not None]:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+class More(click.Option):
+    """An option that few need."""
+
+
+more = partial(click.option, cls=More)
+
+
 class InRange(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
     """What the two kinds of number have in common: the range in words."""
 
     kind: str
     min: float
     max: float | None
-    min_open: bool
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            above = f"{'above' if self.min_open else 'of at least'} {self.min}"
-            bounds = above if self.max is None else f"from {self.min} to {self.max}"  # inside, both of them
+            bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
             self.fail(f"must be {self.kind} {bounds}, found {value!r}.", param, ctx)
 
 
@@ -54,7 +70,7 @@ class Number(InRange, click.FloatRange):  # type: ignore[misc]  # as above
 
 
 class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older versions take none
-    """Any name of the registry, also one that joins it later, or an alias."""
+    """Any name of the registry, also one that joins it later."""
 
     name = "decoder"
 
@@ -75,7 +91,7 @@ class Length(click.ParamType):  # type: ignore[type-arg]  # as above
     name = "number or share"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from dpplearn.summarize.text.budget import share_of
+        from dpplearn.summarize.text.units import share_of
 
         try:
             return float(value)
@@ -84,40 +100,33 @@ class Length(click.ParamType):  # type: ignore[type-arg]  # as above
         try:
             share_of(value)
         except ValueError as error:
-            self.fail(str(error).removeprefix("budget "), param, ctx)
+            self.fail(str(error), param, ctx)
         return value
 
 
 FILE = click.Path(path_type=Path)  # to be read or written
 PATH = click.Path(exists=True, path_type=Path)
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-DECODERS_HELP = "; ".join(f"{name}: {known.help}" for name, known in DECODERS.items())
-DIVERSITY = click.option(
-    "--diversity", type=Number(0, 1), default=0.5, show_default=True, help="0: by score alone, 1: by variety alone."
-)
-ENCODING = click.option("--encoding", help="Of the files.  [default: utf-8]")
-MODEL = click.option("--model", type=FILE, help="A model file.  [default: the one inside, for any text]")
-COMPRESS = click.option(
-    "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
-)
-ENCODER = click.option(
-    "--encoder",
-    metavar="MODULE:OBJECT",
-    help="Makes vectors of a list of texts, itself or by .encode; of a module installed, or in the current folder.",
-)
-SKIP_BAD = click.option(
-    "--skip-bad",
-    is_flag=True,
-    help="Go on past what cannot be read, and past clusters without a sentence or a reference.",
-)
-
-
 CORPUS = click.Path(path_type=Path)  # a file, a folder or a pattern, which `open_corpus` looks for
-BACKEND = click.option("--backend", type=click.Choice(["dask"]), help="Work on a Dask cluster.")
-SCHEDULER = click.option(
-    "--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786."
-)
 UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+DIVERSITY = click.option(
+    "--diversity",
+    metavar="NUMBER",
+    type=Number(0, 1),
+    default=0.5,
+    show_default=True,
+    help="0: quality alone, 1: variety alone.",
+)
+MODEL = click.option("--model", type=FILE, help="A model file.  [default: the one inside, for any text]")
+DECODER = partial(more, "--decoder", type=DecoderName(), metavar="NAME")
+DECODER_NAMES = ", ".join(DECODERS)
+ENCODING = more("--encoding", help="Of the files.  [default: utf-8]")
+ENCODER = more("--encoder", metavar="MODULE:OBJECT", help="What makes vectors of texts; of a module installed or here.")
+SKIP_BAD = more("--skip-bad", is_flag=True, help="Go on past clusters that cannot be read or used.")
+JOBS = more("--jobs", type=int, default=-1, show_default=True, help="Processes or threads at once; -1: all cores.")
+SCHEDULER = more("--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786.")
+LANGUAGE = more("--language", metavar="NAME", help="Of the corpus; clusters in other languages are left out.")
 
 
 def named_encoder(name: str | None) -> Any:
@@ -154,89 +163,26 @@ summary_options = several(
         "--budget",
         type=Length(),
         metavar="LENGTH",
-        help="At most so long, or a share of the text such as 20%; in sentences, so many.  "
-        "[default: what suits the text, about 100 words for ten news articles; with --model, its own]",
+        help="At most so long, or a share such as 20%.  [default: what suits the text]",
     ),
-    click.option("--unit", type=UNIT, help="[default: words]"),
-    click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]"),
+    click.option("--unit", type=UNIT, help="Of the budget.  [default: words]"),
+    click.option("--about", metavar="QUESTION", help="What it is to be about: a question, or a few words."),
     DIVERSITY,
-    click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence."),
-    click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too."),
-    click.option("--about", metavar="QUESTION", help="What the summary is to be about: a question, or a few words."),
-    click.option(
+    click.option("--compress", is_flag=True, help="Shorter forms of sentences may be chosen, too."),
+    MODEL,
+    more("--keep-all", is_flag=True, help="Choose from headings, tables, fragments and repeats, too."),
+    more(
         "--order",
         type=click.Choice(["chronological", "source", "importance"]),
         default="chronological",
-        show_default=True,
-        help="Documents by date where they have one, as given, or what adds most first.",
+        help="By date (default), as given, or by what adds most.",
     ),
-    COMPRESS,
-)
-
-
-def features_option(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """--features, which `train` and the paper's experiment have by different defaults."""
-    choice = click.Choice(["general", "paper"])
-    return click.option("--features", type=choice, default=default, show_default=True, help="Of sentences.")
-
-
-learning_options = several(
-    click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
-    click.option("--unit", type=UNIT, default="bytes", show_default=True),
-    click.option(
-        "--oracle",
-        type=click.Choice(["pairs", "paper"]),
-        default="pairs",
-        show_default=True,
-        help="Extracts to learn from: by words and word pairs, or the paper's.",
-    ),
-    click.option(
-        "--targets",
-        type=click.Choice(["each", "all"]),
-        help="An extract for each reference, or one for all.  [default: each for consensus, else all]",
-    ),
-    click.option(
-        "--bigrams", type=Number(0, 1), default=0.3, show_default=True, help="Word pairs in what consensus compares."
-    ),
-    click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
+    DECODER(help=f"{DECODER_NAMES}.  [default: the model's]"),
     ENCODER,
-    click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True),
-    click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F."),
-    click.option(
-        "--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]"
-    ),
 )
 
-
-@dataclass(frozen=True)
-class Run:
-    """What `evaluate` and `experiment` are both told: how corpora are read and where results go."""
-
-    only: str | None
-    jobs: int
-    backend: str | None
-    scheduler: str | None
-    out: Path | None
-    as_json: bool
-    encoding: str | None
-    skip_bad: bool
-
-
-def run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `Run` to a command, which gets them as `run`."""
-
-    @wraps(command)
-    def bundled(**given: Any) -> None:
-        command(run=Run(**{one.name: given.pop(one.name) for one in fields(Run)}), **given)
-
-    decorated: Callable[..., None] = several(
-        AS_JSON,
-        click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
-        click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores."),
-        BACKEND,
-        SCHEDULER,
-        click.option("--references", "only", metavar="PART", help="Only references with this in their reference_ids."),
-        ENCODING,
-        SKIP_BAD,
-    )(bundled)
-    return decorated
+# the lengths that models learn from and are scored at are the paper's, unless said otherwise
+length_options = several(
+    click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
+    click.option("--unit", type=UNIT, default="bytes", show_default=True, help="Of the budget."),
+)

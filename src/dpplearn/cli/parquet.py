@@ -11,7 +11,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._holders import as_columns, check_fields, join, piece_rows
-from dpplearn.cli.items import Items, absent, not_finite
+from dpplearn.cli.items import Items, not_finite
 
 BATCH = 65536  # rows of an embedding that are read at a time
 
@@ -58,15 +58,9 @@ class ParquetItems(Items):
     def has(self, name: str) -> bool:
         return name in self.fields
 
-    def column(self, name: str) -> Iterator[tuple[Any, str]]:
-        if self.has(name):
-            table = self.read([name])
-            if not table.column(0).null_count:
-                return zip(table.column(0).to_pylist(), self.places, strict=True)
-            row = int(np.flatnonzero(np.asarray(table.column(0).is_null()))[0])
-        else:
-            row = 0
-        raise ValueError(absent(self.places[row], name, self.fields))
+    def get(self, name: str) -> Sequence[Any]:
+        found: Sequence[Any] = self.read([name]).column(0).to_pylist() if self.has(name) else [None] * len(self.records)
+        return found
 
     def read(self, names: list[str]) -> Any:
         """Some columns, as a table."""

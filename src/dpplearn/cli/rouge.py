@@ -9,92 +9,59 @@ from typing import Any, NamedTuple
 import click
 from rich.table import Table
 
-from dpplearn._io.encoding import check_encoding
 from dpplearn.cli import print_json, say, usage_errors, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import AS_JSON, PATH, Number, WholeNumber
+from dpplearn.cli.options import AS_JSON, PATH, Command, WholeNumber, more
 from dpplearn.cli.tables import console
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.rouge.candidates import Candidates, References, read_candidates, read_references
-from dpplearn.rouge.corpus import check_resampling
 from dpplearn.rouge.metrics import parse_metrics
 from dpplearn.rouge.reading import Limit
 from dpplearn.rouge.scorer import METRICS
 
 Unmatched = dict[str, dict[str, list[str]]]  # what is lacking -> system -> ids
+BOUNDS = "95 % interval"
 ONLY_TXT = "The id of a file is its name without .txt; any other ending stays a part of the id."
 
 
-class RougeCommand(click.Command):
-    """A command that says where files go when they are given without an option."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        given = list(args)  # click empties its own
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            if given and not any(one.startswith("-") for one in given):
-                raise click.UsageError(
-                    "Files and folders go with options: --candidates PATH --references PATH.", ctx
-                ) from error
-            raise
-
-
-@click.command(name="rouge", cls=RougeCommand)
+@click.command(name="rouge", cls=Command)
 @click.option("--candidates", type=PATH, required=True, help="Folder ([SYSTEM/]ID.txt) or JSON Lines.")
 @click.option("--references", type=PATH, required=True, help="Folder (ID[.LABEL].txt, ID/*) or JSON Lines.")
 @click.option("--bytes", type=WholeNumber(1), help="Read so many bytes of every text.")
 @click.option("--words", type=WholeNumber(1), help="Read so many words of every text.")
-@click.option("--no-stem", is_flag=True, help="Compare words as they are.")
-@click.option("--metrics", multiple=True, help=f"Names, with commas between.  [default: {','.join(METRICS)}]")
-@click.option("--combine", type=click.Choice(["average", "best"]), default="average", show_default=True)
-@click.option("--alpha", type=Number(0, 1), default=0.5, show_default=True, help="F is R at 0, P at 1.")
-@click.option("--confidence", type=float, default=95, show_default=True, help="Of the bounds, in percent.")
-@click.option("--resamples", type=WholeNumber(2), default=1000, show_default=True)
-@click.option("--jackknife", is_flag=True, help="Leave out each reference in turn.")
-@click.option(
+@click.option("--metrics", default=",".join(METRICS), show_default=True, help="Names, with commas between.")
+@click.option("--compare", is_flag=True, help="Test every two systems against each other (paired bootstrap).")
+@AS_JSON
+@more("--no-stem", is_flag=True, help="Compare words as they are.")
+@more(
     "--tokenizer",
     type=click.Choice(["official", "unicode"]),
     default="official",
-    show_default=True,
     help="unicode: words of any script, not the official ROUGE.",
 )
-@click.option("--compare", is_flag=True, help="Test every two systems against each other (paired bootstrap).")
-@click.option("--encoding", default="utf-8", show_default=True, help="Of the files.")
-@AS_JSON
 def command(
-    candidates: Path,
-    references: Path,
-    metrics: tuple[str, ...],
-    no_stem: bool,
-    compare: bool,
-    encoding: str,
-    as_json: bool,
-    **options: Any,
+    candidates: Path, references: Path, metrics: str, no_stem: bool, compare: bool, as_json: bool, **options: Any
 ) -> None:
     """Score summaries against references with ROUGE-1.5.5, in every digit.
 
     Prints the averages of each system with their confidence bounds. Topics that only one side has are left
     out and listed.
     """
-    names = [name.strip() for given in metrics or METRICS for name in given.lower().split(",") if name.strip()]
+    names = [name.strip() for name in metrics.lower().split(",") if name.strip()]
     options |= {"metrics": names, "stem": not no_stem}
-    confidence = options["confidence"]
     with usage_errors():
         parse_metrics(names)
         Limit(options["bytes"], options["words"])
-        check_resampling(confidence)
-        check_encoding(encoding)
-    systems = read_candidates(candidates, encoding)
+    systems = read_candidates(candidates)
     topics = {topic for texts in systems.values() for topic in texts}
-    texts = read_references(references, topics, encoding)
+    texts = read_references(references, topics)
     scored, unmatched = score_systems(systems, texts, options)
     if not scored:
         raise ValueError(
             f"No id of {candidates} is in {references}: found, for example, {min(topics)!r} in the one "
             f"and {min(texts)!r} in the other." + (f" {ONLY_TXT}" if candidates.is_dir() or references.is_dir() else "")
         )
-    tests = compare_systems(scored, confidence) if compare else []
+    tests = compare_systems(scored) if compare else []
     for what, found in unmatched.items():
         for name, ids in found.items():
             say(f"{name}: left out, {what.replace('_', ' ')}: {', '.join(ids)}")
@@ -105,7 +72,7 @@ def command(
     if as_json:
         print_json(as_record(options, scored, unmatched, tests))
     else:
-        print_tables(scored, tests, f"{confidence:g} % interval")
+        print_tables(scored, tests)
 
 
 class Comparison(NamedTuple):
@@ -137,12 +104,12 @@ def score_systems(
     return scored, unmatched
 
 
-def compare_systems(scored: dict[str, CorpusScore], confidence: float) -> list[Comparison]:
+def compare_systems(scored: dict[str, CorpusScore]) -> list[Comparison]:
     """Test the recall of every two systems that share topics, by every metric."""
     if len(scored) < 2:
         raise ValueError(f"--compare needs two systems, but there is {len(scored)}: {', '.join(scored)}.")
     return [
-        Comparison(first, second, metric, paired_bootstrap(ours, theirs, metric, confidence=confidence, shared=True))
+        Comparison(first, second, metric, paired_bootstrap(ours, theirs, metric, shared=True))
         for (first, ours), (second, theirs) in combinations(scored.items(), 2)
         if set(ours.topics.values()) & set(theirs.topics.values())
         for metric in ours.averages
@@ -185,10 +152,10 @@ def plain(value: Any) -> Any:
     return {name: plain(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
-def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison], bounds: str) -> None:
+def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison]) -> None:
     for name, result in scored.items():
         title = f"{visible(name)} (evaluations: {len(result.evaluations)})"
-        table = Table("metric", "measure", "average", bounds, title=title)
+        table = Table("metric", "measure", "average", BOUNDS, title=title)
         for metric, average in result.averages.items():
             for measure, (mean, low, high) in average._asdict().items():
                 table.add_row(metric, measure, f"{mean:.5f}", f"{low:.5f} to {high:.5f}")
@@ -196,7 +163,7 @@ def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison], bounds
         console().print(table)
     if tests:
         what = "Differences in recall (paired bootstrap over topics)"
-        table = Table("systems", "metric", "difference", bounds, "p", title=what)
+        table = Table("systems", "metric", "difference", BOUNDS, "p", title=what)
         for first, second, metric, test in tests:
             interval = f"{test.low:+.5f} to {test.high:+.5f}"
             figures = (f"{test.difference:+.5f}", interval, f"{test.p_value:.4f}")

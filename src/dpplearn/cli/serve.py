@@ -11,17 +11,17 @@ from urllib.parse import urlsplit
 
 import click
 
+from dpplearn._checks import check_jobs
 from dpplearn._run.notice import say_when_compiling
 from dpplearn.cli import say, stoppable
-from dpplearn.cli.options import ENCODER, MODEL, WholeNumber, named_encoder
+from dpplearn.cli.options import ENCODER, JOBS, MODEL, Command, WholeNumber, named_encoder
 
 
-@click.command(name="serve")
+@click.command(name="serve", cls=Command)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="0: any that is free.")
+@click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @MODEL
-@ENCODER
-@click.option("--workers", type=WholeNumber(1, 64), help="Requests worked on at once.  [default: cores, at most 4]")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name it is reached by; may be repeated.")
 @click.option(
     "--token",
@@ -29,13 +29,14 @@ from dpplearn.cli.options import ENCODER, MODEL, WholeNumber, named_encoder
     metavar="TEXT",
     help="What clients must send as a bearer.  [env: DPPLEARN_TOKEN]",
 )
-@click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
+@ENCODER
+@JOBS
 def command(
     host: str,
     port: int,
     model: Path | None,
     encoder: str | None,
-    workers: int | None,
+    jobs: int,
     names: tuple[str, ...],
     token: str | None,
     open_browser: bool,
@@ -50,14 +51,14 @@ def command(
         from dpplearn.web import Settings, create_app
         from dpplearn.web.guard import host_name
         from dpplearn.web.server import serve
-        from dpplearn.web.settings import LOOPBACK
+        from dpplearn.web.settings import LOOPBACK, MOST_WORKERS
     except ModuleNotFoundError as error:
         raise click.ClickException(
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
         ) from None
 
     given: dict[str, Any] = {"model": model, "encoder": named_encoder(encoder), "token": token}
-    given |= {} if workers is None else {"workers": workers}
+    given |= {"workers": min(check_jobs(jobs), MOST_WORKERS)}
     with bind(host, port) as listener:
         url = address(listener, host)
         if not (is_loopback(host) or names or token):

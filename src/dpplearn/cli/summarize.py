@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpplearn.cli import check_out, print_json, say
-from dpplearn.cli.options import ENCODER, ENCODING, FILE, MODEL, named_encoder, summary_options
+from dpplearn.cli.options import ENCODING, FILE, Command, named_encoder, summary_options
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
 
 
-@click.command(name="summarize")
+@click.command(name="summarize", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @summary_options
-@MODEL
-@ENCODER
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with the sources marked.")
@@ -27,19 +25,13 @@ def command(
     files: tuple[str, ...],
     budget: float | str | None,
     unit: str | None,
-    decoder: str | None,
-    diversity: float,
     model: Path | None,
     encoder: str | None,
-    min_words: int,
-    keep_all: bool,
-    about: str | None,
-    order: str,
-    compress: bool,
     explain: bool,
     as_json: bool,
     html: Path | None,
     encoding: str | None,
+    **options: Any,
 ) -> None:
     """Print a summary of FILES, which together are one cluster of documents on one topic.
 
@@ -52,10 +44,8 @@ def command(
     check_out(html, "--html")
     cluster = read(files, encoding)
     summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
-    kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
     unit = "words" if unit is None and budget is not None else unit
-    kept |= {"about": about, "order": order}
-    summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
+    summary = summarizer.summarize(cluster, budget, unit, **options)
     if html is not None:
         from dpplearn._io.atomic import replace_file
         from dpplearn.summarize.explain.report import html_report

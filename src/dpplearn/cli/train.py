@@ -5,51 +5,44 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, say
+from dpplearn.cli import check_out, say, work_beside
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import (
-    BACKEND,
     CORPUS,
-    DECODERS_HELP,
-    ENCODING,
+    DECODER,
+    DECODER_NAMES,
+    ENCODER,
     FILE,
+    JOBS,
+    LANGUAGE,
     SCHEDULER,
     SKIP_BAD,
-    DecoderName,
-    features_option,
-    learning_options,
+    Command,
+    length_options,
     named_encoder,
 )
 
 
-@click.command(name="train")
+@click.command(name="train", cls=Command)
 @click.argument("corpus", type=CORPUS)
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
-@features_option("general")
-@learning_options
-@click.option("--decoder", type=DecoderName(), default="consensus", show_default=True, help=f"{DECODERS_HELP}.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
-@BACKEND
-@SCHEDULER
-@click.option(
-    "--work", type=FILE, help="Folder for what is made on the way; a run that was stopped goes on.  [default: OUT.work]"
-)
-@click.option("--evaluator", default="numpy", show_default=True, help="How instances are evaluated.")
-@ENCODING
+@length_options
+@click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
 @SKIP_BAD
+@LANGUAGE
+@DECODER(default="consensus", show_default=True, help=f"{DECODER_NAMES}.")
+@ENCODER
+@JOBS
+@SCHEDULER
 def command(
     corpus: Path,
     out: Path,
     tune: bool,
-    language: str | None,
-    jobs: int,
-    backend: str | None,
-    scheduler: str | None,
-    work: Path | None,
-    evaluator: str,
-    encoding: str | None,
     skip_bad: bool,
+    language: str | None,
     encoder: str | None,
+    jobs: int,
+    scheduler: str | None,
     **settings: Any,
 ) -> None:
     """Train a summarizer on CORPUS and write it to a model file.
@@ -59,21 +52,15 @@ def command(
     run that was stopped goes on when the same command is run again.
     """
     from dpplearn._run.workers import scheduler_client
-    from dpplearn.learning.backends import make_evaluator
     from dpplearn.summarize.corpora.reading import open_corpus
     from dpplearn.summarize.summarizer import Summarizer
 
     check_out(out)
-    make_evaluator(evaluator)  # an unknown name is told before any work
     summarizer = Summarizer(language=language, encoder=named_encoder(encoder), **settings)
-    clusters = open_corpus(
-        corpus, encoding, skip_bad, language=summarizer.settings.language if language else None, usable=skip_bad
-    )
-    own = work is None and (out.is_file() or not out.exists())  # no device
-    work = out.with_name(f"{out.name}.work") if own else work
-    with bars() as show, scheduler_client(scheduler, backend) as where:
-        options: dict[str, Any] = {"tune": tune, "n_jobs": jobs, "backend": where, "evaluator": evaluator}
-        summarizer.fit(clusters, verbose=show, work=work, anew=own, out=out, **options)
+    only = summarizer.settings.language if language else None
+    clusters, work = open_corpus(corpus, skip_bad=skip_bad, language=only, usable=skip_bad), work_beside(out)
+    with bars() as show, scheduler_client(scheduler) as where:
+        summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=where, verbose=show, work=work, anew=True, out=out)
     done = summarizer.training_
     say(f"Read {done['clusters']} clusters from {corpus}.")
     say(

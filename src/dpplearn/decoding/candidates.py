@@ -53,7 +53,9 @@ NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so littl
 WIDEST = 20_000  # columns for which a square matrix is made
 
 
-def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features, FloatArray]:
+def read_features(
+    phi: Any, name: str = "phi", start: int = 0, n_jobs: int | None = None
+) -> tuple[Features, FloatArray]:
     """Rows and their lengths. Small dense ones are copied as float64, large ones keep their type and place.
 
     An error calls the first one row `start`.
@@ -65,7 +67,7 @@ def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features
         rows = rows.copy() if rows.data.nbytes <= COPIED else rows
     else:
         rows = np.array(rows, np.float64, order="C") if rows.nbytes <= COPIED else np.ascontiguousarray(rows)
-    squares = square_lengths(rows)
+    squares = square_lengths(rows, n_jobs)
     least, most = squares[squares.argmin()], squares[squares.argmax()]  # quicker than min and max; also find nan
     if not (least >= SHORTEST**2 and most <= LONGEST**2):
         rows = balanced(rows, squares)
@@ -77,8 +79,8 @@ def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features
     return rows, np.sqrt(squares)
 
 
-def square_lengths(rows: Features) -> FloatArray:
-    """|rows_i|^2 in float64; for many rows on all cores."""
+def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
+    """|rows_i|^2 in float64; of many rows on threads."""
     if sparse.issparse(rows):
         return square_sums(rows.astype(np.float64, copy=False))
     if rows.size <= BLOCK:
@@ -91,7 +93,7 @@ def square_lengths(rows: Features) -> FloatArray:
         part = slice(b * step, (b + 1) * step)
         out[part] = square_lengths(rows[part])
 
-    map_threads(some_rows, -(-rows.shape[0] // step), check_jobs(None))
+    map_threads(some_rows, -(-rows.shape[0] // step), check_jobs(n_jobs))
     return out
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_choice
+from dpplearn._checks import FloatArray, check_choice, check_jobs
 from dpplearn._holders import as_numbers, is_arrow
 from dpplearn._precision import EPS, EPS32
 from dpplearn.decoding.candidates import (
@@ -26,7 +26,7 @@ from dpplearn.decoding.candidates import (
 )
 from dpplearn.decoding.greedy import APPROXIMATE, Greedy, check_options
 from dpplearn.decoding.limits import Bound, Limits, check_limits, check_number
-from dpplearn.decoding.registry import check_decoder, run_decoder
+from dpplearn.decoding.registry import DECODERS, check_decoder, run_decoder
 from dpplearn.decoding.selection import Borrowed, DiverseSelection, Kept, Skipped
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
@@ -61,6 +61,7 @@ def diversify(
     backfill: bool = False,
     given: Any = None,
     kernel: str = "auto",
+    n_jobs: int | None = None,
     **options: Any,
 ) -> DiverseSelection:
     """Choose items that score high and differ from each other, by a DPP.
@@ -119,8 +120,10 @@ def diversify(
         "linear": cosines, which know d directions, and no more. "near": exp((cosine - 1) / width), which tells near
         items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is "linear"
         as long as there are directions for all items to choose, and then "near": `parameters` says which it was.
+    n_jobs : int, optional
+        Threads, for many rows and for sets drawn; workers, for a Dask array. Every core by default.
     **options
-        For the decoder: n_samples, rng, gain, ... For a Dask array: client, n_jobs, per_part, work, progress; see
+        For the decoder: n_samples, rng, gain, ... For a Dask array: client, per_part, work, progress; see
         `dpplearn.decoding.dask`.
 
     Returns
@@ -142,10 +145,13 @@ def diversify(
     settings = check_settings(
         Settings(k, budget, diversity, decoder, scale, nugget, min_gain, max_per_group, min_per_group, backfill, kernel)
     )
+    if n_jobs is not None:
+        check_jobs(n_jobs)
     library, other = type(embeddings).__module__.partition(".")[0], type(scores).__module__.partition(".")[0]
     if library == "dask":
         per_item = {"cost": cost, "include": include, "exclude": exclude, "groups": groups}
-        answer: DiverseSelection = resolve_name(DASK)(embeddings, scores, settings, given=given, **per_item, **options)
+        options |= {"given": given, "n_jobs": n_jobs}
+        answer: DiverseSelection = resolve_name(DASK)(embeddings, scores, settings, **per_item, **options)
         return answer
     tensors = "torch" in (library, other)
     kind: type[Candidates] = Candidates
@@ -153,7 +159,9 @@ def diversify(
         rows, lengths, z, kind = resolve_name(TENSORS)(embeddings, scores, decoder)
         cost, include, exclude, groups, given = map(resolve_name(HOST), (cost, include, exclude, groups, given))
     else:
-        rows, lengths, z = read_candidates(embeddings, scores)
+        rows, lengths, z = read_candidates(embeddings, scores, n_jobs)
+    if decoder != "greedy" and DECODERS[decoder].random:
+        options["n_jobs"] = n_jobs
     known: Given | None = None
     if given is not None:
         known, again = read_given(given, rows, lengths)
@@ -220,7 +228,7 @@ def check_settings(settings: Settings) -> Settings:
     return settings if same else settings._replace(scale=scale, diversity=diversity)
 
 
-def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
+def read_candidates(embeddings: Any, scores: Any, n_jobs: int | None = None) -> tuple[Any, FloatArray, FloatArray]:
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them.
 
     Without scores all are equal.
@@ -235,7 +243,7 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
     if embeddings.ndim != 2 and n != 0:
         raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
     z = np.zeros(n) if scores is None else read_scores(scores, n)
-    return *read_features(embeddings, "embeddings"), z
+    return *read_features(embeddings, "embeddings", n_jobs=n_jobs), z
 
 
 def check_whole(rows: Any) -> None:

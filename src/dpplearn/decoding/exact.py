@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +19,6 @@ from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
 from dpplearn.process import impossible
 
-MEMORY = 2**30  # bytes for one conditional kernel per depth
 STEP = 30_000_000  # work between two looks at the clock, in entries touched: some ten milliseconds
 
 
@@ -62,9 +60,8 @@ def exact_map(
 
     Below a node that has chosen Y, the other items have the conditional kernel R, the Schur complement of L_Y. No set
     Z of them is worth more than log det R_Z <= sum of log R_ii (Hadamard), with the knapsack relaxed to
-    fractions of items; near the root also no more than the largest eigenvalues of R allow (interlacing). Items with
-    R_ii <= 1 leave, because they can raise no probability. For up to about 60 items and sets of 8; the search
-    starts from `greedy_map` improved by `local_search`.
+    fractions of items. Items with R_ii <= 1 leave, because they can raise no probability. For up to about 60 items and
+    sets of 8; the search starts from `greedy_map` improved by `local_search`.
 
     Parameters
     ----------
@@ -109,7 +106,7 @@ def branch_and_bound(
     candidates: Candidates, limits: Limits, start: IntArray, end: float
 ) -> tuple[IntArray, float, int]:
     """Best set, gap and number of nodes, starting from a feasible set and until the clock shows `end`."""
-    from dpplearn.decoding._loops import LEAST, Nodes, open_node, search
+    from dpplearn.decoding._loops import LEAST, Nodes, knapsack_bound, open_node, search
 
     rest = np.flatnonzero(limits.free)
     base = logdet(candidates.L[np.ix_(limits.include, limits.include)])
@@ -123,32 +120,30 @@ def branch_and_bound(
         return start, 0.0, 0
     # the search subtracts costs one by one, in another order: with room for its rounding, no set is deeper
     most = int(np.searchsorted(np.cumsum(np.sort(costs)), left + 1e-6 * min(limits.budget, 1e300), side="right"))
-    depth_limit = min(slots, most, n) + 1
-    if 8 * depth_limit * n * n > MEMORY:
-        raise ValueError(
-            f"exact_map keeps a kernel per item chosen, which for {n} candidates and up to {depth_limit - 1} items is "
-            f"{8 * depth_limit * n * n / 2**30:.1f} GiB; at most 1 is offered. Use greedy_map and local_search."
-        )
-    at_each, per_item = (depth_limit,), (depth_limit, n)
+    depths = min(slots, most, n) + 1
+    quota, shape = limits.quota, (depths, n)
     nodes = Nodes(
-        R=np.empty((depth_limit, n, n)),
-        cost=np.empty(per_item),
-        ids=np.empty(per_item, np.int64),
-        log_gain=np.empty(per_item),
-        density=np.empty(per_item, np.int64),
-        sizes=np.zeros(at_each, np.int64),
-        child=np.zeros(at_each, np.int64),
-        left=np.zeros(at_each),
-        slots=np.zeros(at_each, np.int64),
-        value=np.zeros(at_each),
-        path=np.zeros(at_each, np.int64),
-        noise=rounding(depth_limit) * candidates.diag[rest],
-        group=NO_ITEMS if limits.quota is None else limits.quota.group[rest],
-        most=NO_ITEMS if limits.quota is None else limits.quota.most - limits.quota.counts(limits.include),
+        L=kernel,
+        cost=costs,
+        noise=rounding(depths) * candidates.diag[rest],
+        group=NO_ITEMS if quota is None else quota.group[rest],
+        most=NO_ITEMS if quota is None else quota.most - quota.counts(limits.include),
+        path=np.zeros(depths, np.int64),
+        e=np.empty(shape),
+        gain=np.empty(shape),
+        ids=np.empty(shape, np.int64),
+        log_gain=np.empty(shape),
+        density=np.empty(shape, np.int64),
+        sizes=np.zeros(depths, np.int64),
+        child=np.zeros(depths, np.int64),
+        left=np.zeros(depths),
+        slots=np.zeros(depths, np.int64),
+        value=np.zeros(depths),
     )
-    nodes.R[0], nodes.cost[0], nodes.ids[0], nodes.left[0], nodes.slots[0] = kernel, costs, np.arange(n), left, slots
-    nodes.sizes[0] = open_node(nodes, 0, n, left, slots)
-    best, best_set = logdet(candidates.block(start)) - base, np.zeros(depth_limit + 1, np.int64)
+    nodes.gain[0], nodes.ids[0], nodes.sizes[0] = kernel.diagonal(), np.arange(n), n
+    nodes.left[0], nodes.slots[0] = left, slots
+    open_node(nodes, 0)
+    best, best_set = logdet(candidates.block(start)) - base, np.zeros(depths + 1, np.int64)
     depth, looked = 0, 0
     while depth >= 0 and time.perf_counter() < end:
         depth, best, opened = search(nodes, depth, best, best_set, STEP)
@@ -156,16 +151,5 @@ def branch_and_bound(
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
     if logdet(candidates.block(Y)) < logdet(candidates.block(start)):  # by rounding: computed anew, the start is better
         Y = start
-    gap = open_bound(nodes, depth) - best
-    return Y, gap if gap > LEAST else 0.0, looked
-
-
-def open_bound(nodes: Any, depth: int) -> float:
-    """The largest bound of any branch not yet taken."""
-    from dpplearn.decoding._loops import knapsack_bound
-
-    def bound(t: int) -> float:
-        args = (nodes.child[t], nodes.sizes[t], nodes.left[t], nodes.slots[t])
-        return float(nodes.value[t] + knapsack_bound(nodes, t, *args))
-
-    return max(map(bound, range(depth + 1)), default=-np.inf)
+    gap = max((nodes.value[t] + knapsack_bound(nodes, t) for t in range(depth + 1)), default=-np.inf) - best
+    return Y, float(gap) if gap > LEAST else 0.0, looked

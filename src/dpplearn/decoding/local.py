@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +29,7 @@ def local_search(
     cost: ArrayLike | None = None,
     budget: float | None = None,
     *,
-    start: ArrayLike | Selection | None = None,
+    start: Any = None,
     k: int | None = None,
     min_cost: float = 0.0,
     include: ArrayLike = (),
@@ -78,7 +79,7 @@ def local_search(
             return Selection.nothing(reason, candidates.log_prob)
         Y = np.sort(greedy_run(aim, limits, -np.inf if limits.bounded else 1.0).items)
     else:
-        Y = check_start(limits, start.subset if isinstance(start, Selection) else start)
+        Y = check_start(limits, getattr(start, "subset", start))
     Y, reason = improve(aim, limits, Y, low)
     return in_order(candidates, limits, Y, reason)
 

@@ -24,7 +24,7 @@ class Decoder(NamedTuple):
 
     where: str | Callable[..., Selection]
     help: str
-    random: bool = False  # whether it takes rng
+    random: bool = False  # whether it takes rng and n_jobs
 
 
 DECODERS: dict[str, Decoder] = {

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of, view
+from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of
 from dpplearn._linalg import safe_log
 from dpplearn._run.progress import Progress, showing
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import in_order
-from dpplearn.decoding.limits import Bound, Limits, Quota, at_least, check_budget, check_limits, reaches
+from dpplearn.decoding.limits import BoolArray, Bound, Limits, Quota, at_least, check_budget, check_limits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
@@ -280,47 +280,85 @@ class Sampler:
     """
 
     def __init__(self, candidates: Candidates, limits: Limits, low: float, target: float | None) -> None:
-        from dpplearn.decoding._sampled_loops import Window
-
-        dpp, self.items = given_limits(candidates, limits)
+        self.dpp, self.items = given_limits(candidates, limits)
         self.include, self.base = limits.include, limits.total(limits.include)
-        cost, fill = limits.cost[self.items], fill_tilt(candidates, limits)
-        self.tables, self.mean = tilted_tables(dpp, cost, None if target is None else target - self.base)
-        entries, gram = dpp._need_L().entries()
-        if fill:
-            entries = entries * np.exp(fill / 2 if gram else fill)
-        diag = np.einsum("ij,ij->i", entries, entries) if gram else entries.diagonal()
-        log_diag = safe_log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
-        bottom, top = at_least(low) - self.base, limits.room - self.base
-        n = candidates.n
-        quota = limits.quota or Quota(["all"], np.zeros(n, np.int64), np.array([n]), np.array([0]))
-        inside = quota.counts(limits.include)
-        groups = quota.group[self.items], quota.most - inside, np.maximum(quota.need - inside, 0)
-        self.window = Window(view(entries), gram, log_diag, cost, bottom, top, 0, n, *groups, 1)
+        self.cost, self.fill = limits.cost[self.items], fill_tilt(candidates, limits)
+        self.tables, self.mean = tilted_tables(self.dpp, self.cost, None if target is None else target - self.base)
+        self.operand = self.dpp._need_L()
+        self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # a bound that rounding does not break
+        self.low, self.high = at_least(low) - self.base, limits.room - self.base
+        self.quota = None
+        if limits.quota is not None:
+            inside = limits.quota.counts(limits.include)
+            most, need = limits.quota.most - inside, np.maximum(limits.quota.need - inside, 0)
+            self.quota = Quota(limits.quota.names, limits.quota.group[self.items], most, need)
 
     def best(self, count: int, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int) -> Drawn:
         """The m most probable distinct sets of `count`; drawn block by block, so that threads change nothing."""
-        from dpplearn.decoding._sampled_loops import best_of_block
+        from dpplearn.sampling._spectral_loops import draw_block
 
         starts = block_starts(count, self.mean)
         states = stream_states(len(starts) - 1, rng)
         least, most = (max(size - self.include.size, 0) for size in sizes)
-        window = self.window._replace(smallest=least, largest=most, m=m)
 
-        def task(b: int) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
-            found = best_of_block(self.tables, states[b], int(starts[b + 1] - starts[b]), window)
-            values, lengths, kept, counts, nearest = found
-            sets = {tuple(kept[a, : lengths[a]].tolist()): float(values[a]) for a in range(values.size)}
-            return sets, counts, float(nearest)
+        def draw(b: int) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
+            drawn = np.empty(int(starts[b + 1] - starts[b]), np.int32)
+            room = int(1.1 * drawn.size * self.mean) + 64
+            indices = draw_block(self.tables, states[b], drawn.size, drawn, room, least, most)
+            return self.score(drawn, indices, least, most, m)
 
-        merged: dict[tuple[int, ...], float] = {}
-        total, nearest, gap = np.zeros(self.items.size + 1, np.int64), np.nan, np.inf
-        for sets, counts, seen in map_threads(task, len(starts) - 1, n_jobs):
-            merged.update(sets)
-            total += counts
-            away = max(window.low - seen, seen - window.high)
-            if away < gap:
-                gap, nearest = away, seen + self.base
+        found = map_threads(draw, len(starts) - 1, n_jobs)
+        merged = {Y: value for sets, _, _ in found for Y, value in sets.items()}
+        total = np.sum([counts for _, counts, _ in found], axis=0)
+        seen = np.array([nearest for _, _, nearest in found if not np.isnan(nearest)] or [np.nan])
+        nearest = float(seen[np.maximum(self.low - seen, seen - self.high).argmin()]) + self.base
         order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
         whole = [np.union1d(self.items[np.array(Y, np.int64)], self.include) for Y in order]
         return Drawn(whole, int(total.sum()), nearest, total)
+
+    def score(
+        self, sizes: IntArray, indices: IntArray, least: int, most: int, m: int
+    ) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
+        """Of sets that lie end to end, the m most probable that count, with log det; how many count, by size; and the
+        cost nearest to the window of those that do not, though they have the right size."""
+        from dpplearn._determinant_loops import subset_logdets
+
+        sized, sizes = (least <= sizes) & (sizes <= most), np.maximum(sizes, 0)  # -1 where one is not finished
+        owner = np.repeat(np.arange(sizes.size), sizes)
+        cost = np.bincount(owner, self.cost[indices], sizes.size)
+        away = np.maximum(self.low - cost, cost - self.high)
+        these = sized & (away <= 0.0)
+        if self.quota is not None:
+            these &= keep_quota(self.quota, owner, indices, sizes.size)
+        missed = np.flatnonzero(sized & ~these)
+        nearest = float(cost[missed[away[missed].argmin()]]) if missed.size else np.nan
+        # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization
+        bound = np.bincount(owner, self.log_diag[indices], sizes.size) + self.fill * sizes
+        left, step, ends = np.flatnonzero(these), 4 * m, np.cumsum(sizes)
+        left = left[np.argsort(-bound[left], kind="stable")]
+        found: dict[tuple[int, ...], float] = {}
+        while left.size:
+            some, left, step = left[:step], left[step:], 4 * step
+            sets = [indices[ends[s] - sizes[s] : ends[s]] for s in some]
+            indptr = np.append(0, np.cumsum(sizes[some], dtype=np.int64))
+            values = subset_logdets(*self.operand.entries(), indptr, np.concatenate(sets, dtype=np.int64))
+            values += self.fill * sizes[some]
+            for a in np.argsort(-values, kind="stable"):
+                bar = min(found.values()) if len(found) >= m else -np.inf
+                if values[a] == -np.inf or values[a] < bar:
+                    break
+                found[tuple(sets[a].tolist())] = float(values[a])
+            found = dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))[:m])
+            if len(found) == m:
+                left = left[bound[left] >= min(found.values())]
+        return found, np.bincount(sizes[these], minlength=self.items.size + 1), nearest
+
+
+def keep_quota(quota: Quota, owner: IntArray, items: IntArray, count: int) -> BoolArray:
+    """Which of `count` sets have as many items of each group as they may and must."""
+    groups = quota.most.size
+    pairs, taken = np.unique(owner * groups + quota.group[items], return_counts=True)
+    where, group = np.divmod(pairs, groups)
+    over = np.bincount(where, taken > quota.most[group], count)
+    met = np.bincount(where, np.minimum(taken, quota.need[group]), count)
+    return np.asarray((over == 0) & (met == quota.need.sum()))

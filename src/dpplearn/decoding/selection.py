@@ -199,8 +199,8 @@ class DiverseSelection(Selection):
     skipped : list of Skipped
         One record for every candidate that was not chosen, with the reason.
 
-    Embeddings of more than 1 MiB are not kept: `nearest`, `kept`, `skipped` and `log_prob` read the caller's array when
-    they are first asked for, and are an error where it is gone by then.
+    Embeddings of more than 256 MiB are not kept: `nearest`, `kept`, `skipped` and `log_prob` read the caller's array
+    when they are first asked for, and are an error where it is gone by then.
 
     Examples
     --------
@@ -266,6 +266,10 @@ class DiverseSelection(Selection):
     @cached_property
     def skipped(self) -> list[Skipped]:
         """Every candidate that was not chosen, with the reason."""
+        return self.skipped_among("item {}".format)
+
+    def skipped_among(self, name: Callable[[int], str]) -> list[Skipped]:
+        """The same, with the items that reasons speak of by the names that `name` gives their numbers."""
         limits, left = self.limits, self.limits.budget - self.cost
         barred = set(limits.exclude.tolist())
         full = np.zeros(limits.cost.size, np.bool_) if limits.quota is None else limits.quota.full(self.subset)
@@ -273,7 +277,7 @@ class DiverseSelection(Selection):
         found = []
         for i in np.setdiff1d(np.arange(limits.cost.size), self.subset).tolist():
             j, s = int(self.nearest.items[i]), float(self.nearest.similarity[i])
-            close = f"{s:.2f} similar to item {j}"
+            close = f"{s:.2f} similar to {name(j)}" if j >= 0 else ""
             near = f"; {close}" if j >= 0 and f"{s:.2f}" != "0.00" else ""
             if i in barred:
                 reason = "excluded"
@@ -286,7 +290,7 @@ class DiverseSelection(Selection):
             elif s >= CLOSE and self.diversity > 0.0:  # by score alone nobody asks what it is like
                 reason = close
             else:
-                reason = f"{others}; most similar is item {j} ({s:.2f})"
+                reason = f"{others}; most similar is {name(j)} ({s:.2f})"
             found.append(Skipped(i, j, s, reason))
         return found
 

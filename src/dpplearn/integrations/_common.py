@@ -73,33 +73,51 @@ class Chooser:
     max_tokens : int, optional
         Largest total number of tokens.
     count_tokens : callable, optional
-        Tokens of a text; by default tiktoken's, if it is installed.
+        Tokens of a text; by default one for every four characters.
     diversity : float
         0: by score alone. 1: by similarity alone.
+    groups : str, optional
+        The field of the metadata that `max_per_group` is about. Candidates without it are in no group.
+    max_per_group : int, optional
+        Largest number of items of each group.
+    backfill : bool
+        Once no group has room for more, go on without `max_per_group`.
     """
 
     k: int | None = None
     max_tokens: int | None = None
     count_tokens: TokenCounter | None = None
     diversity: float = 0.5
+    groups: str | None = None
+    max_per_group: int | None = None
+    backfill: bool = False
 
     def __post_init__(self) -> None:
         check_diversity(self.diversity)
+        if (self.groups is None) != (self.max_per_group is None):
+            raise ValueError("groups, a field of the metadata, and max_per_group go together, and one is missing.")
         for name in ("k", "max_tokens"):
             if getattr(self, name) is not None:
                 check_int(getattr(self, name), name, low=1)
         if self.count_tokens is not None and not callable(self.count_tokens):
             raise TypeError(f"count_tokens must be a function of a text, found {self.count_tokens!r}.")
 
-    def __call__(self, texts: Sequence[str], embeddings: Any, scores: Any) -> ChosenCandidates:
+    def __call__(
+        self, texts: Sequence[str], embeddings: Any, scores: Any, metadata: Sequence[dict[str, Any]]
+    ) -> ChosenCandidates:
         """Choose; warn where there was nothing to choose from, or nothing fits."""
         if not len(texts):
             embeddings, scores = np.empty((0, 1)), []
         cost = None
         if self.max_tokens is not None and len(texts):
-            count = self.count_tokens if self.count_tokens is not None else tiktoken_counter()
+            count = self.count_tokens if self.count_tokens is not None else estimated_tokens()
             cost = [max(count(text), 1) for text in texts]  # an empty text costs 1
-        found = diversify(embeddings, scores, self.k, self.max_tokens, cost, diversity=self.diversity)
+        groups: dict[str, Any] = {}
+        if self.groups is not None and len(texts):
+            groups = {"groups": groups_of(metadata, self.groups), "max_per_group": self.max_per_group}
+        found = diversify(
+            embeddings, scores, self.k, self.max_tokens, cost, self.diversity, backfill=self.backfill, **groups
+        )
         if len(texts) and len(found) == len(texts):
             warnings.warn(
                 f"All {len(texts)} candidates were selected, so there was nothing to choose from. Retrieve more than "
@@ -111,18 +129,24 @@ class Chooser:
         return ChosenCandidates(found, texts)
 
 
+def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:
+    """The group of each candidate by a field of its metadata; one without it is alone in its own."""
+    values = [fields.get(name) for fields in metadata]
+    if all(value is None for value in values):
+        known = sorted({field for fields in metadata for field in fields})
+        raise ValueError(f"No candidate has the field {name!r}: groups must be one of {known}.")
+    return [f"number {i}" if value is None else f"value {value}" for i, value in enumerate(values)]
+
+
 @cache
-def tiktoken_counter() -> TokenCounter:
-    """Tokens as tiktoken's cl100k_base counts them."""
-    try:
-        import tiktoken
-    except ImportError:
-        raise ImportError(
-            "max_tokens needs a way to count tokens: pass count_tokens=, a function from text to int, for example "
-            "lambda text: len(text.split()), or install tiktoken."
-        ) from None
-    encoding = tiktoken.get_encoding("cl100k_base")
-    return lambda text: len(encoding.encode(text, disallowed_special=()))
+def estimated_tokens() -> TokenCounter:
+    """One token for every four characters; said once, because it is an estimate."""
+    warnings.warn(
+        "max_tokens counts one token for every four characters. Pass count_tokens=, a function from text to int, "
+        'for a true count, for example lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text)).',
+        stacklevel=4,
+    )
+    return lambda text: -(-len(text) // 4)
 
 
 def cosines(embeddings: Any, query: Any) -> FloatArray:

@@ -23,6 +23,7 @@ with framework("haystack-ai", __name__):
     from haystack.utils import deserialize_callable, serialize_callable
 
 CALLABLES = ("embed", "count_tokens")
+SETTINGS = ("diversity", "groups", "max_per_group", "backfill")
 
 
 @component
@@ -43,9 +44,15 @@ class DPPRanker:
     max_tokens : int, optional
         Largest total number of tokens.
     count_tokens : callable, optional
-        From text to int; by default tiktoken's count, if it is installed.
+        From text to int; by default one token for every four characters.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
+    groups : str, optional
+        A field of the documents' meta, the source for example, that `max_per_group` is about.
+    max_per_group : int, optional
+        Largest number of documents of each group.
+    backfill : bool
+        Once no group has room for more, go on without `max_per_group`.
     embed : callable, optional
         From a list of texts to a list of vectors.
     """
@@ -57,14 +64,18 @@ class DPPRanker:
         count_tokens: TokenCounter | None = None,
         diversity: float = 0.5,
         embed: Callable[[list[str]], Any] | None = None,
+        groups: str | None = None,
+        max_per_group: int | None = None,
+        backfill: bool = False,
     ) -> None:
         self.top_k, self.max_tokens, self.count_tokens = top_k, max_tokens, count_tokens
         self.diversity, self.embed = diversity, embed
+        self.groups, self.max_per_group, self.backfill = groups, max_per_group, backfill
         self._chooser(None)
 
     def _chooser(self, top_k: int | None) -> Chooser:
         k = self.top_k if top_k is None else top_k
-        return Chooser(k, self.max_tokens, self.count_tokens, self.diversity)
+        return Chooser(k, self.max_tokens, self.count_tokens, **{name: getattr(self, name) for name in SETTINGS})
 
     def choose(self, documents: list[Document], top_k: int | None = None) -> ChosenCandidates:
         """Numbers of the documents to keep, and why the others are skipped."""
@@ -76,7 +87,9 @@ class DPPRanker:
             "Retrieve with return_embedding=True, or pass embed=.",
         )
         scores = given_scores([document.score for document in documents], "Document")
-        return self._chooser(top_k)(texts, vectors, -np.arange(len(texts)) if scores is None else scores)
+        if scores is None:
+            scores = -np.arange(float(len(texts)))
+        return self._chooser(top_k)(texts, vectors, scores, [document.meta for document in documents])
 
     @component.output_types(documents=list[Document], skipped=list[dict[str, Any]])
     def run(self, documents: list[Document], top_k: int | None = None) -> dict[str, Any]:
@@ -89,7 +102,8 @@ class DPPRanker:
         """For pipelines that are saved; functions by the name they are imported by."""
         functions = {name: getattr(self, name) for name in CALLABLES}
         saved = {name: None if f is None else serialize_callable(f) for name, f in functions.items()}
-        return default_to_dict(self, top_k=self.top_k, max_tokens=self.max_tokens, diversity=self.diversity, **saved)
+        saved |= {name: getattr(self, name) for name in ("top_k", "max_tokens", *SETTINGS)}
+        return default_to_dict(self, **saved)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> DPPRanker:

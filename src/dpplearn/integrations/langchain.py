@@ -34,9 +34,15 @@ class DPPCompressor(BaseDocumentCompressor):
     max_tokens : int, optional
         Largest total number of tokens.
     count_tokens : callable, optional
-        From text to int; by default tiktoken's count, if it is installed.
+        From text to int; by default one token for every four characters.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
+    groups : str, optional
+        A field of the documents' metadata, the source for example, that `max_per_group` is about.
+    max_per_group : int, optional
+        Largest number of documents of each group.
+    backfill : bool
+        Once no group has room for more, go on without `max_per_group`.
     score_key : str, optional
         Metadata field that holds the relevance.
     """
@@ -48,26 +54,29 @@ class DPPCompressor(BaseDocumentCompressor):
     max_tokens: int | None = None
     count_tokens: Any = None
     diversity: float = 0.5
+    groups: str | None = None
+    max_per_group: int | None = None
+    backfill: bool = False
     score_key: str | None = None
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002  # pydantic's signature
         self._chooser()
 
     def _chooser(self) -> Chooser:
-        return Chooser(self.k, self.max_tokens, self.count_tokens, self.diversity)
+        return Chooser(**{name: getattr(self, name) for name in Chooser.__dataclass_fields__})
 
     def choose(self, documents: Sequence[Document], query: str) -> ChosenCandidates:
         """Numbers of the documents to keep, and why the others are skipped."""
         texts = [document.page_content for document in documents]
         if not texts:
-            return self._chooser()(texts, [], [])
-        vectors = self.embeddings.embed_documents(texts)
+            return self._chooser()(texts, [], [], [])
+        vectors, metadata = self.embeddings.embed_documents(texts), [document.metadata for document in documents]
         if self.score_key is None:
-            return self._chooser()(texts, vectors, cosines(vectors, self.embeddings.embed_query(query)))
-        scores = given_scores([document.metadata.get(self.score_key) for document in documents], "Document")
+            return self._chooser()(texts, vectors, cosines(vectors, self.embeddings.embed_query(query)), metadata)
+        scores = given_scores([fields.get(self.score_key) for fields in metadata], "Document")
         if scores is None:
             raise ValueError(f"No document has {self.score_key!r} in its metadata. Leave score_key out.")
-        return self._chooser()(texts, vectors, scores)
+        return self._chooser()(texts, vectors, scores, metadata)
 
     def compress_documents(
         self,
@@ -94,8 +103,8 @@ class DPPExampleSelector(BaseExampleSelector):
         left to choose.
     input_keys : list of str, optional
         Fields of an example and of the input that are compared; by default all.
-    max_tokens, count_tokens, diversity
-        As in `DPPCompressor`.
+    max_tokens, count_tokens, diversity, groups, max_per_group, backfill
+        As in `DPPCompressor`; `groups` is a field of the examples.
     """
 
     def __init__(
@@ -109,10 +118,13 @@ class DPPExampleSelector(BaseExampleSelector):
         max_tokens: int | None = None,
         count_tokens: TokenCounter | None = None,
         diversity: float = 0.5,
+        groups: str | None = None,
+        max_per_group: int | None = None,
+        backfill: bool = False,
     ) -> None:
         self.embeddings, self.input_keys = embeddings, input_keys
         self.fetch_k = None if fetch_k is None else check_int(fetch_k, "fetch_k", low=1)
-        self.chooser = Chooser(k, max_tokens, count_tokens, diversity)
+        self.chooser = Chooser(k, max_tokens, count_tokens, diversity, groups, max_per_group, backfill)
         self.examples = list(examples)
         texts = [self._text(example) for example in self.examples]
         self.vectors: list[Any] = list(embeddings.embed_documents(texts)) if texts else []
@@ -129,13 +141,14 @@ class DPPExampleSelector(BaseExampleSelector):
     def choose(self, input_variables: dict[str, str]) -> tuple[list[int], ChosenCandidates]:
         """Numbers of the candidates among the examples, and which of the candidates are chosen."""
         if not self.examples:
-            return [], self.chooser([], [], [])
+            return [], self.chooser([], [], [], [])
         scores = cosines(self.vectors, self.embeddings.embed_query(self._text(input_variables)))
         candidates = np.argsort(-scores, kind="stable")[: self.fetch_k]
         # what an example takes of a prompt is all of it, not only the fields that are compared
         texts = [" ".join(str(value) for value in self.examples[i].values()) for i in candidates]
         vectors = np.asarray(self.vectors)[candidates]
-        return candidates.tolist(), self.chooser(texts, vectors, scores[candidates])
+        examples = [self.examples[i] for i in candidates]
+        return candidates.tolist(), self.chooser(texts, vectors, scores[candidates], examples)
 
     def select_examples(self, input_variables: dict[str, str]) -> list[dict[str, Any]]:
         """The examples for this input, best first."""

@@ -30,9 +30,15 @@ class DPPPostprocessor(BaseNodePostprocessor):
     max_tokens : int, optional
         Largest total number of tokens.
     count_tokens : callable, optional
-        From text to int; by default tiktoken's count, if it is installed.
+        From text to int; by default one token for every four characters.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
+    groups : str, optional
+        A field of the nodes' metadata, the source for example, that `max_per_group` is about.
+    max_per_group : int, optional
+        Largest number of nodes of each group.
+    backfill : bool
+        Once no group has room for more, go on without `max_per_group`.
     """
 
     embed_model: Any = Field(default=None, exclude=True)
@@ -40,13 +46,16 @@ class DPPPostprocessor(BaseNodePostprocessor):
     max_tokens: int | None = None
     count_tokens: Any = Field(default=None, exclude=True)
     diversity: float = 0.5
+    groups: str | None = None
+    max_per_group: int | None = None
+    backfill: bool = False
 
     def model_post_init(self, context: Any, /) -> None:
         super().model_post_init(context)
         self._chooser()
 
     def _chooser(self) -> Chooser:
-        return Chooser(self.k, self.max_tokens, self.count_tokens, self.diversity)
+        return Chooser(**{name: getattr(self, name) for name in Chooser.__dataclass_fields__})
 
     @classmethod
     def class_name(cls) -> str:
@@ -56,12 +65,14 @@ class DPPPostprocessor(BaseNodePostprocessor):
         """Numbers of the nodes to keep, and why the others are skipped."""
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
         if not texts:
-            return self._chooser()(texts, [], [])
+            return self._chooser()(texts, [], [], [])
         embed = None if self.embed_model is None else lambda: self._embed(nodes)
         carried = [node.node.embedding for node in nodes]
         vectors = given_vectors(carried, embed, "node", "Pass embed_model=, the one of the index.")
         scores = given_scores([node.score for node in nodes], "Node")
-        return self._chooser()(texts, vectors, self._relevance(vectors, query_bundle) if scores is None else scores)
+        if scores is None:
+            scores = self._relevance(vectors, query_bundle)
+        return self._chooser()(texts, vectors, scores, [node.node.metadata for node in nodes])
 
     def _embed(self, nodes: list[NodeWithScore]) -> Any:
         shown = [node.node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import uuid
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -35,12 +34,15 @@ from dpplearn.learning.training_set import Shard, Survey, is_sampled, merge_surv
 EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
 TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
-CALLS = 4  # that a process is asked in one evaluation, so that progress is seen
 KEPT = 2**27  # bytes of files for each Dask worker, up to which their shards stay in memory
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
 Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
 Prepare: TypeAlias = Callable[..., "PreparedShard"]  # `PreparedShard.of` with its evaluator and similarity; it pickles
+
+
+def quietly(*_: int) -> None:
+    """A tick that nobody sees."""
 
 
 class Evaluator(Protocol):
@@ -137,24 +139,28 @@ def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
 
 
 class Backend:
-    """The shards in this process. Other backends keep them elsewhere."""
+    """The shards in this process: those in memory are prepared once, those in files are read for each request."""
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare) -> None:
-        self.n_shards, self.shards = len(sources), Shards(dict(enumerate(sources)), prepare)
+        self.sources, self.n_shards, self.prepare = list(sources), len(sources), prepare
+        self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one in a file
 
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         """The answers of all shards, in their order; their surveys where there is no request."""
         answers = []
-        for k in range(self.n_shards):
-            answers.append(self.shards.answer(k, request))
+        for k, source in enumerate(self.sources):
+            in_file, known = isinstance(source, str), self.known.get(k)
+            shard = self.prepare(source, known) if in_file or known is None else known
+            self.known[k] = shard.survey if in_file else shard
+            answers.append(shard.answer(request))
             tick(k + 1, self.n_shards)
         return answers
 
     def survey(self) -> Survey:
         """One survey of all shards, with instances numbered through."""
-        return merge_surveys(self.run(None, lambda *_: None))
+        return merge_surveys(self.run(None, quietly))
 
-    def evaluate(self, request: LikelihoodRequest, tick: Tick) -> Terms:
+    def evaluate(self, request: LikelihoodRequest, tick: Tick = quietly) -> Terms:
         """The sum over all instances."""
         return request.total([(1.0, terms) for terms in self.run(request, tick)])
 
@@ -168,86 +174,62 @@ class Backend:
         self.close()
 
 
-class Shards:
-    """Some shards where they are evaluated. One in memory is prepared once; one in a file is read for each request."""
-
-    def __init__(self, sources: Mapping[int, Source], prepare: Prepare) -> None:
-        self.sources, self.prepare = sources, prepare
-        self.ready: dict[int, PreparedShard] = {}
-        self.surveys: dict[int, Survey] = {}  # of those in files
-
-    def answer(self, k: int, request: LikelihoodRequest | None) -> Any:
-        """What a shard says to a request, or its survey."""
-        shard = self.ready.get(k)
-        if shard is None:
-            shard = self.prepare(self.sources[k], self.surveys.get(k))
-            if isinstance(self.sources[k], str):
-                self.surveys[k] = shard.survey
-            else:
-                self.ready[k] = shard
-        return shard.answer(request)
-
-
-class Processes(Backend):
-    """Shards spread over processes, each with its own, sent once; a process that is lost is replaced."""
+class ProcessBackend(Backend):
+    """Shards dealt out to processes, each of which keeps its own; a process that is lost is replaced."""
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, n_jobs: int) -> None:
-        self.n_shards, self.prepare = len(sources), prepare
-        jobs = min(n_jobs, self.n_shards)
-        self.shares = [{k: sources[k] for k in range(w, self.n_shards, jobs)} for w in range(jobs)]
-        self.executors = [self._start(share) for share in self.shares]
+        super().__init__(sources, prepare)
+        self.jobs = min(n_jobs, self.n_shards)
+        self.executors = [self._start(w) for w in range(self.jobs)]
 
-    def _start(self, share: Mapping[int, Source]) -> Executor:
-        return Executor(1, hold, (share, self.prepare))
+    def _start(self, w: int) -> Executor:
+        return Executor(1, hold, (self.sources[w :: self.jobs], self.prepare))
+
+    def _ask(self, w: int, request: LikelihoodRequest | None) -> Any:
+        try:
+            return self.executors[w].submit(answer_held, request)
+        except BrokenProcessPool:
+            self.executors[w] = self._start(w)
+            return self.executors[w].submit(answer_held, request)
 
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
-        answers: dict[int, Any] = {}
-        for _ in range(LOSSES + 1):
-            futures = []
-            for w, share in enumerate(self.shares):
-                left = [k for k in share if k not in answers]
-                futures += [self._ask(w, some, request) for i in range(CALLS) if (some := left[i::CALLS])]
-            for future in as_completed(futures):
+        answers: list[Any] = [None] * self.n_shards
+        for w, future in enumerate([self._ask(w, request) for w in range(self.jobs)]):
+            for _ in range(LOSSES + 1):
                 try:
-                    answers.update(future.result())
+                    answers[w :: self.jobs] = future.result()
+                    break
                 except BrokenProcessPool as error:
                     if not is_lost(error):
                         raise
-                    continue  # what it owes is asked again, of another
-                tick(len(answers), self.n_shards)
-            if len(answers) == self.n_shards:
-                return [answers[k] for k in range(self.n_shards)]
-        raise lost_worker("With n_jobs=1, learning needs no other process.")
-
-    def _ask(self, w: int, some: Sequence[int], request: LikelihoodRequest | None) -> Any:
-        try:
-            return self.executors[w].submit(answer_held, some, request)
-        except BrokenProcessPool:
-            self.executors[w] = self._start(self.shares[w])
-            return self.executors[w].submit(answer_held, some, request)
+                    future = self._ask(w, request)
+            else:
+                raise lost_worker("With n_jobs=1, learning needs no other process.")
+            tick((w + 1) * self.n_shards // self.jobs, self.n_shards)
+        return answers
 
     def close(self) -> None:
         for executor in self.executors:
             executor.close()
 
 
-_held: Shards | None = None  # in a process of `Processes`: its shards
+_held: Backend | None = None  # in a process of `ProcessBackend`: its shards
 
 
-def hold(sources: Mapping[int, Source], prepare: Prepare) -> None:
+def hold(sources: Sequence[Source], prepare: Prepare) -> None:
     """In a process: keep its shards."""
     global _held
-    _held = Shards(sources, prepare)
+    _held = Backend(sources, prepare)
 
 
-def answer_held(numbers: Sequence[int], request: LikelihoodRequest | None) -> dict[int, Any]:
-    """In a process: the answers of some of its shards."""
+def answer_held(request: LikelihoodRequest | None) -> list[Any]:
+    """In a process: the answers of its shards."""
     assert _held is not None
     with one_thread():
-        return {k: _held.answer(k, request) for k in numbers}
+        return _held.run(request, quietly)
 
 
-class Dask(Backend):
+class DaskBackend(Backend):
     """Shards as the results of tasks on a `distributed` cluster, kept in the workers' memory.
 
     Tasks, never `scatter`: what a lost worker held is computed again from its task, and scattered data is gone. Files
@@ -255,33 +237,34 @@ class Dask(Backend):
     """
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, client: Any, n_jobs: int | None) -> None:
-        self.n_shards, self.prepare = len(sources), prepare
-        self.surveys: list[Survey | None] = [None] * self.n_shards
+        super().__init__(sources, prepare)
         self._open = ExitStack()
         self.client = self._open.enter_context(cluster_client(client, None if n_jobs == 1 else n_jobs))
         files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
-        self.parts = list(sources)
         if files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
             keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
-            self.parts = self._map(in_worker, self.parts, key=keys, prepare=prepare)
+            self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
 
     def _map(self, *call: Any, **options: Any) -> list[Any]:
         """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+            warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
             return list(self.client.map(*call, pure=False, **options))
 
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         answers: list[Any] = []
-        for future in self._map(ask_in_worker, self.parts, self.surveys, request=request, prepare=self.prepare):
+        surveys = [self.known.get(k) for k in range(self.n_shards)]
+        for k, future in enumerate(
+            self._map(ask_in_worker, self.sources, surveys, request=request, prepare=self.prepare)
+        ):
             answers.append(future.result())
-            tick(len(answers), self.n_shards)
-        if request is None and isinstance(self.parts[0], str):
-            self.surveys = [survey._replace(products=np.empty(0)) for survey in answers]
+            tick(k + 1, self.n_shards)
+            if request is None and isinstance(self.sources[k], str):
+                self.known[k] = answers[k]._replace(products=np.empty(0))
         return answers
 
     def close(self) -> None:
-        self.parts = []
+        self.sources = []
         self._open.close()
 
 
@@ -291,18 +274,18 @@ def in_worker(source: Source, prepare: Prepare) -> PreparedShard:
         return prepare(source)
 
 
-def ask_in_worker(part: Any, survey: Survey | None, request: LikelihoodRequest | None, prepare: Prepare) -> Any:
+def ask_in_worker(shard: Any, survey: Survey | None, request: LikelihoodRequest | None, prepare: Prepare) -> Any:
     """In a Dask worker: what a shard says; a path is read, used and forgotten."""
     with one_thread():
-        return (prepare(part, survey) if isinstance(part, str) else part).answer(request)
+        return (prepare(shard, survey) if isinstance(shard, str) else shard).answer(request)
 
 
 def make_backend(backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Prepare) -> Backend:
     """The backend that `n_jobs`, or "dask" or a distributed.Client, ask for, with the data in it; one shard is cut."""
     jobs, sources = check_jobs(n_jobs), cut(data, N_SHARDS) if isinstance(data, Shard) else list(data)
     if backend is not None:
-        return Dask(sources, prepare, None if isinstance(check_backend(backend), str) else backend, n_jobs)
-    return Backend(sources, prepare) if jobs == 1 else Processes(sources, prepare, jobs)
+        return DaskBackend(sources, prepare, None if isinstance(check_backend(backend), str) else backend, n_jobs)
+    return Backend(sources, prepare) if jobs == 1 else ProcessBackend(sources, prepare, jobs)
 
 
 def cut(shard: Shard, n_shards: int) -> list[Source]:

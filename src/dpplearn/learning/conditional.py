@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
@@ -17,10 +16,9 @@ from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.backends import Evaluator
 from dpplearn.learning.fit import FitSettings, fit_weights
-from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import check_quality
+from dpplearn.learning.quality import check_quality, known_weights
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.training_set import Shard, training_data
 from dpplearn.learning.trees import Boosted, fit_trees
@@ -90,7 +88,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
     n_sets_, n_items_ : int
-        Instances that were learned from, and the items of all of them; 0 where that is not known.
+        Instances that were learned from, and the items of all of them; 0 where weights were given.
     n_iter_ : int
     converged_ : bool
     rho_, nugget_ : float
@@ -205,10 +203,6 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
             verbose=self.progress,
             checkpoint=checkpoint,
         )
-        if isinstance(data, Shard):
-            counts = data.weights > 0
-            sizes = np.array([items.n for items in data.item_sets])
-            fitted = replace(fitted, n_sets=int(counts.sum()), n_items=int(sizes[counts].sum()))
         if boosted and isinstance(data, Shard):
             trees = {} if isinstance(self.quality, str) else self.quality
             fitted = fit_trees(data, fitted, trees, self.prior_variance, settings.given_size, seed)

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +16,14 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
-from dpplearn._io.jsonfile import number, numbers, plain, read_state, write_record
+from dpplearn._io.jsonfile import plain, read_state, write_record
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import Part, cosines, shared_names
+from dpplearn.learning.similarity import SimilarityPart, cosines, shared_names
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard, check_examples
 
 SHARD, SHARD_VERSION = "dpplearn.shard", 2
-CHECKPOINT, CHECKPOINT_VERSION = "dpplearn.checkpoint", 3
+CHECKPOINT, CHECKPOINT_VERSION = "dpplearn.checkpoint", 4
 BLOCKS = ("features", "targets", "dense", "values", "columns", "row_ends", "cost", "raw")  # of several shapes each
 MATRIX, DENSE, SPARSE = 0, 1, 2  # how a part of an item set's similarity is stored
 
@@ -139,7 +139,7 @@ def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
                 x = next(blocks["dense"])
             if x.shape != (len(F), len(F) if kind == MATRIX else width):
                 raise IndexError("a part of its similarities has another shape than its items")
-            parts.append(Part(name, matrix=x) if kind == MATRIX else Part(name, phi=x))
+            parts.append(SimilarityPart(name, matrix=x) if kind == MATRIX else SimilarityPart(name, phi=x))
         cost, raw = next(blocks["cost"]), next(blocks["raw"])
         values = given | {"cost": cost if cost.size else None, "k": None if size < 0 else int(size)}
         if "encoding" in given:
@@ -171,42 +171,27 @@ def blocks_of(x: np.ndarray | None, name: str, shapes: np.ndarray) -> Iterator[n
         yield x[start:end] if d < 0 else x[start:end].reshape(n, d)
 
 
-class Climb(NamedTuple):
-    """Where the ascent from one start is, or has ended: theta, the similarity's parameters, and the log-posterior."""
-
-    quality: FloatArray
-    similarity: FloatArray
-    value: float
-
-
 class Checkpoint:
-    """One file that holds how far a fit is, so that one that was interrupted goes on; without a path, no file.
+    """One file that holds how far a fit is, so that one that was interrupted goes on.
 
     Parameters
     ----------
-    path : path or None
+    path : path
     problem : mapping
         What makes a fit the same one: number of instances, features, prior. A file of another is an error.
-    p : int
-        Number of the similarity's parameters.
 
     Attributes
     ----------
-    latest : Climb or None
-        Where the fit stopped that wrote the file.
+    climbs : list of arrays
+        Where the ascent from each start is, or has ended; there is one for each start that was begun.
+    place : int
+        The one that is under way.
     n_iter : int
-    finished : list of Climb
-        Where the ascents from the starts before the latest have ended.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str] | None = None, problem: Mapping[str, Any] | None = None, p: int = 0
-    ):
-        self.path, self.problem = None if path is None else Path(path), plain(dict(problem or {}))
-        self.latest: Climb | None = None
-        self.n_iter, self.finished = 0, list[Climb]()
-        if self.path is None:
-            return
+    def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, Any]) -> None:
+        self.path, self.problem = Path(path), plain(dict(problem))
+        self.n_iter, self.place, self.climbs = 0, 0, list[FloatArray]()
         if not self.path.parent.is_dir():
             raise FileNotFoundError(
                 f"checkpoint={str(path)!r} cannot be written: there is no folder {self.path.parent}."
@@ -214,30 +199,20 @@ class Checkpoint:
         data = read_state(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is None:
             return
-        anew = "Delete the file to start anew"
-        if (other := data.get("problem")) != self.problem:
-            other = other if isinstance(other, dict) else {}
-            key = next((k for k in self.problem if other.get(k) != self.problem[k]), "problem")
+        if (other := data["problem"]) != self.problem:
+            key = next(k for k in {**self.problem, **other} if other.get(k) != self.problem.get(k))
             raise ValueError(
                 f"The checkpoint {path} is of another fit: its {key} is {other.get(key)!r}, here it is "
-                f"{self.problem.get(key)!r}. {anew}, or pass another path."
+                f"{self.problem.get(key)!r}. Delete the file to start anew, or pass another path."
             )
-        rows = data.get("finished")
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in (*rows, data.get("latest"))):
-            raise ValueError(f"finished and latest in {path} must be objects. {anew}.")
-        self.n_iter = whole_number(data.get("n_iter"), "n_iter", path)
-        for row in (*rows, data["latest"]):
-            theta = numbers(row.get("quality"), "quality", self.path, len(self.problem["precision"]))
-            S = numbers(row.get("similarity"), "similarity", self.path, p)
-            self.finished.append(Climb(theta, S, number(row.get("value"), "value", self.path)))
-        self.latest = self.finished.pop()
+        self.n_iter, self.climbs = data["n_iter"], [np.array(x, np.float64) for x in data["climbs"]]
 
-    def save(self, latest: Climb, n_iter: int, log_likelihood: float) -> None:
-        """Write the state, in place of the one before."""
+    def save(self, x: FloatArray, n_iter: int, log_likelihood: float) -> None:
+        """Write where the climb is that is under way, in place of what was known of it."""
         if self.path is not None:
+            self.climbs[self.place :] = [x]
             head = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "problem": self.problem}
-            climbs = {"latest": latest._asdict(), "finished": [climb._asdict() for climb in self.finished]}
-            write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, **climbs})
+            write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, "climbs": self.climbs})
 
 
 def whole_number(x: Any, name: str, path: str | os.PathLike[str] | None) -> int:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -32,10 +32,9 @@ from dpplearn.learning.diagnosis import (
     warn_about_weights,
     warn_unless_settled,
 )
-from dpplearn.learning.files import Checkpoint, Climb
-from dpplearn.learning.fitted import Fitted, default_names
+from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.likelihood import LikelihoodRequest
-from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.quality import Fitted, LogLinear, default_names
 from dpplearn.learning.similarity import Mixture, Similarity, shared_names
 from dpplearn.learning.solve import (
     MANY,
@@ -118,10 +117,10 @@ class Posterior:
     scale: FloatArray  # largest |f_ij| of each feature
     constant: FloatArray  # c with F c = 1, or 0 where there is none
     settings: FitSettings
-    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    checkpoint: Checkpoint | None = None
     learned: bool = False  # whether x has the parameters of the similarity
     counts: float = 1.0  # how often each instance counts: more than once where they are a sample
-    silent: bool = False
+    rough: bool = False  # whether it is climbed to see where a start leads: nothing of that is shown or kept
 
     @property
     def m(self) -> int:
@@ -176,13 +175,10 @@ class Posterior:
 
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:
         """Show how far it is, and keep it in the checkpoint."""
-        if not self.silent:
+        if not self.rough:
             self.progress.finish(n_iter, point.log_likelihood, largest(point.gradient))
-            self.checkpoint.save(self.climb(x, point), n_iter, point.log_likelihood)
-
-    def climb(self, x: FloatArray, point: Point) -> Climb:
-        """What a checkpoint has of a point."""
-        return Climb(self.split(x)[0], x[self.m :], point.value)
+            if self.checkpoint is not None:
+                self.checkpoint.save(x, n_iter, point.log_likelihood)
 
 
 def maximize_posterior(
@@ -195,17 +191,14 @@ def maximize_posterior(
     survey = engine.survey()
     check_possible(survey, settings.on_impossible)
     posterior = posterior_of(engine, survey, settings, progress)
-    saved, m, S = posterior.checkpoint, posterior.m, posterior.similarity
     if checkpoint is not None:
-        saved = Checkpoint(checkpoint, problem_of(survey, posterior), S.w.size if isinstance(S, Mixture) else 0)
-        posterior = replace(posterior, checkpoint=saved)
-    starts = np.empty(0)
-    if isinstance(S, Mixture):
-        best, starts = climb_starts(posterior, survey, S)
+        posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(survey, posterior)))
+    if isinstance(posterior.similarity, Mixture):
+        ends, starts = climb_starts(posterior, survey, posterior.similarity)
     else:
-        theta = np.zeros(m) if saved.latest is None else saved.latest.quality
-        best = ascend(posterior, survey, theta, settings.tol, settings.max_iter, saved.n_iter)
+        ends, starts = climb_each(posterior, survey, [np.zeros(posterior.m)]), np.empty(0)
     progress.clear()
+    best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
     return concluded(posterior, survey, best, starts)
 
 
@@ -216,7 +209,7 @@ def ascend(posterior: Posterior, survey: Survey, x: FloatArray, tol: float, max_
         scale = np.append(scale * np.sqrt(1 + survey.n_chosen), np.ones(x.size - scale.size))
         return lbfgs(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
     scale, reach = np.append(scale, np.ones(x.size - scale.size)), REACH if posterior.learned else None
-    enough = ROUGH if posterior.learned and posterior.silent else 0.0
+    enough = ROUGH if posterior.learned and posterior.rough else 0.0
     return newton(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter, reach=reach, enough=enough)
 
 
@@ -281,8 +274,8 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
 # The starts of a mixture
 
 
-def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[Optimum, FloatArray]:
-    """The best of the maxima to which several starts lead, and the log-posterior that each start reached.
+def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[list[Optimum], FloatArray]:
+    """The maxima to which several starts lead, and the log-posterior that each start reached.
 
     Of many possible starts, those with the highest log-posterior are climbed, until a step gains little: on a sample of
     the instances where there are many items. From where they led, but once from the same place, all are climbed.
@@ -291,45 +284,36 @@ def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[Opti
     many = survey.n_items >= MANY_ITEMS and survey.n_instances >= MANY_INSTANCES and m <= MANY
     if many and 16 * survey.sampled >= survey.weight:
         share = survey.sampled / survey.weight
-    rough = replace(posterior, counts=1 / share, checkpoint=Checkpoint(), silent=True)
+    rough = replace(posterior, counts=1 / share, rough=True)
     starts: list[tuple[float, FloatArray]] = []
     x = posterior.join(np.zeros(m), S.parameters)[:m]
-    for vector in S.starts(STARTS, np.random.default_rng(posterior.settings.random_state)):
+    for vector in S.starts(np.random.default_rng(posterior.settings.random_state)):
         # with a theta that is about right for it
         given = replace(rough, similarity=S.with_parameters(vector), learned=False)
         led = ascend(given, survey, x, tol=0.1, max_iter=1 if starts else 3)
         x = led.x
         starts.append((led.point.value, np.concatenate([x, vector])))
     starts.sort(key=lambda start: -start[0])
-    ends = climb_each(rough, survey, [x for _, x in starts[:STARTS]])
+    tol, max_iter = posterior.settings.tol, posterior.settings.max_iter
+    ends = [ascend(rough, survey, x, tol, max_iter) for _, x in starts[:STARTS]]
     ends.sort(key=lambda led: -led.point.value)
     values = np.array([led.point.value for led in ends])
     first = (values[None, :] > values[:, None] + SAME).sum(axis=1)  # of the ends that have about the same value
     kept, which = np.unique(first, return_inverse=True)
-    ends = climb_each(posterior, survey, [ends[k].x for k in kept.tolist()])
-    best = max(ends, key=lambda led: led.point.value)
-    return replace(best, n_iter=ends[-1].n_iter), np.array([ends[k].point.value for k in which.tolist()])
+    maxima = climb_each(posterior, survey, [ends[k].x for k in kept.tolist()])
+    return maxima, np.array([maxima[k].point.value for k in which.tolist()])
 
 
 def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[FloatArray]) -> list[Optimum]:
-    """Where each start leads; those that a checkpoint knows are not climbed again."""
-    saved, settings, m = posterior.checkpoint, posterior.settings, posterior.m
-    ends, n_iter, earlier = list[Optimum](), 0, len(saved.finished)
-    for k, x in enumerate(starts):
-        if k < earlier:
-            climb = saved.finished[k]
-            x = posterior.join(climb.quality, climb.similarity)
-            ends.append(Optimum(x, posterior.at(x, 2 if m <= MANY else 1), saved.n_iter, True))
-            continue
-        if saved.latest is not None and k == earlier:
-            x, n_iter = posterior.join(saved.latest.quality, saved.latest.similarity), saved.n_iter
-        last = settings.max_iter + n_iter
-        led = ascend(posterior, survey, x, settings.tol, last, n_iter)
-        ends.append(led)
-        n_iter = led.n_iter
-        if led.converged:
-            saved.finished.append(posterior.climb(led.x, led.point))
-            posterior.report(n_iter, led.x, led.point)
+    """Where each start leads; a fit that was interrupted goes on from where it was."""
+    saved, settings, ends = posterior.checkpoint, posterior.settings, list[Optimum]()
+    n_iter, known = (0, []) if saved is None else (saved.n_iter, saved.climbs)
+    for k, start in enumerate([*known, *starts[len(known) :]]):
+        last = settings.max_iter + (n_iter if k else 0)
+        ends.append(ascend(posterior, survey, start, settings.tol, last, n_iter))
+        n_iter = ends[-1].n_iter
+        if saved is not None:
+            saved.place = k + 1
     return ends
 
 
@@ -380,6 +364,8 @@ def concluded(posterior: Posterior, survey: Survey, best: Optimum, starts: Float
         starts,
         survey.encoding,
         spread,
+        len(survey.kept),
+        survey.n_counted,
     )
 
 
@@ -405,5 +391,6 @@ def problem_of(survey: Survey, posterior: Posterior) -> dict[str, Any]:
         "largest_features": np.maximum(np.abs(survey.low), np.abs(survey.high)),
         "precision": posterior.precision,
         "similarity": posterior.settings.similarity.state(),
+        "parts": list(survey.parts),
         "given_size": posterior.settings.given_size,
     }

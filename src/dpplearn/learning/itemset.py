@@ -23,7 +23,7 @@ from dpplearn.learning.similarity import (
     INDEPENDENT,
     Columns,
     Fixed,
-    Part,
+    SimilarityPart,
     column_names,
     cosines,
     joined,
@@ -122,9 +122,13 @@ class ItemSet(Frozen):
         return self
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SimilarityPart, ...]:
         """What S is made of: similarity features and matrices, by name."""
-        return (Part("phi", phi=self.phi) if self.phi is not None else Part("similarity", matrix=self.similarity),)
+        return (
+            SimilarityPart("phi", phi=self.phi)
+            if self.phi is not None
+            else SimilarityPart("similarity", matrix=self.similarity),
+        )
 
     @cached_property
     def phi(self) -> Features | None:

@@ -12,9 +12,8 @@ from dpplearn._checks import check_int
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.files import whole_number
 from dpplearn.learning.fit import FitSettings, check_precision
-from dpplearn.learning.fitted import Fitted, read_covariance
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.quality import QUALITIES, LogLinear, check_quality
+from dpplearn.learning.quality import QUALITIES, Fitted, LogLinear, check_quality, read_covariance
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.trees import Boosted, read_boosted

@@ -19,16 +19,15 @@ from dpplearn.decoding.registry import run_decoder
 from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.files import load_shard
-from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest
-from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, LogLinear, Quality, check_eta
+from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, Fitted, LogLinear, Quality, check_eta, default_names
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
 
 if TYPE_CHECKING:
-    from dpplearn.learning.summary import Summary
+    from dpplearn.learning.summary import ModelSummary
 
 WITHIN = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # options that limit what is chosen
 KERNEL = ("diversity", "nugget")  # and those that change the kernel
@@ -238,7 +237,7 @@ class ConditionalPredictor:
         half = ndtri((1 + level) / 2) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
 
-    def summary(self) -> Summary:
+    def summary(self) -> ModelSummary:
         """Tables of the weights with standard errors and z, and of the similarity's: to print, or for a notebook."""
         from dpplearn.learning.summary import conditional_summary
 

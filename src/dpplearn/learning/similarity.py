@@ -32,7 +32,7 @@ SMALLEST = 1e-150  # of a weight; the square of its inverse is a float
 Columns: TypeAlias = tuple[IntArray, IntArray, FloatArray]
 
 
-class Part(NamedTuple):
+class SimilarityPart(NamedTuple):
     """One part of S: C_m = phi phi^T, or the matrix given."""
 
     name: str
@@ -50,12 +50,12 @@ class Part(NamedTuple):
         return None if self.phi is None else int(self.phi.shape[1])
 
 
-def read_parts(phi: Any, similarity: Any, n: int) -> tuple[Part, ...]:
+def read_parts(phi: Any, similarity: Any, n: int) -> tuple[SimilarityPart, ...]:
     """The parts that two arguments ask for, each an array or several by name; of n items, all checked."""
     features = by_name(phi, "phi")
     given = by_name(similarity, "similarity")
     if not features and not given:
-        return (Part(INDEPENDENT, phi=sparse.csr_array(sparse.eye_array(n))),)
+        return (SimilarityPart(INDEPENDENT, phi=sparse.csr_array(sparse.eye_array(n))),)
     if features and given and not (is_named(phi) or is_named(similarity)):
         raise ValueError(
             "Pass either S (n x n) or phi (similarity features, one row per item); found both. Where S has "
@@ -64,12 +64,15 @@ def read_parts(phi: Any, similarity: Any, n: int) -> tuple[Part, ...]:
     twice = sorted(set(features) & set(given))
     if twice:
         raise ValueError(f"phi and S both have a part {twice[0]!r}: give each part a name of its own.")
-    parts = [Part(name, check_directions(x, "phi" if phi is x else f"phi[{name!r}]")) for name, x in features.items()]
+    parts = [
+        SimilarityPart(name, check_directions(x, "phi" if phi is x else f"phi[{name!r}]"))
+        for name, x in features.items()
+    ]
     for name, x in given.items():
         label = "S" if similarity is x else f"S[{name!r}]"
         matrix = check_similarity(x, label)
         read_only(matrix)
-        parts.append(Part(name, matrix=matrix))
+        parts.append(SimilarityPart(name, matrix=matrix))
     for part in parts:
         if part.n != n:
             what = "phi" if part.matrix is None else "S"
@@ -147,7 +150,7 @@ def cosines(
     return np.asarray(C)
 
 
-def joined(parts: tuple[Part, ...]) -> Features | None:
+def joined(parts: tuple[SimilarityPart, ...]) -> Features | None:
     """Features of all parts side by side, in equal shares: rows of length 1. None where one is a matrix."""
     if any(part.phi is None for part in parts):
         return None
@@ -363,17 +366,16 @@ class Mixture:
             )
         return self
 
-    def starts(self, count: int, rng: np.random.Generator) -> list[FloatArray]:
-        """Parameters that a climb may start from, at least `count`.
+    def starts(self, rng: np.random.Generator) -> list[FloatArray]:
+        """Parameters that a climb may start from.
 
-        These weights; nearly no constant; most of the weight on one of I, 11^T and the parts; and as many by chance as
-        are missing.
+        These weights; nearly no constant; most of the weight on one of I, 11^T and the parts; and two by chance.
         """
         n = self.w.size
         light = np.where(np.arange(n) == ALL, 0.02, 0.98 / (n - 1))
         heavy = [np.where(np.arange(n) == j, 0.8, 0.2 / (n - 1)) for j in range(n)]
         found = [self.parameters, *(replace(self, w=w).parameters for w in (light, *heavy))]
-        return found + [found[0] + rng.standard_normal(n) for _ in range(count - len(found))]
+        return found + [found[0] + rng.standard_normal(n) for _ in range(2)]
 
     # What an item set makes of it
 

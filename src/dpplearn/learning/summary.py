@@ -22,12 +22,12 @@ class Table(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class ModelSummary:
     """Facts by name, and tables; `print` it, or let a notebook show it.
 
     Examples
     --------
-    >>> print(Summary("A model", {"kind": "fixed"}, (weight_table("feature", ["size"], [0.25], [0.125]),)))
+    >>> print(ModelSummary("A model", {"kind": "fixed"}, (weight_table("feature", ["size"], [0.25], [0.125]),)))
     A model
     kind: fixed
     <BLANKLINE>
@@ -93,7 +93,7 @@ def digits_of(error: float) -> int:
     return int(np.clip(1 - math.floor(math.log10(error)), 1, 9))
 
 
-def conditional_summary(model: Any) -> Summary:
+def conditional_summary(model: Any) -> ModelSummary:
     """Of a ConditionalDPP: its quality, and its similarity."""
     quality, similarity, encoding = model.quality_, model.similarity_, model.encoding_
     trees, learned = quality.kind == "boosted", isinstance(similarity, Mixture)
@@ -121,7 +121,7 @@ def conditional_summary(model: Any) -> Summary:
     if missing and len(missing) < len(similarity.std):
         facts["no standard error"] = f"{', '.join(missing)}, so near 0 that the data do not tell the weight from 0"
     tables = (quality_table(model),) if independent else (quality_table(model), similarity_table(similarity))
-    return Summary(type(model).__name__, facts, tables)
+    return ModelSummary(type(model).__name__, facts, tables)
 
 
 def prior_in_words(model: Any) -> str:

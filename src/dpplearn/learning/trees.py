@@ -20,10 +20,9 @@ from scipy.optimize import root_scalar
 from dpplearn._checks import FloatArray, warn_user
 from dpplearn._io.jsonfile import number, numbers
 from dpplearn._notebook import short_repr
-from dpplearn.learning.fitted import Fitted
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Instance
-from dpplearn.learning.quality import check_eta
+from dpplearn.learning.quality import Fitted, check_eta
 from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import Shard
 

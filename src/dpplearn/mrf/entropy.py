@@ -21,6 +21,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn.mrf.enumeration import scores
 
 EXACT = 14  # items up to which one block has all of them, no sampling at all
 NEIGHBOURS = 8  # conditions of a block beyond
@@ -78,39 +79,39 @@ class Surrogate:
 
     def __call__(self, K: FloatArray) -> tuple[float, FloatArray]:
         """The value, and its gradient with respect to all entries of K."""
-        value, G = expected_score(self.w, self.W, K)
+        constant, u, U = self._pairs(K)
+        value, G = expected_score(self.w - u, self.W - U, K)
         for rows, free in self._parts():
             index = (rows[:, :, None], rows[:, None, :])
-            entropy, gradient, _ = conditional_entropies(K[index], free)
+            entropy, gradient = conditional_entropies(K[index], free)
             value += entropy
             np.add.at(G, index, gradient)
-        if not self.exact:
-            cells, (both, first, second, neither) = pair_gains(K)
-            shared = sum(
-                np.maximum(p, LEAST) * gain for p, gain in zip(cells, (both, first, second, neither), strict=True)
-            )
-            value -= float((self.apart * shared).sum()) / 2
-            by_pair = self.apart * (both + neither - first - second)
-            G += by_pair * K.T  # P_ij = K_ii K_jj - K_ij K_ji
-            G[np.diag_indices_from(G)] -= by_pair @ K.diagonal() + (self.apart * (first - neither)).sum(axis=1)
-        return value, G
+        return value - constant, G
 
     def log_surrogate(self, K: FloatArray, Y: FloatArray) -> FloatArray:
         """c(y) for rows y of zeros and ones; its mean is the expected score minus the value."""
-        out = np.zeros(len(Y))
-        chosen = Y.astype(np.bool_)
+        constant, u, U = self._pairs(K)
+        out, chosen = constant + scores(u, U, Y), Y.astype(np.bool_)
         for rows, free in self._parts():
-            for end in range(rows.shape[1] - free + 1, rows.shape[1] + 1):  # one item of the first block at a time
-                part = rows[:, :end]
-                _, _, tables = conditional_entropies(K[part[:, :, None], part[:, None, :]], 1)
-                state = (Y[:, part[:, :-1]] @ np.left_shift(1, np.arange(end - 1))).astype(np.int64)
-                p = tables[np.arange(len(part)), state]
-                out += np.where(chosen[:, part[:, -1]], np.log(p), np.log1p(-p)).sum(axis=1)
-        if not self.exact:
-            both, first, _, neither = (self.apart * gain for gain in pair_gains(K)[1])
-            N = 1.0 - Y
-            out += ((Y @ both + 2 * N @ first.T) * Y + (N @ neither) * N).sum(axis=1) / 2
+            levels, m = choices(K[rows[:, :, None], rows[:, None, :]]), rows.shape[1]
+            for t in range(m - free, m):
+                state = (Y[:, rows[:, :t]] @ np.left_shift(1, np.arange(t))).astype(np.int64)
+                p = levels[t].chance[np.arange(len(rows)), state]
+                out += np.where(chosen[:, rows[:, t]], np.log(p), np.log1p(-p)).sum(axis=1)
         return out
+
+    def _pairs(self, K: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """The sum of t_ij(y) over the pairs that no block covers, as a constant, weights of items and of pairs."""
+        if self.exact:
+            return 0.0, np.zeros_like(self.w), np.zeros_like(self.W)
+        d = np.clip(K.diagonal(), LEAST, 1 - LEAST)
+        P, yes, no = np.outer(d, d) - K * K.T, np.log(d), np.log1p(-d)
+        cells = [P, d[:, None] - P, d - P, 1.0 - d[:, None] - d + P]  # both, the first, the second, neither
+        alone = [yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no]
+        both, first, second, neither = (
+            self.apart * (np.log(np.maximum(p, LEAST)) - q) for p, q in zip(cells, alone, strict=True)
+        )
+        return float(neither.sum()) / 2, (first - neither).sum(axis=1), both + neither - first - second
 
     def _parts(self) -> list[tuple[IntArray, int]]:
         return [(self.first[None], self.first.size)] + ([] if self.exact else [(self.blocks, 1)])
@@ -125,20 +126,11 @@ def expected_score(w: FloatArray, W: FloatArray, K: FloatArray) -> tuple[float, 
     return float(value), G
 
 
-def pair_gains(K: FloatArray) -> tuple[list[FloatArray], list[FloatArray]]:
-    """P(i and j), P(i, not j), P(j, not i), P(neither) for all pairs; and the log of each over that of independence."""
-    d = np.clip(K.diagonal(), LEAST, 1 - LEAST)
-    both, yes, no = np.outer(d, d) - K * K.T, np.log(d), np.log1p(-d)
-    cells = [both, d[:, None] - both, d - both, 1.0 - d[:, None] - d + both]
-    alone = (yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no)
-    return cells, [np.log(np.maximum(p, LEAST)) - q for p, q in zip(cells, alone, strict=True)]
-
-
-def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatArray, FloatArray]:
+def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatArray]:
     """Sum over the blocks of H(last `free` items | those before); blocks (B, m, m) are principal ones of K.
 
-    Also its gradient (B, m, m), and P(last in Y | the others) (B, 2^(m-1)). The gradient is that of the mean of
-    log P(last items | those before) with the probabilities held, since those of a distribution sum to 1.
+    And its gradient (B, m, m): that of the mean of log P(last items | those before) with the probabilities held, since
+    those of a distribution sum to 1.
     """
     levels = choices(blocks)
     mass, logs = np.ones((len(blocks), 1)), np.zeros((len(blocks), 1))
@@ -149,7 +141,7 @@ def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatAr
             logs = np.concatenate([logs, logs], axis=1)
         mass = np.concatenate([mass * (1 - a), mass * a], axis=1)
     weights = -mass * logs
-    return float(weights.sum()), log_slopes(levels, branch_masses(weights)), levels[-1].chance
+    return float(weights.sum()), log_slopes(levels, branch_masses(weights))
 
 
 class BlockLevel(NamedTuple):

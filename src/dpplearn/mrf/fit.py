@@ -156,17 +156,10 @@ class Divergence:
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
         K, spectrum = self.kernels.at(x)
-        value, G = expected_log_prob(K, self.masses)
-        return self.negative_entropy - value, -self.kernels.pull_back(spectrum, G)
-
-
-def expected_log_prob(K: FloatArray, masses: list[tuple[FloatArray, FloatArray]]) -> tuple[float, FloatArray]:
-    """Sum of P(Y) log P_K(Y) over all subsets Y, and its gradient; `masses` are the `branch_masses` of P."""
-    levels = choices(K[None])
-    value = 0.0
-    for (_, chance, _, _), (taken, left) in zip(levels, masses, strict=True):
-        value += float((taken * np.log(chance) + left * np.log1p(-chance)).sum())
-    return value, log_slopes(levels, masses)[0]
+        levels, value = choices(K[None]), self.negative_entropy
+        for level, (taken, left) in zip(levels, self.masses, strict=True):
+            value -= float((taken * np.log(level.chance) + left * np.log1p(-level.chance)).sum())
+        return value, -self.kernels.pull_back(spectrum, log_slopes(levels, self.masses)[0])
 
 
 def check_options(tol: float, max_iter: int) -> None:

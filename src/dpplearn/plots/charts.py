@@ -292,9 +292,9 @@ def check_axes(ax: Axes | None) -> Axes:
     return given
 
 
-def check_chosen(chosen: Items | Selection, n: int) -> tuple[IntArray, IntArray]:
+def check_chosen(chosen: Any, n: int) -> tuple[IntArray, IntArray]:
     """A chosen set and the rest, ascending: of what a decoder returned, item numbers, or a boolean mask."""
-    Y = check_subset(chosen.subset if isinstance(chosen, Selection) else chosen, n, "chosen")
+    Y = check_subset(getattr(chosen, "subset", chosen), n, "chosen")
     return Y, np.setdiff1d(np.arange(n), Y)
 
 

@@ -24,13 +24,7 @@ METADATA: dict[str, dict[str, None]] = {
 
 
 def draw(name: str) -> Figure:
-    """The figure of a name or of a number of the paper.
-
-    Examples
-    --------
-    >>> [round(float(inches), 1) for inches in draw("geometry").get_size_inches()]
-    [6.9, 4.1]
-    """
+    """The figure of a name or of a number of the paper."""
     [name] = figure_names([name])
     figure: Figure = import_plots(f"dpplearn.plots.figures.{name}").draw()
     return figure

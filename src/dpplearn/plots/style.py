@@ -101,12 +101,7 @@ chosen_look: ContextVar[str] = ContextVar("look", default="paper")
 
 @contextmanager
 def look(name: str) -> Iterator[None]:
-    """The look of figures that are made inside: "paper" or "page".
-
-    >>> with look("page"), style():
-    ...     "DejaVu Sans" in matplotlib.rcParams["font.family"]
-    True
-    """
+    """The look of figures that are made inside: "paper" or "page"."""
     token = chosen_look.set(check_choice(name, "look", tuple(LOOKS)))
     try:
         yield
@@ -116,18 +111,7 @@ def look(name: str) -> Iterator[None]:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib's defaults and those of the look while it lasts, as context or decorator; then the user's own again.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> before = matplotlib.rcParams["font.size"]
-    >>> with style():
-    ...     matplotlib.rcParams["font.family"]
-    ['STIXGeneral']
-    >>> matplotlib.rcParams["font.size"] == before
-    True
-    """
+    """Matplotlib's defaults and those of the look, as context or decorator; afterwards the user's own again."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # a matplotlibrc or an earlier plt.style.use changes no figure of ours
         matplotlib.rcParams.update(LOOKS[chosen_look.get()])
@@ -152,16 +136,7 @@ def new_figure(
 
 
 def panel_title(ax: Axes, letter: str, text: str = "") -> None:
-    """Title at the left, with the panel's letter before it: "(a) text".
-
-    Examples
-    --------
-    >>> with style():
-    ...     figure, ax = new_figure()
-    ...     panel_title(ax, "a", "Volumes")
-    >>> ax.get_title(loc="left")
-    '(a)  Volumes'
-    """
+    """Title at the left, with the panel's letter before it: "(a) text"."""
     ax.set_title(f"({letter})  {text}".rstrip(), loc="left")
 
 

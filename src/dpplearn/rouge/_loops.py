@@ -20,12 +20,12 @@ class AlignmentTable(NamedTuple):
 
 
 @exact(steps=lambda ref, cand: 4 * ref.ids.size * (1 + cand.ids.size))
-def subsequence_hits(ref, cand, power):
+def subsequence_hits(ref, cand, power, n):
     """Hits of a candidate against one reference: their number (ROUGE-L), and their runs' weight (ROUGE-W).
 
-    ref and cand are `LineTokens`; power[k] = k^weight.
+    ref and cand are `LineTokens`; power[k] = k^weight, up to the longest line of ref; n, that of cand.
     """
-    m, n = longest(ref.ends), longest(cand.ends)
+    m = power.size - 1
     cells, runs = np.empty((2, n + 1)), np.empty((2, n + 1), np.int64)
     table = AlignmentTable(np.empty((m, n), np.bool_), cells, runs, np.empty(m, np.bool_))
     ref_left, cand_left = ref.counts.copy(), cand.counts.copy()
@@ -49,15 +49,6 @@ def subsequence_hits(ref, cand, power):
                     run = 0
         start = end
     return hits, weighted
-
-
-@exact
-def longest(ends):
-    most, start = 0, 0
-    for end in ends:
-        most = max(most, end - start)
-        start = end
-    return most
 
 
 @exact

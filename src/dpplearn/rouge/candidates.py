@@ -1,6 +1,6 @@
 """Candidates and references from folders of text files and from JSON Lines."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from dpplearn.rouge.reading import Text
 
 Candidates = dict[str, dict[str, Text]]  # system -> topic id -> text
 References = dict[str, list[Text]]  # topic id -> texts
+ADVICE = "Give a folder of text files or JSON Lines, one object on each line."
 
 
 def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
@@ -40,7 +41,7 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
                 raise ValueError(f"{folder} must hold a text file for each topic, but holds none.")
             found[folder.resolve().name] = {topic: read_text(file, encoding) for topic, file in files.items()}
     else:
-        for where, record in records(path, encoding):
+        for where, _, record in json_lines(path, path, encoding, ADVICE):
             system = path.stem if record.get("system") is None else str(record["system"])
             if "summary" not in record:
                 raise ValueError(f'{where} must have the field "summary", but has {", ".join(record) or "none"}.')
@@ -51,7 +52,7 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
     return found
 
 
-def read_references(path: Path, topics: Collection[str] = (), encoding: str = "utf-8") -> References:
+def read_references(path: Path, topics: Collection[str] = ()) -> References:
     """Read the references of each topic.
 
     Parameters
@@ -62,22 +63,20 @@ def read_references(path: Path, topics: Collection[str] = (), encoding: str = "u
     topics : collection of str
         The ids looked for. A file belongs to the longest of them that its name starts with, up to a dot, so
         that D30001.M.100.T.A is a reference of D30001. Other files are topics of their own.
-    encoding : str
     """
-    check_encoding(encoding)
     found: References = {}
     if path.is_dir():
         for entry in entries(path):
             if entry.is_dir():
-                texts: list[Text] = [read_text(file, encoding) for file in text_files(entry)]
+                texts: list[Text] = [read_text(file) for file in entries(entry) if file.is_file()]
                 add(found, entry.name, require(texts, f"{entry} holds no file"), entry)
         for name, file in by_topic(path).items():
             topic = prefix_in(name, topics)
             if (path / topic).is_dir():
                 raise ValueError(f"{topic} has references in {path / topic} and in {file}. Keep one of the two.")
-            found.setdefault(topic, []).append(read_text(file, encoding))
+            found.setdefault(topic, []).append(read_text(file))
     else:
-        for where, record in records(path, encoding):
+        for where, _, record in json_lines(path, path, advice=ADVICE):
             given = record.get("references")
             if not isinstance(given, list):
                 raise ValueError(f'{where}: "references" must be a list of texts, but is {describe(given)}.')
@@ -88,15 +87,12 @@ def read_references(path: Path, topics: Collection[str] = (), encoding: str = "u
     return found
 
 
-def text_files(folder: Path) -> list[Path]:
-    return [entry for entry in entries(folder) if entry.is_file()]
-
-
 def by_topic(folder: Path) -> dict[str, Path]:
     """Return the text files of a folder by their names without .txt."""
     found: dict[str, Path] = {}
-    for file in text_files(folder):
-        add(found, file.name.removesuffix(".txt"), file, file)
+    for file in entries(folder):
+        if file.is_file():
+            add(found, file.name.removesuffix(".txt"), file, file)
     return found
 
 
@@ -110,16 +106,9 @@ def prefix_in(name: str, topics: Collection[str]) -> str:
     return head
 
 
-def read_text(file: Path, encoding: str) -> str:
+def read_text(file: Path, encoding: str = "utf-8") -> str:
     """Return the text of a file, line ends as they are, or say which byte cannot be read."""
     return decode(read_bytes(file), file, encoding)
-
-
-def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each record of a JSON Lines file with the place it was found, for messages."""
-    advice = "Give a folder of text files or JSON Lines, one object on each line."
-    for where, _, record in json_lines(path, path, encoding, advice):
-        yield where, record
 
 
 def topic_in(record: dict[str, Any], where: str) -> str:

@@ -248,10 +248,15 @@ class SubsequenceCounter:
         """Return the hits of each candidate against each reference."""
         from dpplearn.rouge._loops import subsequence_hits  # here: numba takes a moment to import
 
-        check_size(self.longest, max(max(line_lengths(text)) for text in texts.lines))
         found = []
         for text in texts.lines:
-            pairs = [subsequence_hits(reference, text, self.power) for reference in self.references]
+            n = max(line_lengths(text))
+            if self.longest * n > MOST_CELLS:
+                raise ValueError(
+                    f"ROUGE-L and ROUGE-W align line with line, but {self.longest:,} by {n:,} tokens is too much. "
+                    "Put one sentence on each line, or leave these metrics out."
+                )
+            pairs = [subsequence_hits(reference, text, self.power, n) for reference in self.references]
             found.append([float(weighted if self.runs else hits) for hits, weighted in pairs])
         return found
 
@@ -259,11 +264,3 @@ class SubsequenceCounter:
 def line_lengths(text: LineTokens) -> list[int]:
     """Return the number of tokens on each line; where there is no line, as if it were one without tokens."""
     return np.diff(text.ends, prepend=0).tolist() or [0]
-
-
-def check_size(m: int, n: int) -> None:
-    if m * n > MOST_CELLS:
-        raise ValueError(
-            f"ROUGE-L and ROUGE-W align line with line, but {m:,} by {n:,} tokens is too much. "
-            "Put one sentence on each line, or leave these metrics out."
-        )

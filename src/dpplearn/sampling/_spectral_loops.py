@@ -238,13 +238,14 @@ def steps_of_drawing(size, room):
 
 
 @jit(steps=steps_of_drawing)
-def draw_block(tables, state, size, sizes, room):
-    """`size` samples, one after another: their lengths into sizes, their items returned (int32)."""
+def draw_block(tables, state, size, sizes, room, smallest, largest):
+    """`size` samples, one after another: their lengths into sizes, -1 where not from smallest to largest; their items."""
     work = make_work(*tables.V.shape)
     out = np.empty(max(room, 1), np.int32)
     end = 0
     for s in range(size):
-        k = draw(tables, state, work, 0, work.items.size)
+        k = draw(tables, state, work, smallest, largest)
+        sizes[s], k = k, max(k, 0)
         if end + k > out.size:
             grown = np.empty(2 * (end + k), np.int32)
             for c in range(end):  # one by one: numba compiles text, for an error, into an assignment of slices
@@ -253,5 +254,4 @@ def draw_block(tables, state, size, sizes, room):
         for c in range(k):
             out[end + c] = work.items[c]
         end += k
-        sizes[s] = k
     return out[:end].copy()

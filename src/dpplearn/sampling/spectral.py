@@ -105,7 +105,9 @@ def sample_spectral(
     def task(b: int) -> np.ndarray[Any, np.dtype[np.int32]]:
         low, high = int(starts[b]), int(starts[b + 1])
         room = int((high - low) * expected_size * 1.1) + 64
-        items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], high - low, sizes[low:high], room)
+        part = sizes[low:high]
+        n = len(tables.V)
+        items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], part.size, part, room, 0, n)
         return items
 
     blocks = map_threads(task, len(starts) - 1, n_jobs)

@@ -79,9 +79,10 @@ def summarize_corpus(
             for path in files:
                 for one in read_sealed(path).splitlines():
                     file.write(as_line(finished(json.loads(one), census, failed)))
-            for said in notes.bad:  # by a reader without pieces
-                file.write(as_line({"id": said.id, "error": said}))
-                failed.append((said.id or "", said))
+            for kind, said, name in notes.passed:
+                if kind == "bad":  # told by a reader without pieces
+                    file.write(as_line({"id": name, "error": said}))
+                    failed.append((name or "", said))
         if not census.kept and not failed:
             corpus.check(census, notes)
     return BatchOutcome(census.kept, failed)
@@ -128,18 +129,18 @@ def summarize_piece(asked: Request) -> int:
 def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any]]:
     """A record for each cluster that counts and each that cannot be read, in the order in which they stand."""
     piece = asked.piece
-    notes, left, bad = replace(piece.source.fresh(), skip_bad=True), 0, 0
+    notes, known = replace(piece.source.fresh(), skip_bad=True), 0
 
     def unread() -> Iterator[dict[str, Any]]:
-        nonlocal left, bad
-        new = [*notes.left[left:], *notes.bad[bad:]]  # the cluster before, and what follows it
-        left, bad = len(notes.left), len(notes.bad)
-        for said in new:
-            yield {"path": str(notes.path), "line": None, "id": getattr(said, "id", None), "error": said}
+        nonlocal known
+        new, known = notes.passed[known:], len(notes.passed)
+        for kind, said, name in new:
+            if kind in ("left", "bad"):
+                yield {"path": str(notes.path), "line": None, "id": name, "error": said}
 
     for entry in piece.entries(notes):
         yield from unread()
-        cluster = piece.wanted.of(entry.cluster, notes)
+        cluster = entry.cluster
         if cluster is None:
             continue
         head = {"path": str(notes.path), "line": entry.line, "id": cluster.id}

@@ -8,8 +8,7 @@ from typing import Any
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.budget import Budget
-from dpplearn.summarize.text.units import Unit
+from dpplearn.summarize.text.units import Budget, Unit
 
 
 def summarize(

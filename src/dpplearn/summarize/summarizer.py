@@ -14,6 +14,7 @@ from dpplearn._notebook import card
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn._run.threads import map_in_order
+from dpplearn.decoding.candidates import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
@@ -24,18 +25,17 @@ from dpplearn.summarize.corpora.given import Given
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
-from dpplearn.summarize.model.choice import Decision
+from dpplearn.summarize.model.choice import SAMPLES, Decision
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
-from dpplearn.summarize.model.prepared import SAMPLES, Prepared, prepare
+from dpplearn.summarize.model.prepared import Prepared, prepare
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, train
-from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
-from dpplearn.summarize.text.matching import ANY, match_words
-from dpplearn.summarize.text.units import Unit
+from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
+from dpplearn.summarize.text.words import ANY, match_words
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
@@ -317,8 +317,7 @@ class Summarizer(Parameters):
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
-            options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-            how = (diversity, order, fill, options)
+            how = check_diversity(diversity), order, fill, settings.random_state, n_samples, overrun
             return Decision(ready, name, budget, unit, pinned, excluded, *how)
 
     def summarize_many(

@@ -7,7 +7,7 @@ as the arrays that they are.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from dpplearn.decoding.candidates import (
     some,
 )
 from dpplearn.decoding.diversify import read_candidates, standardize
-from dpplearn.decoding.selection import DiverseSelection, Nearest, Selection
+from dpplearn.decoding.selection import Nearest, Selection
 from dpplearn.dpp import DPP
 
 ON_HOST = ("cpu",)  # kinds of devices whose tensors are read as arrays
@@ -113,69 +113,37 @@ class TensorCandidates(Candidates):
 
 
 class OnDevice:
-    """A selection whose subset and gains are tensors."""
+    """A selection whose subset, gains, shares and nearest items are tensors; all else is as in that of arrays."""
 
-    subset: Any
-    gains: Any
+    def __init__(self, plain: Selection, device: torch.device) -> None:
+        self.plain, self.device = plain, device
 
-    def __post_init__(self) -> None:
-        """Tensors cannot be made read-only."""
-
-    @cached_property
-    def sorted_subset(self) -> Any:
-        """The items, ascending."""
-        return self.subset.sort().values
-
-    @cached_property
-    def log_prob(self) -> float:
-        """log P(subset) under the model as it was given."""
-        return float(self.log_prob_of(host(self.sorted_subset)))  # type: ignore[attr-defined]  # set where one is made
-
-
-class TensorSelection(OnDevice, Selection):
-    """What `greedy_map` chose of tensors."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TensorDiverseSelection(OnDevice, DiverseSelection):
-    """What `diversify` chose of tensors: subset, gains, shares and nearest are tensors on their device."""
-
-    plain: DiverseSelection = field(repr=False)
-
-    def numpy(self) -> DiverseSelection:
+    def numpy(self) -> Selection:
         """The same with arrays."""
         return self.plain
 
-    @property
-    def shares(self) -> Any:
-        """exp(gains), as a share of the largest."""
-        return torch.tensor(self.plain.shares, device=self.gains.device)
+    def __getattr__(self, name: str) -> Any:
+        if name in ("plain", "device") or name.startswith("__"):  # what a copy asks before it has any
+            raise AttributeError(name)
+        value = getattr(self.plain, name)
+        if isinstance(value, Nearest):
+            return Nearest(*(torch.tensor(x, device=self.device) for x in value))
+        return torch.tensor(value, device=self.device) if isinstance(value, np.ndarray) else value
 
-    @cached_property
-    def nearest(self) -> Any:
-        """The chosen item most similar to each candidate."""
-        return Nearest(*(torch.tensor(x, device=self.subset.device) for x in self.plain.nearest))
+    def __len__(self) -> int:
+        return len(self.plain)
 
-    kept = property(lambda self: self.plain.kept)
-    skipped = property(lambda self: self.plain.skipped)
-
-    def why(self, item: int) -> str:
-        """What speaks for a chosen item, in words."""
-        return self.plain.why(item)
+    def __repr__(self) -> str:
+        return repr(self.plain)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get what was found, not the embeddings."""
-        return super().__getstate__() | {"plain": copy(self.plain)}
+        return {"plain": copy(self.plain), "device": self.device}
 
 
-def on_device(selection: Any, *values: Any) -> Any:
+def on_device(selection: Selection, *values: Any) -> OnDevice:
     """A selection with its arrays as tensors, on the device of the first tensor among these."""
-    subset, gains = (torch.tensor(x, device=device_of(*values)) for x in (selection.subset, selection.gains))
-    common = (subset, selection.cost, gains, selection.reason, selection.log_prob_of)
-    if not isinstance(selection, DiverseSelection):
-        return TensorSelection(*common)
-    more = (selection.diversity, selection.parameters, selection.limits, selection.candidates)
-    return TensorDiverseSelection(*common, *more, selection)
+    return OnDevice(selection, device_of(*values))
 
 
 def nearest(candidates: Embedded, subset: IntArray, themselves: bool) -> Nearest:

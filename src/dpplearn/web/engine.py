@@ -23,8 +23,7 @@ from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.budget import AUTO, Budget, settled
-from dpplearn.summarize.text.units import Unit, joined_length, measured
+from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
 from dpplearn.web import schema
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
@@ -101,34 +100,21 @@ class Engine:
         self.default = next(iter(self.models))
         self.warmed = False
 
-    def is_compiled(self) -> bool:
-        """Whether loops of all kinds that requests need are on disk."""
-        from dpplearn._numba import are_kept
-        from dpplearn.decoding._sampled_loops import best_of_block
-        from dpplearn.learning._loops import gram
-
-        return are_kept(gram, best_of_block)
-
     def warm(self) -> None:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
         from dpplearn._numba import compiled_always
 
-        if self.warmed:
-            return
-        with compiled_always():
-            self._try_all()
-        self.warmed = True
-
-    def _try_all(self) -> None:
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
         two = Cluster.from_texts(["A storm hit the coast. Schools stay closed."])
         pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
-        for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {}), (two, room)):
-            reading = self.prepare(self.read(cluster, self.default))
-            for decoder in schema.DECODERS:
-                for diversity in (0.25, 0.5, 0.75):
-                    options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
-                    self.find(reading, options, samples=1_000).explain().to_dict()
+        with compiled_always():
+            for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {}), (two, room)):
+                reading = self.prepare(self.read(cluster, self.default))
+                for decoder in schema.DECODERS:
+                    for diversity in (0.25, 0.5, 0.75):
+                        options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
+                        self.find(reading, options, samples=1_000).explain().to_dict()
+        self.warmed = True
 
     def describe(self) -> schema.Models:
         """The models by name, and what may be asked of them."""

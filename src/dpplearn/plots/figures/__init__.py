@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-# name, which is that of the module: one line for --list, in the order of the paper's numbers
+# name, which is that of the module: one line for --help, in the order of the paper's numbers
 FIGURES = {
     "points": "A DPP's points beside independent ones (Figure 1).",
     "geometry": "Volumes that vectors span, quality, similarity (Figure 2).",

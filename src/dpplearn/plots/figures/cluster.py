@@ -42,13 +42,7 @@ def words(text: str, ground: str | None = None) -> list[ColouredWord]:
 
 
 def width_of(text: str, size: float, weight: str = "normal") -> float:
-    """Width in points of a text in matplotlib's font of the moment, the same for every backend.
-
-    Examples
-    --------
-    >>> width_of("m", 24) == 2 * width_of("m", 12) > 2 * width_of("i", 12)
-    True
-    """
+    """Width in points of a text in matplotlib's font of the moment, the same for every backend."""
     font = FontProperties(size=size, weight=weight)
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
 

@@ -33,24 +33,12 @@ SIMILARITY = [np.array([1.25 * unit(8), 1.05 * unit(angle)]) for angle in (82, 3
 
 
 def volume(B: FloatArray) -> float:
-    """Volume of the parallelepiped that rows span: sqrt(det(B B^T)).
-
-    Examples
-    --------
-    >>> volume(np.array([[3.0, 0.0, 0.0], [1.0, 2.0, 0.0]]))
-    6.0
-    """
+    """Volume of the parallelepiped that rows span: sqrt(det(B B^T))."""
     return float(np.sqrt(np.linalg.det(B @ B.T)))
 
 
 def probability(B: FloatArray) -> float:
-    """P(Y = all rows) under L = B B^T.
-
-    Examples
-    --------
-    >>> probability(np.array([[1.0, 0.0], [0.0, 1.0]]))  # two fair coins
-    0.25
-    """
+    """P(Y = all rows) under L = B B^T."""
     return float(np.exp(DPP(B @ B.T).log_prob(np.arange(len(B)))))
 
 

@@ -17,8 +17,9 @@ from dpplearn.summarize.text.characters import STOPS, has_word, one_line
 from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.newswire import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
-from dpplearn.summarize.text.standing import is_courtesy, is_sentence, listed, may_state
+from dpplearn.summarize.text.standing import is_courtesy, is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
+from dpplearn.summarize.text.words import word_lists
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -70,7 +71,6 @@ def find_candidates(
     cluster: Cluster,
     splitter: Splitter | None = None,
     limit: int | None = None,
-    *,
     min_words: int = 1,
     keep_all: bool = False,
 ) -> Candidates:
@@ -145,15 +145,16 @@ def _with_lines(pieces: list[_Ranked]) -> list[_Ranked]:
     """Where a document is lines without stops, as a list of headlines is, and few of them are told for sentences, the
     others that may state something are candidates too: one in five is no choice.
     """
-    if len(pieces) < LINES or any(one.piece.kind not in ("paragraph", "heading") for one in pieces):
-        return pieces
-    ranks = [one.rank for one in pieces]
+    found = sum(one.rank <= TITLE for one in pieces)
     lines = [not is_courtesy(one.text) for one in pieces]
-    if 5 * sum(rank <= TITLE for rank in ranks) >= 2 * len(pieces) or any(
-        line and is_closed(one.text) for one, line in zip(pieces, lines, strict=True)
+    if (
+        len(pieces) < LINES
+        or 5 * found >= 2 * len(pieces)
+        or any(one.piece.kind not in ("paragraph", "heading") for one in pieces)
+        or any(line and is_closed(one.text) for one, line in zip(pieces, lines, strict=True))
     ):
         return pieces
-    rank = TITLE if TITLE in ranks else SENTENCE
+    rank = TITLE if any(one.rank == TITLE for one in pieces) else SENTENCE
     return [
         one._replace(rank=min(rank, one.rank)) if line and may_state(one.text) else one
         for one, line in zip(pieces, lines, strict=True)
@@ -210,9 +211,7 @@ def _sorted_out(
     documents: Sequence[Document], ranked: Iterable[_Ranked], last: Sequence[int], repeats: dict[int, tuple[str, int]]
 ) -> Candidates:
     """Sentences, numbered in their documents, and what is none or not the first of its kind."""
-    sentences: list[Sentence] = []
-    set_aside: list[SetAside] = []
-    positions = [0] * len(documents)
+    sentences, set_aside, positions = list[Sentence](), list[SetAside](), [0] * len(documents)
     number = -1  # among the candidates
     title: str | None = None  # of the last section
     above: tuple[int, Block | None] = -1, None
@@ -246,6 +245,7 @@ _LONG_CLAUSE = 60  # words of a piece that is left whole
 # Words after which a piece is cut before the word that follows: at a conjunction and a subject, at any conjunction or
 # comma before what may begin a clause, at any of them.
 _ENOUGH, _PLENTY, _TOO_MANY = 10, 16, 35
+_LISTS = word_lists("sentence-words")
 _CONTINUE = frozenset(["that", "which", "who", "whom", "whose", "what"])  # a clause that leans on the one before
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _TOKEN = re.compile(r"\S+")
@@ -291,7 +291,7 @@ def _clause_ends(text: str, piece: Piece) -> Iterator[tuple[int, int]]:
         n += 1
         joint = _joint(words, i)
         if (joint == 3 and n >= _ENOUGH) or (joint == 2 and n >= _PLENTY) or (joint and n >= _TOO_MANY):
-            skipped = words[i] in listed("mere joints")  # "and" at the head of a sentence says nothing
+            skipped = words[i] in _LISTS["mere joints"]  # "and" at the head of a sentence says nothing
             yield tokens[i - 1][1], tokens[i + skipped][0]
             n = 0
 
@@ -300,12 +300,12 @@ def _joint(words: list[str], i: int) -> int:
     """How well a clause could begin with word i: 3 a conjunction with a subject, 2 one with a phrase, 1 perhaps, 0."""
     comma = words[i - 1][-1] in ",;:،"
     word, after = words[i], words[i + 1]
-    if word in listed("joints"):
+    if word in _LISTS["joints"]:
         if after in _CONTINUE:
             return 0
-        if after in listed("subjects") or after in listed("clause heads"):
+        if after in _LISTS["subjects"] or after in _LISTS["clause heads"]:
             return 3
-        return 2 if comma or after in listed("phrase heads") else 1
+        return 2 if comma or after in _LISTS["phrase heads"] else 1
     if comma:
-        return 3 if word in listed("subjects") else 2
+        return 3 if word in _LISTS["subjects"] else 2
     return 0

@@ -81,9 +81,14 @@ class Cluster:
         """Its sentences as they were split last (`dpplearn.summarize.model.split_cluster`)."""
         return Latest()
 
+    @cached_property
+    def latest_candidates(self) -> Latest[Candidates]:
+        """Its candidates as they were found last."""
+        return Latest()
+
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes split it again, if they need to."""
-        return {name: value for name, value in vars(self).items() if name != "latest_split"}
+        return {name: value for name, value in vars(self).items() if not name.startswith("latest_")}
 
     def __repr__(self) -> str:
         return f"<Cluster{f' {self.id!r:.60}' if self.id else ''} of {', '.join(self._sizes())}>"
@@ -225,4 +230,5 @@ class Cluster:
         >>> [(piece.text, piece.kind) for piece in found.set_aside]
         [('Rain', 'heading')]
         """
-        return find_candidates(self, splitter, limit, min_words=min_words, keep_all=keep_all)
+        key = splitter, limit, min_words, keep_all
+        return self.latest_candidates.get(key, lambda: find_candidates(self, *key))

@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.documents import (
     unique_ids,
 )
 from dpplearn.summarize.corpora.formats.apart import Apart, DocumentFile
-from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
+from dpplearn.summarize.corpora.pieces import Cut, spans
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import OUTSIDE
 
@@ -43,13 +43,13 @@ def cut_folders(source: Source) -> Iterator[Cut]:
         yield Cut(read_folders, tuple(found[a:b]), b / len(found))
 
 
-def read_folders(source: Source, folders: tuple[Path, ...]) -> Iterator[Entry]:
+def read_folders(source: Source, folders: tuple[Path, ...]) -> Iterator[tuple[Cluster, int | None]]:
     """The cluster of each folder that holds one."""
     for folder in folders:
         with source.tolerate():
             cluster = read_folder(folder, source)
             if cluster is not None:
-                yield Entry(cluster)
+                yield cluster, None
 
 
 def inside(folder: Path) -> list[Path]:

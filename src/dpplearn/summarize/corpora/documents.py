@@ -21,7 +21,6 @@ from dpplearn._io.encoding import (
     read_bytes,
     unpacked_name,
 )
-from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile, Limits
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
@@ -31,9 +30,10 @@ from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
-from dpplearn.summarize.text.subtitles import OPENING as SUBTITLES
-from dpplearn.summarize.text.subtitles import read_subtitles
+from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
 
+# a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
+_ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 
 
@@ -237,6 +237,15 @@ def unique_ids(documents: list[tuple[Path, Document]]) -> list[Document]:
             document = replace(document, id=given)
         kept.append(document)
     return kept
+
+
+def refuse_address(given: str | PathLike[str]) -> None:
+    """An error that says what to do with an address on the web, if this is one and nothing else."""
+    if _ADDRESS.fullmatch(fspath(given).strip()):
+        raise ValueError(
+            f"{fspath(given).strip()} is an address on the web, and dpplearn downloads nothing. Open it in a browser, "
+            "save the page as an HTML file, and give that file."
+        )
 
 
 def _expand(given: str, source: Source) -> list[Path]:

@@ -9,6 +9,7 @@ encodings of these newswires.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -41,12 +42,24 @@ def is_duc_document(path: Path) -> bool:
     return bool(_FOLDER.match(path.parent.name)) and not _MODEL.match(path.name) and is_sgml(peek(path))
 
 
-def find_folders(paths: Iterable[Path]) -> dict[Path, list[Path]]:
-    """The folders named like DUC clusters that hold SGML files, with those files."""
-    found: dict[Path, list[Path]] = {}
+def find_clusters(paths: Iterable[Path]) -> dict[tuple[str, str], list[Path]]:
+    """The files of each cluster, by its id (D30001 for d30001t) and the whole name of its folder.
+
+    Copies of a folder (with and without headlines, say) count once; two different ones of a name are an error.
+    """
+    found, kept = defaultdict[Path, list[Path]](list), dict[tuple[str, str], list[Path]]()
     for path in filter(is_duc_document, paths):
-        found.setdefault(path.parent, []).append(path)
-    return found
+        found[path.parent].append(path)
+    for folder, files in found.items():
+        match = _FOLDER.match(folder.name)
+        assert match is not None  # else these are no DUC documents
+        same = kept.setdefault(((match[1] + (match[2] or "")).upper(), folder.name.upper()), files)
+        if {path.name for path in same} != {path.name for path in files}:
+            raise ValueError(
+                f"A cluster must have one folder, but {same[0].parent} and {folder} have the same name and hold "
+                "different documents. Give the path of the one task you mean."
+            )
+    return dict(sorted(kept.items()))
 
 
 def find_models(paths: Iterable[Path]) -> list[_Model]:
@@ -69,34 +82,12 @@ def read_model(path: Path, encoding: str | None = None) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def topic_of(folder: Path) -> tuple[str, str]:
-    """The cluster's id, D30001 for d30001t, and the folder's whole name in capitals."""
-    match = _FOLDER.match(folder.name)
-    assert match is not None  # find_folders chose it
-    return (match[1] + (match[2] or "")).upper(), folder.name.upper()
-
-
 def references_of(names: tuple[str, str], models: list[_Model], encoding: str | None) -> list[str]:
     """The models of a cluster, of 100 words if there are such, else of the shortest length."""
     mine = [model for model in models if model.topic in names]
     sizes = {model.size for model in mine}
     size = PREFERRED_SIZE if PREFERRED_SIZE in sizes else min(sizes, default=0)
     return [read_model(model.path, encoding) for model in mine if model.size == size]
-
-
-def unique_folders(folders: dict[Path, list[Path]]) -> dict[Path, list[Path]]:
-    """Copies of a folder (with and without headlines, say) count once; two different ones of a name are an error."""
-    kept: dict[str, Path] = {}
-    for folder in sorted(folders):
-        key = folder.name.lower()
-        if key not in kept:
-            kept[key] = folder
-        elif {path.name for path in folders[kept[key]]} != {path.name for path in folders[folder]}:
-            raise ValueError(
-                f"A cluster must have one folder, but {kept[key]} and {folder} have the same name and hold different "
-                "documents. Give the path of the one task you mean."
-            )
-    return {folder: sorted(folders[folder]) for folder in kept.values()}
 
 
 def looks_like_duc(path: Path) -> bool:
@@ -108,10 +99,9 @@ def read_duc(source: Source) -> Iterator[Cluster]:
     """The clusters of a DUC layout."""
     paths = sorted(walk(source.path))
     models = find_models([*paths, *(walk(source.references) if source.references else ())])
-    folders = dict(sorted(unique_folders(find_folders(paths)).items(), key=lambda item: topic_of(item[0])))
-    short = [topic_of(folder)[0] for folder in folders]
-    for folder, files in folders.items():
-        topic, name = topic_of(folder)
+    clusters = find_clusters(paths)
+    short = [topic for topic, _ in clusters]
+    for (topic, name), files in clusters.items():
         documents: list[Document] = []
         for path in files:
             with source.tolerate():
@@ -120,6 +110,6 @@ def read_duc(source: Source) -> Iterator[Cluster]:
                     raise ValueError(f"{path} must hold <DOC> with <DOCNO> and <TEXT>, but holds neither.")
                 documents += found
         if documents:
-            with source.tolerate(f"{folder}: "):
+            with source.tolerate(f"{files[0].parent}: "):
                 references = references_of((topic, name), models, source.encoding)
                 yield Cluster(documents, references, topic if short.count(topic) == 1 else name)

@@ -9,9 +9,15 @@ from glob import has_magic
 from os import PathLike
 from typing import Any, TypeAlias
 
-from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.documents import HTML, block_document, parse_document, read_files, suffixes
+from dpplearn.summarize.corpora.documents import (
+    HTML,
+    block_document,
+    parse_document,
+    read_files,
+    refuse_address,
+    suffixes,
+)
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html

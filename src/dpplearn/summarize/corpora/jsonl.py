@@ -13,7 +13,7 @@ from dpplearn._checks import describe
 from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
 from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.pieces import LARGEST, Cut, Entry, sizes
+from dpplearn.summarize.corpora.pieces import LARGEST, Cut, sizes
 from dpplearn.summarize.corpora.source import BadClusterError, Source
 
 BLOCK = 2**23  # bytes that are searched for ends of lines at a time
@@ -77,7 +77,7 @@ def line_ranges(source: Source) -> Iterator[tuple[int, int, int]]:
         yield start, at, first
 
 
-def read_range(source: Source, given: tuple[int, int, int]) -> Iterator[Entry]:
+def read_range(source: Source, given: tuple[int, int, int]) -> Iterator[tuple[Cluster, int | None]]:
     """The clusters of the lines between two places."""
     start, stop, first = given
     with source.path.open("rb") as file:
@@ -88,20 +88,20 @@ def read_range(source: Source, given: tuple[int, int, int]) -> Iterator[Entry]:
     yield from entries_of(read_lines(BytesIO(data), source.path, source.encoding or "utf-8", first), first, source)
 
 
-def read_given(source: Source, given: tuple[int, list[tuple[bytes, str]]]) -> Iterator[Entry]:
+def read_given(source: Source, given: tuple[int, list[tuple[bytes, str]]]) -> Iterator[tuple[Cluster, int | None]]:
     """The clusters of lines that were unpacked."""
     first, lines = given
     where = (f"{source.path}, line {first + k}" for k in range(len(lines)))
     yield from entries_of((Line(at, *line) for at, line in zip(where, lines, strict=True)), first, source)
 
 
-def entries_of(lines: Iterable[Line], first: int, source: Source) -> Iterator[Entry]:
+def entries_of(lines: Iterable[Line], first: int, source: Source) -> Iterator[tuple[Cluster, int | None]]:
     """The cluster of each line, with its number."""
     for number, line in enumerate(lines, first):
         with source.tolerate():
             text = line.text().rstrip()
             if text:
-                yield Entry(cluster_of(parse_object(text, line.where), line.where), number)
+                yield cluster_of(parse_object(text, line.where), line.where), number
 
 
 def cluster_of(record: dict[str, Any], where: str) -> Cluster:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.text.matching import ANY, ENGLISH, normal_language
+from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
 
 def language_of(cluster: Cluster) -> str | None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._holders import check_fields
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.jsonl import cluster_of
-from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
+from dpplearn.summarize.corpora.pieces import Cut, spans
 from dpplearn.summarize.corpora.source import Source
 
 FIELDS = ("id", "documents", "references", "reference_ids", "lang", "language", "split")
@@ -52,7 +53,7 @@ def cut_parquet(source: Source) -> Iterator[Cut]:
             yield Cut(read_rows, (g, a, b, first + a), (first + b) / ends[-1])
 
 
-def read_rows(source: Source, given: tuple[int, int, int, int]) -> Iterator[Entry]:
+def read_rows(source: Source, given: tuple[int, int, int, int]) -> Iterator[tuple[Cluster, int | None]]:
     """The clusters of rows a to b of a row group, before which there are so many in the file."""
     group, a, b, before = given
     table = read_group(source.path, source.path.stat().st_mtime_ns, group)
@@ -61,7 +62,7 @@ def read_rows(source: Source, given: tuple[int, int, int, int]) -> Iterator[Entr
         read_group.cache_clear()
     for number, record in enumerate(records, before + 1):
         with source.tolerate():
-            yield Entry(cluster_of(record, f"{source.path}, row {number}"), number)
+            yield cluster_of(record, f"{source.path}, row {number}"), number
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,19 +33,16 @@ class Pass(NamedTuple):
         *,
         size: Callable[[Path], int],
         ending: str = ".json",
-        total: int = 0,
-        dropped: Mapping[int, Iterable[int]] = {},  # read only
     ) -> tuple[list[Path], Source]:
         """Do what is asked with all pieces whose files are not there; the files in order, and what was passed over.
 
-        `work` returns how many clusters it did, and `size` tells that of a file that is there; `total` is how many
-        there are, where that is known.
+        `work` returns how many clusters it did, and `size` tells that of a file that is there.
         """
         files, share, done, finished, notes = list[Path](), 0.0, 0, 0, self.corpus.notes()
 
         def tasks() -> Iterator[Any]:
             nonlocal share, done, finished
-            for piece in self.corpus.pieces(notes, dropped):
+            for piece in self.corpus.pieces(notes):
                 out, share = self.folder.file(stage, piece.number, ending), piece.cut.share
                 files.append(out)
                 if out.exists():
@@ -57,7 +54,7 @@ class Pass(NamedTuple):
             done, finished = done + n, finished + 1
             # how many there will be, by the share of the files that the pieces so far are
             guess = round(done / finished * len(files) / share) if share else 0
-            self.progress.stage(what, done, total or max(guess, done))
+            self.progress.stage(what, done, max(guess, done))
         self.progress.stage(what, done, max(done, 1))
         return files, notes
 

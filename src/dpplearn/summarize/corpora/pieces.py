@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, count, islice, repeat
 from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.source import Source
-from dpplearn.summarize.text.matching import normal_language
+from dpplearn.summarize.text.words import normal_language
 
 CLUSTERS = 10  # that a piece has at most
 LARGEST = 2**24  # bytes of lines after which a piece ends
@@ -17,17 +17,20 @@ COMPARED = 5_000  # sentences of a cluster that can be learned from
 
 
 class Entry(NamedTuple):
-    """A cluster as it stands in a corpus, with the number of its line where it has one."""
+    """A cluster on its way: where it stands, what it says of itself, and what is wanted of it."""
 
-    cluster: Cluster
-    line: int | None = None
-    place: int = -1  # in its piece
+    place: int  # in its piece
+    line: int | None  # its number, where it has one
+    id: str | None
+    split: str | None
+    language: str | None
+    cluster: Cluster | None  # None if it does not count
 
 
 class Cut(NamedTuple):
-    """How a piece is read: a function of a module, and what it is told beside the source. It pickles."""
+    """How a piece is read: a function that finds clusters and the numbers of their lines. It pickles."""
 
-    read: Callable[[Source, Any], Iterable[Entry]]
+    read: Callable[[Source, Any], Iterable[tuple[Cluster, int | None]]]  # of the source and what is given here
     given: Any
     share: float = 0.0  # of the file that is read by its end; 0 where that is not known
 
@@ -53,7 +56,7 @@ class Wanted:
             references, names = [cluster.references[k] for k in kept], [cluster.reference_ids[k] for k in kept]
             cluster = replace(cluster, references=references, reference_ids=names)
         if self.usable and (lack := lacking(cluster)):
-            source.left.append(f"left out {cluster.name} of {source.path}: {lack}")
+            source.note("left", [f"left out {cluster.name} of {source.path}: {lack}"])
             return None
         return cluster
 
@@ -77,26 +80,17 @@ class Piece:
     cut: Cut
     source: Source
     wanted: Wanted
-    dropped: frozenset[int] = field(default_factory=frozenset)  # places of those whose ids came before
 
     def entries(self, notes: Source) -> Iterator[Entry]:
-        """The clusters that are read, wanted or not; what is passed over is noted."""
+        """All clusters that can be read; what is passed over is noted."""
         found = iter(self.cut.read(notes, self.cut.given))
         for place in count():
             with notes.listening():
-                entry = next(found, None)
-            if entry is None:
+                cluster, line = next(found, (None, None))
+            if cluster is None:
                 return
-            if place not in self.dropped:
-                yield entry._replace(place=place)
-
-    def clusters(self) -> Iterator[Cluster]:
-        """Those that count; what is passed over was said before."""
-        notes = self.source.fresh()
-        for entry in self.entries(notes):
-            found = self.wanted.of(entry.cluster, notes)
-            if found is not None:
-                yield found
+            about = cluster.id, cluster.split, cluster.language
+            yield Entry(place, line, *about, self.wanted.of(cluster, notes))
 
 
 def sizes(source: Source) -> Iterator[int]:
@@ -125,6 +119,6 @@ def cut_clusters(clusters: Iterable[Cluster], source: Source, total: int | None 
         yield Cut(as_given, some, 0.0 if total is None else done / total)
 
 
-def as_given(_: Source, clusters: tuple[Cluster, ...]) -> Iterator[Entry]:
+def as_given(_: Source, clusters: tuple[Cluster, ...]) -> Iterator[tuple[Cluster, None]]:
     """Clusters that travel themselves."""
-    return map(Entry, clusters)
+    return ((cluster, None) for cluster in clusters)

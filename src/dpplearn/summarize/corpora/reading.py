@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from glob import glob, has_magic
 from hashlib import sha256
@@ -14,11 +14,10 @@ from typing import Any
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import entries, unpacked_name, walk
-from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.document import short
-from dpplearn.summarize.corpora.documents import suffixes
+from dpplearn.summarize.corpora.documents import refuse_address, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
 from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
@@ -76,8 +75,7 @@ class Corpus:
     """Clusters that are read when they are asked for, piece by piece, as often as they are.
 
     Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit`, the commands and
-    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list; `dropped`
-    has the places in each piece that are left out.
+    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list.
     """
 
     name: Path  # for messages
@@ -85,7 +83,6 @@ class Corpus:
     clusters: Sequence[Cluster] = field(default=(), repr=False)  # those in memory
     wanted: Wanted = field(default_factory=Wanted)
     skip_bad: bool = False
-    dropped: Mapping[int, Collection[int]] = field(default_factory=dict, repr=False)  # by piece
 
     def __repr__(self) -> str:
         kept, files = len(self.clusters), len(self.sources)
@@ -101,14 +98,12 @@ class Corpus:
         census, notes = Census(), self.notes()
         for piece in self.pieces(notes):
             own = piece.source.fresh()
-            for line, cluster in ((entry.line, entry.cluster) for entry in piece.entries(own)):
-                found = None
+            for entry in piece.entries(own):
                 with own.tolerate():
-                    census.see(own.path, line, cluster.id, cluster.split, cluster.language)
-                    found = self.wanted.of(cluster, own)
-                if found is not None:
-                    census.kept += 1
-                    yield found
+                    census.see(own.path, *entry[1:5])
+                    if entry.cluster is not None:
+                        census.kept += 1
+                        yield entry.cluster
             notes.add(own.passed)
         self.check(census, notes, stacklevel)
 
@@ -116,11 +111,10 @@ class Corpus:
         """Where to note what is passed over in one reading."""
         return Source(self.name, skip_bad=self.skip_bad)
 
-    def pieces(self, notes: Source, dropped: Mapping[int, Iterable[int]] = {}) -> Iterator[Piece]:  # read only
+    def pieces(self, notes: Source) -> Iterator[Piece]:
         """Its pieces in order; what a reader without pieces passes over is noted."""
         for number, (source, cut) in enumerate(self._cuts(notes)):
-            places = frozenset([*self.dropped.get(number, ()), *dropped.get(number, ())])
-            yield Piece(number, cut, source, self.wanted, places)
+            yield Piece(number, cut, source, self.wanted)
 
     def _cuts(self, notes: Source) -> Iterator[tuple[Source, Cut]]:
         own = self.notes()
@@ -145,9 +139,9 @@ class Corpus:
             there = sorted(census.said[what])
             if wanted is not None and there:
                 raise ValueError(f"No cluster of {self.name} has the {what} {wanted!r}. Found {', '.join(there)}.")
-        if notes.left:
+        if notes.noted("left"):
             raise ValueError(f"No cluster of {self.name} has both sentences and a reference summary: none is left.")
-        readable = " that can be read" if notes.bad else ""
+        readable = " that can be read" if notes.noted("bad") else ""
         raise ValueError(f"{self.name} holds no cluster{readable}. Give {kinds()}.")
 
     @property
@@ -160,8 +154,7 @@ class Corpus:
         texts = sha256()
         for one in self.clusters:
             texts.update(json.dumps(asdict(one), default=str).encode())
-        dropped = {str(number): sorted(places) for number, places in self.dropped.items() if places}
-        return [files, vars(self.wanted), self.skip_bad, dropped, texts.hexdigest()]
+        return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
 
 
 def state_of(path: Path) -> str:

@@ -9,7 +9,7 @@ from html.entities import html5
 
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.text.newswire import dateline_end, is_byline, is_notice, is_signature
-from dpplearn.summarize.text.word_lists import word_set
+from dpplearn.summarize.text.words import word_set
 
 OPENING = re.compile(r"\s*(?:<\?xml[^<>]{0,200}>\s*)?(?:<!DOCTYPE[^<>]{0,400}>\s*)?<doc[\s>]", re.IGNORECASE)
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,9});?")

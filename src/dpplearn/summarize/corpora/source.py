@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.text.characters import has_word
@@ -39,10 +40,14 @@ class BadClusterError(ValueError):
         self.id = name
 
 
-class Bad(str):
-    """What is wrong with a part that was skipped, and its id where that is known."""
+class Skipped(NamedTuple):
+    """Something that was not read, or that a reader has to say."""
 
-    id: str | None = None
+    kind: (
+        str  # "other" (a file of a kind that is not read), "empty" (without a word), "bad", "left" (of no use), "said"
+    )
+    what: str  # the path of a file, or what is wrong or said
+    id: str | None = None  # of a cluster that is bad, where it is known
 
 
 def say_of_file(said: str) -> None:
@@ -63,11 +68,7 @@ class Source:
     references: Path | None = None  # where reference summaries are, if not under the path
     skip_bad: bool = False  # whether to go on past what cannot be read
     singles: int = 64  # pieces at its beginning that have one cluster each
-    other: list[Path] = field(default_factory=list)  # files of kinds that are not read
-    empty: list[Path] = field(default_factory=list)  # files without a word
-    bad: list[Bad] = field(default_factory=list)  # what is wrong with parts that were skipped
-    left: list[str] = field(default_factory=list)  # clusters that were read and are of no use, and why
-    said: list[str] = field(default_factory=list)  # what readers of single files said of them
+    passed: list[Skipped] = field(default_factory=list)
 
     @contextmanager
     def tolerate(self, before: str = "") -> Iterator[None]:
@@ -79,75 +80,72 @@ class Source:
             if not self.skip_bad:
                 kind = ValueError if isinstance(error, ValueError) else OSError
                 raise kind(said) if before else error from None
-            self.bad.append(Bad(said))
-            self.bad[-1].id = getattr(error, "id", None)
+            self.passed.append(Skipped("bad", said, getattr(error, "id", None)))
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Note what readers say of files, wherever this is done; who asked for the corpus says it, once."""
         with heard() as said:
             yield
-        self.said.extend(said)
+        self.note("said", said)
+
+    def note(self, kind: str, found: Iterable[object]) -> None:
+        """Note things of one kind."""
+        self.passed.extend(Skipped(kind, str(one)) for one in found)
+
+    def noted(self, *kinds: str) -> list[str]:
+        """What was noted of some kinds."""
+        return [one.what for kind in kinds for one in self.passed if one.kind == kind]
+
+    def add(self, passed: Iterable[Sequence[Any]]) -> None:
+        """Note what was passed over elsewhere."""
+        self.passed.extend(Skipped(*one) for one in passed)
 
     def fresh(self) -> Source:
         """The same place, with nothing passed over yet."""
-        return Source(self.path, self.encoding, self.references, self.skip_bad, self.singles)
-
-    @property
-    def passed(self) -> dict[str, list[str]]:
-        """What was passed over, as JSON has it."""
-        notes: dict[str, Sequence[object]] = {"other": self.other, "empty": self.empty}
-        notes |= {"bad": self.bad, "left": self.left, "said": self.said}
-        return {name: [*map(str, found)] for name, found in notes.items()}
-
-    def add(self, passed: Mapping[str, Sequence[str]]) -> None:
-        """Note what was passed over elsewhere."""
-        self.other.extend(map(Path, passed["other"]))
-        self.empty.extend(map(Path, passed["empty"]))
-        self.bad.extend(map(Bad, passed["bad"]))
-        self.left.extend(passed["left"])
-        self.said.extend(passed.get("said", ()))  # work folders of older versions have none
+        return replace(self, passed=[])
 
     def add_others(self, entries: Iterable[Path], read: Iterable[Path]) -> None:
         """Note the files of a folder that are not among those read; what only describes it (README) is none of them."""
         files = (entry for entry in entries if entry.is_file() and not entry.name.upper().startswith("README"))
         known = set(read)
-        self.other.extend(entry for entry in files if entry not in known)
+        self.note("other", (entry for entry in files if entry not in known))
 
     def worded(self, documents: list[tuple[Path, Document]]) -> list[tuple[Path, Document]]:
         """Without the files whose documents have no word, which are noted; all, where that is an error later."""
         worded = {path for path, document in documents if has_word(document.text, 0, len(document.text))}
         if not worded:
             return documents
-        self.empty.extend(dict.fromkeys(path for path, _ in documents if path not in worded))
+        self.note("empty", dict.fromkeys(path for path, _ in documents if path not in worded))
         return [(path, document) for path, document in documents if path in worded]
 
     def check_some(self, any_read: bool) -> None:
         """Raise what is wrong with files given one by one, all of it, where none could be read."""
-        if self.bad and not any_read:
-            alone = len(self.bad) == 1
-            raise ValueError(self.bad[0] if alone else "\n".join(["None of the files can be read.", *self.bad]))
+        bad = self.noted("bad")
+        if bad and not any_read:
+            raise ValueError(bad[0] if len(bad) == 1 else "\n".join(["None of the files can be read.", *bad]))
 
     def warn(self, kinds: Iterable[str], kept: int = 0, stacklevel: int = 2) -> None:
         """Warn in a line of the files left out, and of what is bad in another, or in one for each file given."""
-        for said in (*self.said, *self.left):
+        bad, other = self.noted("bad"), self.noted("other")
+        for said in self.noted("said", "left"):
             warnings.warn(said, SkippedWarning, stacklevel=stacklevel + 1)
         sorts = [
             f"{len(paths)} {'file' if len(paths) == 1 else 'files'} {what} ({_some(paths, 3, ', ', ' and')})"
-            for paths, what in ((self.other, "of another kind"), (self.empty, "without text"))
+            for paths, what in ((other, "of another kind"), (self.noted("empty"), "without text"))
             if paths
         ]
         if sorts:
-            read = f" Documents are {', '.join(kinds)}." if self.other else ""
+            read = f" Documents are {', '.join(kinds)}." if other else ""
             warnings.warn(f"Left out {' and '.join(sorts)}.{read}", SkippedWarning, stacklevel=stacklevel + 1)
         if self.path == Path():  # files given one by one
-            for said in self.bad:
+            for said in bad:
                 warnings.warn(f"Skipped: {said}", SkippedWarning, stacklevel=stacklevel + 1)
-        elif self.bad:
-            skipped = f"{self.path}: skipped {len(self.bad)} that could not be read, kept {kept} clusters. "
-            warnings.warn(skipped + _some(self.bad, 5, "; ", "; and"), SkippedWarning, stacklevel=stacklevel + 1)
+        elif bad:
+            skipped = f"{self.path}: skipped {len(bad)} that could not be read, kept {kept} clusters. "
+            warnings.warn(skipped + _some(bad, 5, "; ", "; and"), SkippedWarning, stacklevel=stacklevel + 1)
 
 
-def _some(all_: Sequence[object], most: int, between: str, last: str) -> str:
+def _some(all_: Sequence[str], most: int, between: str, last: str) -> str:
     more = f"{last} {len(all_) - most} more" if len(all_) > most else ""
-    return between.join(map(str, all_[:most])) + more
+    return between.join(all_[:most]) + more

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Here, Workers
@@ -12,27 +14,45 @@ from dpplearn.rouge import CorpusScore, paired_bootstrap
 from dpplearn.rouge.corpus import Topics, combined, score_topics
 from dpplearn.rouge.scorer import RougeOptions
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
-from dpplearn.summarize.experiments.summaries import Task, make_summaries
-from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models
-from dpplearn.summarize.experiments.tested import Tested
+from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models, Task, make_summaries
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
-from dpplearn.summarize.text.matching import ENGLISH
+from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit
+from dpplearn.summarize.text.words import ENGLISH
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
+MEASURES = {"f": "f", "p": "precision", "r": "recall"}
 CONFIDENCE = 95.0
-SCORED_AT_ONCE = 50  # clusters whose summaries are scored at a time
+Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
-class Scored(Protocol):
-    """What is needed of a cluster to score its summaries."""
+def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
+    """The clusters of a corpus, with ids that differ; those without references are left out and named in a warning."""
+    found = [one if one.id else replace(one, id=str(n)) for n, one in enumerate(corpus.each(stacklevel=4), 1)]
+    repeated = [name for name, count in Counter(one.id for one in found).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"Ids of clusters must differ, but in {what} {repeated[0]!r} occurs more than once"
+            f"{f' (and {len(repeated) - 1} others too)' if len(repeated) > 1 else ''}. Rename them."
+        )
+    scored = [one for one in found if any(map(str.strip, one.references))]
+    without = [str(one.id) for one in found if not any(map(str.strip, one.references))]
+    if not scored:
+        raise ValueError(f"No cluster of {what} has a reference summary, so there is nothing to score against.")
+    if without:
+        some = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
+        warnings.warn(f"{what}: left out, without references: {some} ({len(without)} clusters).", stacklevel=2)
+    return scored
 
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def references(self) -> Sequence[str]: ...
+
+def fingerprint_of(clusters: Sequence[Cluster]) -> str:
+    """Digits that change with any text, date, title or reference of any cluster."""
+    documents = ([[d.id, d.title, d.date, d.role, d.text] for d in one.documents] for one in clusters)
+    own = ([one.id, one.language, texts, one.references] for one, texts in zip(clusters, documents, strict=True))
+    return fingerprint([*map(fingerprint, own)])
 
 
 @dataclass(frozen=True)
@@ -73,72 +93,53 @@ class Scoring:
         theirs = {topic: [text or " " for text in references[topic]] for topic in texts}
         return score_topics(ours, theirs, self._rouge)
 
-    def combined(self, name: str, parts: Sequence[Topics]) -> CorpusScore:
-        """Averages over topics that were scored in any parts."""
-        return combined(parts, self._rouge, name, confidence=CONFIDENCE)
+    def combined(self, name: str, topics: Topics) -> CorpusScore:
+        """Their averages."""
+        return combined([topics], self._rouge, name, confidence=CONFIDENCE)
 
     def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
         """The scores of all texts of a system."""
-        return self.combined(name, [self.topics(texts, references)])
+        return self.combined(name, self.topics(texts, references))
+
+
+class ScoringTask(NamedTuple):
+    """A system's summaries, and the references of these clusters."""
+
+    scoring: Scoring
+    system: str
+    texts: dict[str, str]
+    references: dict[str, Sequence[str]]
+
+
+def score_system(task: ScoringTask) -> Topics:
+    return task.scoring.topics(task.texts, task.references)
+
+
+def score_table(
+    summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring, workers: Workers | None = None
+) -> dict[str, CorpusScore]:
+    """The scores of each system that has a summary of one of the clusters."""
+    references = {str(one.id): one.references for one in clusters}
+    tasks = [
+        ScoringTask(scoring, name, texts, {topic: references[topic] for topic in texts})
+        for name, made in summaries.items()
+        if (texts := {topic: made[topic] for topic in references if topic in made})
+    ]
+    found = {task.system: topics for task, topics in (workers or Here()).each(score_system, tasks)}
+    return {task.system: scoring.combined(task.system, found[task.system]) for task in tasks}
+
+
+def in_percent(score: CorpusScore) -> dict[str, dict[str, list[float]]]:
+    """The average of each measure of each metric, and the bounds of its interval."""
+    return {
+        metric: {key: [round(100 * x, 3) for x in getattr(average, name)] for key, name in MEASURES.items()}
+        for metric, average in score.averages.items()
+    }
 
 
 def figures(score: CorpusScore) -> dict[str, dict[str, float]]:
     """F, P and R of each metric, in percent."""
     return {metric: {key: found[0] for key, found in one.items()} for metric, one in in_percent(score).items()}
-
-
-def intervals(score: CorpusScore) -> dict[str, dict[str, list[float]]]:
-    """Their 95 % intervals, in percent."""
-    return {metric: {key: found[1:] for key, found in one.items()} for metric, one in in_percent(score).items()}
-
-
-def in_percent(score: CorpusScore) -> dict[str, dict[str, list[float]]]:
-    """The average of each measure and the bounds of its interval."""
-    names = {"f": "f", "p": "precision", "r": "recall"}
-    return {
-        metric: {key: [round(100 * x, 3) for x in getattr(average, name)] for key, name in names.items()}
-        for metric, average in score.averages.items()
-    }
-
-
-def score_table(
-    summaries: Mapping[str, Mapping[str, str]],
-    clusters: Sequence[Scored],
-    scoring: Scoring,
-    workers: Workers | None = None,
-) -> dict[str, CorpusScore]:
-    """The scores of each system that has a summary of one of the clusters, some clusters at a time."""
-    tasks = [
-        ScoringPart(scoring, clusters[k : k + SCORED_AT_ONCE], summaries)
-        for k in range(0, len(clusters), SCORED_AT_ONCE)
-    ]
-    parts = [part for _, part in (workers or Here()).each(score_part, (task.own() for task in tasks))]
-    return {
-        name: scoring.combined(name, found)
-        for name in summaries
-        if (found := [part[name] for part in parts if name in part])
-    }
-
-
-class ScoringPart(NamedTuple):
-    """Some clusters, and the systems' summaries of them."""
-
-    scoring: Scoring
-    clusters: Sequence[Scored]
-    summaries: Mapping[str, Mapping[str, str]]
-
-    def own(self) -> ScoringPart:
-        """Without the summaries of others."""
-        ids = [str(one.id) for one in self.clusters]
-        ours = {name: {t: texts[t] for t in ids if t in texts} for name, texts in self.summaries.items()}
-        few = [Cluster((), one.references, str(one.id)) for one in self.clusters]
-        return ScoringPart(self.scoring, few, {name: texts for name, texts in ours.items() if texts})
-
-
-def score_part(asked: ScoringPart) -> dict[str, Topics]:
-    """The scores of each system on some clusters."""
-    references = {str(one.id): list(one.references) for one in asked.clusters}
-    return {name: asked.scoring.topics(texts, references) for name, texts in asked.summaries.items()}
 
 
 class Comparison(NamedTuple):
@@ -149,8 +150,8 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    summaries: Mapping[str, Mapping[str, str]],
-    clusters: Sequence[Scored],
+    summaries: Summaries,
+    clusters: Sequence[Cluster],
     scoring: Scoring,
     record: Mapping[str, Any],
     workers: Workers | None = None,
@@ -160,15 +161,14 @@ def compare(
     The best is that in ROUGE-1 F, of all but the oracle, which saw the references.
     """
     scores = score_table(summaries, clusters, scoring, workers)
-    rivals = [name for name in scores if name != "oracle"] or list(scores)
-    best = max(rivals, key=lambda name: scores[name].averages["rouge-1"].f.average)
+    best = best_of({name: score for name, score in scores.items() if name != "oracle"} or scores)
     systems = {}
     for name, score in scores.items():
         tested = name != best and set(score.topics.values()) & set(scores[best].topics.values())
         tests = {m: paired_bootstrap(score, scores[best], m, "f", shared=True) for m in METRICS if tested}
         systems[name] = {
             "clusters": len(set(score.topics.values())),
-            "intervals": intervals(score),
+            "intervals": {m: {key: x[1:] for key, x in one.items()} for m, one in in_percent(score).items()},
             "against_best": {
                 metric: {
                     "difference": round(100 * test.difference, 3),
@@ -183,33 +183,37 @@ def compare(
     return Comparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
 
 
+def best_of(scores: Mapping[str, CorpusScore]) -> str:
+    """The system of the highest ROUGE-1 F."""
+    return max(scores, key=lambda name: scores[name].averages["rouge-1"].f.average)
+
+
 def evaluate_systems(
-    models: Models, clusters: Tested, systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
+    models: Models, clusters: list[Cluster], systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
     workers: Workers, *, progress: bool | Progress = False,
 ) -> Comparison:  # fmt: skip
     """Table 2 of trained models, also written to the folder, which knows what the results depend on."""
     for system in LEARNED:
         if system in systems:  # said before the work, not after it
             models.regression(system)
-    tasks, length = [Task("model", clusters, tuple(systems))], (scoring.budget, scoring.unit)
-    made = make_summaries({"model": models}, tasks, *length, folder, workers, progress=progress)
-    found = compare(made, clusters.clusters, scoring, folder.settings, workers)
-    folder.write(found.results, found.details, systems)
+    tasks, length = [Task(models, clusters, tuple(systems))], (scoring.budget, scoring.unit)
+    with folder.work(systems) as work:
+        made = make_summaries(tasks, *length, work, workers, progress=progress)
+        found = compare(made, clusters, scoring, folder.settings, workers)
+        folder.write(found.results, found.details, made)
     return found
 
 
-def evaluation_record(models: Models, clusters: Tested, scoring: Scoring, names: Mapping[str, Any]) -> dict[str, Any]:
+def evaluation_record(
+    summarizer: Summarizer, clusters: list[Cluster], scoring: Scoring, names: Mapping[str, Any]
+) -> dict[str, Any]:
     """All that an evaluation's results depend on; `names` say what the corpus and the model are called."""
-    summarizer, logistic, compress = models
-    features = summarizer.features_
-    own = {name: getattr(summarizer, name) for name in SETTINGS}
-    own["logistic"] = None if logistic is None else [logistic.w, logistic.tradeoff]
+    features, own = summarizer.features_, {name: getattr(summarizer, name) for name in SETTINGS}
     return {
         "command": "evaluate",
         **names,
-        "corpus_hash": fingerprint(clusters.digests),
+        "corpus_hash": fingerprint_of(clusters),
         "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
-        "clusters": len(clusters.clusters),
-        "compress": compress,
+        "clusters": len(clusters),
         **scoring.record,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,37 +13,28 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers, open_workers
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.pieces import Piece
-from dpplearn.summarize.corpora.reading import Corpus, listed
+from dpplearn.summarize.corpora.reading import listed
 from dpplearn.summarize.experiments.baselines import train_logistic
-from dpplearn.summarize.experiments.evaluation import Comparison, Scored, Scoring, compare, figures
+from dpplearn.summarize.experiments.evaluation import (
+    Comparison,
+    Scoring,
+    Summaries,
+    clusters_to_score,
+    compare,
+    figures,
+    fingerprint_of,
+)
 from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, PAPER_SOURCE, table_1
 from dpplearn.summarize.experiments.peers import read_peers
-from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
-from dpplearn.summarize.experiments.summaries import Task, make_summaries
-from dpplearn.summarize.experiments.systems import LEARNED, PAPER_SYSTEMS, Models
-from dpplearn.summarize.experiments.tested import Known, Tested, known_of, look_over
+from dpplearn.summarize.experiments.results_folder import ResultsFolder
+from dpplearn.summarize.experiments.systems import LEARNED, PAPER_SYSTEMS, Models, Task, make_summaries
 from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.text.words import words
 
 _DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that means the same document anywhere
 RECORDED = ("features", "oracle", "bigrams", "rho", "prior_variance")
-Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
-
-
-def train_models(
-    params: dict[str, Any],
-    systems: Sequence[str],
-    tune: bool,
-    clusters: Corpus,
-    verbose: bool | Progress = False,
-    **where: Any,
-) -> Models:
-    """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
-    summarizer = Summarizer(**params).fit(clusters, tune=tune, verbose=verbose, **where)
-    asked = any(system in LEARNED for system in systems)
-    return Models(summarizer, train_logistic(summarizer, clusters) if asked else None)
 
 
 class ExperimentOutcome(NamedTuple):
@@ -65,30 +56,27 @@ class Experiment:
     summarizer : Summarizer
         Its arguments are those of every model but for the decoder; its language that of the corpora.
     systems : list of str
-    train : list of Cluster, or Tested
-    test : list of Cluster, or Tested, or None
+    train : list of Cluster
+    test : list of Cluster, or None
         None leaves out one topic of `train` at a time, and tests on that.
-    tune : bool
-        As in `Summarizer.fit`.
     names : dict
         What the record says of the corpora: "train" and "test".
     """
 
     summarizer: Summarizer
     systems: list[str]
-    train: Tested
-    test: Tested | None
-    tune: bool = False
+    train: list[Cluster]
+    test: list[Cluster] | None
     names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("train", "test"):
-            given: Any = getattr(self, name)
-            if given is not None and not isinstance(given, Tested):
-                object.__setattr__(self, name, look_over(listed(given), f"the list {name}"))
+            if getattr(self, name) is not None:
+                found = clusters_to_score(listed(getattr(self, name)), f"the list {name}")
+                object.__setattr__(self, name, found)
 
     @property
-    def tested(self) -> Tested:
+    def tested(self) -> list[Cluster]:
         """The clusters that are summarized."""
         return self.train if self.test is None else self.test
 
@@ -104,15 +92,14 @@ class Experiment:
         return {
             "command": "experiment",
             "train": self.names.get("train"),
-            "train_hash": fingerprint(self.train.digests),
-            "train_clusters": len(self.train.clusters),
+            "train_hash": fingerprint_of(self.train),
+            "train_clusters": len(self.train),
             "test": "leave one topic out" if self.test is None else self.names.get("test"),
-            "test_hash": fingerprint(self.tested.digests),
-            "test_clusters": len(self.tested.clusters),
+            "test_hash": fingerprint_of(self.tested),
+            "test_clusters": len(self.tested),
             **{name: getattr(settings, name) for name in RECORDED},
             **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
             "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
-            "tune": self.tune,
             **self.scoring.record,
         }
 
@@ -121,64 +108,51 @@ class Experiment:
         folder: ResultsFolder,
         peers: Path | None = None,
         *,
-        encoding: str = "utf-8",
-        backend: Any = None,
         jobs: int | None = 1,
         progress: bool | Progress = False,
     ) -> ExperimentOutcome:
         """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
-        others, known = self.read_peers(peers, encoding) if peers is not None else ({}, {})
+        others, known = self.read_peers(peers) if peers is not None else ({}, {})
         scoring = self.scoring
-        with open_workers(backend, jobs) as workers:
-            models, tasks = self.plan(progress, backend=backend, n_jobs=jobs)
-            made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, workers, progress=progress)
-            oracle: dict[str, str] = {}
-            asked = ((piece, self.summarizer, [one.id for one in known]) for piece, known in self.train.pieces())
-            for _, texts in workers.each(oracle_texts, asked):
-                oracle |= texts
-            oracle = {one.id: oracle[one.id] for one in self.train.clusters}
-            outcome = self.score({**others, **made}, table_1(self.train.clusters, oracle, known, scoring), workers)
-        folder.write(outcome.table_2.results, outcome.table_2.details, self.systems)
+        with folder.work(self.systems) as work, open_workers(None, jobs) as workers:
+            tasks = self.plan(n_jobs=jobs, verbose=progress)
+            made = make_summaries(tasks, scoring.budget, scoring.unit, work, workers, progress=progress)
+            found = {str(one.id): text for one, text in workers.each(oracle_text, self.train, self.summarizer)}
+            oracle = {str(one.id): found[str(one.id)] for one in self.train}
+            outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring), workers)
+            folder.write(outcome.table_2.results, outcome.table_2.details, made)
         return outcome
 
-    def read_peers(self, path: Path, encoding: str) -> tuple[Summaries, Summaries]:
+    def read_peers(self, path: Path) -> tuple[Summaries, Summaries]:
         """Other systems' summaries of the clusters to test on, and of those to train on, where there are any."""
-        others = read_peers(path, [one.id for one in self.tested.clusters], encoding)
+        others = read_peers(path, [str(one.id) for one in self.tested])
         clash = sorted(set(others) & set(self.systems))
         if clash:
             raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
-        return others, read_peers(path, [one.id for one in self.train.clusters], encoding, required=False)
+        return others, read_peers(path, [str(one.id) for one in self.train], required=False)
 
-    def plan(
-        self, progress: bool | Progress, **where: Any
-    ) -> tuple[dict[str, Models | Callable[[], Models]], list[Task]]:
-        """Models, or how to train them, by name, and what each is to summarize."""
-        models: dict[str, Models | Callable[[], Models]] = {}
-        tasks = []
-        for decoder, systems in self.by_decoder().items():
-            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems, self.tune)
-            if self.test is not None:
-                models[decoder] = learn(self.train.corpus, progress, **where)
-                tasks.append(Task(decoder, self.test, systems))
-                continue
-            for topic in topics_of(self.train.clusters):
-                rest = self.train.only(partial(is_apart, topic=topic))
-                models[f"{decoder} {topic}"] = partial(learn, rest.corpus)
-                held_out = self.train.only(lambda one, topic=topic: not is_apart(one, topic))  # type: ignore[misc]  # mypy infers no type of a lambda's default
-                tasks.append(Task(f"{decoder} {topic}", held_out, systems))
-        return models, tasks
+    def plan(self, **where: Any) -> list[Task]:
+        """Models, or how to train them, and what each is to summarize: a model for each decoder and topic left out.
 
-    def by_decoder(self) -> dict[str, tuple[str, ...]]:
-        """Systems by the decoder that their model is trained for: the decoders of the paper learn from its targets."""
+        The decoders of the paper learn from its targets.
+        """
         paper = [name for name in self.systems if name in PAPER_SYSTEMS and self.summarizer.targets is None]
         groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
-        return {decoder: tuple(names) for decoder, names in groups.items() if names}
+        tasks = []
+        for decoder, systems in groups.items():
+            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems)
+            if systems and self.test is not None:
+                tasks.append(Task(learn(self.train, **where), self.test, systems))
+            for topic in topics_of(self.train) if systems and self.test is None else ():
+                rest = [one for one in self.train if topic_of(one) != topic]
+                tasks.append(Task(partial(learn, rest), [one for one in self.train if topic_of(one) == topic], systems))
+        return tasks
 
     def score(self, made: Summaries, first: dict[str, CorpusScore], workers: Workers) -> ExperimentOutcome:
         """Table 2, with and without the clusters that share documents with the training corpus."""
-        table_2 = compare(made, self.tested.clusters, self.scoring, self.record, workers)
-        shared = {} if self.test is None else shared_documents(self.train.clusters, self.test.clusters)
-        apart = [c for c in self.tested.clusters if c.id not in shared]
+        table_2 = compare(made, self.tested, self.scoring, self.record, workers)
+        shared = {} if self.test is None else shared_documents(self.train, self.test)
+        apart = [c for c in self.tested if c.id not in shared]
         without = compare(made, apart, self.scoring, {}, workers) if shared and apart else None
         table_2.details.update(
             table_1={name: figures(score) for name, score in first.items()},
@@ -189,22 +163,20 @@ class Experiment:
         return ExperimentOutcome(table_2, first, shared, without)
 
 
-def oracle_texts(asked: tuple[Piece, Summarizer, list[str]]) -> dict[str, str]:
-    """The extracts that training aims at, by cluster."""
-    piece, summarizer, names = asked
-    found = {}
-    for name, cluster in zip(names, piece.clusters(), strict=True):
-        split = split_cluster(cluster, summarizer.splitter)
-        found[name] = "\n".join(split.texts[i] for i in summarizer.oracle_items(split))
-    return found
+def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[Cluster], **where: Any) -> Models:
+    """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
+    summarizer = Summarizer(**params).fit(clusters, **where)
+    asked = any(system in LEARNED for system in systems)
+    return Models(summarizer, train_logistic(summarizer, clusters) if asked else None)
 
 
-def is_apart(cluster: Known, topic: str) -> bool:
-    """Whether it is on another topic."""
-    return topic_of(cluster) != topic
+def oracle_text(cluster: Cluster, summarizer: Summarizer) -> str:
+    """The extract that training aims at."""
+    split = split_cluster(cluster, summarizer.splitter)
+    return "\n".join(split.texts[i] for i in summarizer.oracle_items(split))
 
 
-def topic_of(cluster: Scored) -> str:
+def topic_of(cluster: Cluster) -> str:
     """The id before its first dot: translations of one topic differ after it.
 
     Examples
@@ -215,7 +187,7 @@ def topic_of(cluster: Scored) -> str:
     return str(cluster.id).split(".", 1)[0]
 
 
-def topics_of(clusters: Sequence[Scored]) -> list[str]:
+def topics_of(clusters: Iterable[Cluster]) -> list[str]:
     """The topics of clusters, of which there must be two."""
     found = list(dict.fromkeys(map(topic_of, clusters)))
     if len(found) < 2:
@@ -226,7 +198,7 @@ def topics_of(clusters: Sequence[Scored]) -> list[str]:
     return found
 
 
-def shared_documents(train: Sequence[Known | Cluster], test: Sequence[Known | Cluster]) -> dict[str, list[str]]:
+def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[str, list[str]]:
     """Ids of documents that are in the training corpus too, by test cluster.
 
     The same words in the same order are the same document, and so is the same agency number (APW19981016.0240).
@@ -237,20 +209,12 @@ def shared_documents(train: Sequence[Known | Cluster], test: Sequence[Known | Cl
     >>> shared_documents([ours], [Cluster.from_texts(["It  rained all day.", "Snow."], id="b")])
     {'b': ['1']}
     """
-    known = {key for cluster in train for document in known_documents(cluster) for key in _keys(*document)}
-    found: dict[str, list[str]] = {}
-    for cluster in test:
-        again = [name for name, words in known_documents(cluster) if known & _keys(name, words)]
-        if again:
-            found[str(cluster.id)] = again
-    return found
 
+    def keys(name: str, text: str) -> set[str]:
+        said = " ".join(words(text))
+        number = {f"id {name}"} if _DOCNO.fullmatch(name) else set()
+        return number | ({f"text {said}"} if said else set())
 
-def known_documents(cluster: Known | Cluster) -> Sequence[tuple[str, str]]:
-    """Ids of documents, and digests of their words."""
-    return known_of(cluster, 0).documents if isinstance(cluster, Cluster) else cluster.documents
-
-
-def _keys(name: str, words: str) -> set[str]:
-    number = {f"id {name}"} if _DOCNO.fullmatch(name) else set()
-    return number | ({f"text {words}"} if words else set())
+    known = {key for cluster in train for one in cluster.documents for key in keys(one.id, one.text)}
+    found = {str(c.id): [one.id for one in c.documents if known & keys(one.id, one.text)] for c in test}
+    return {name: again for name, again in found.items() if again}

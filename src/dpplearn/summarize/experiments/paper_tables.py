@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpplearn.rouge import CorpusScore
-from dpplearn.summarize.experiments.evaluation import Scored, Scoring
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.experiments.evaluation import Scoring, Summaries, best_of
 
 # Kulesza and Taskar (2011), Tables 1 (DUC 2003) and 2 (DUC 2004): ROUGE-1F, [1P, 1R,] 2F, SU4F, in percent.
 PAPER_SOURCE = "Kulesza and Taskar, Learning Determinantal Point Processes, UAI 2011"
@@ -27,7 +28,7 @@ PAPER_2 = {
 }
 
 
-def human_scores(clusters: Sequence[Scored], scoring: Scoring) -> dict[str, CorpusScore]:
+def human_scores(clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
     """Each reference as a summary: against all references, itself included (as in Table 1), and against the others.
 
     Without a cluster of two references there is nothing to leave out, and no second row.
@@ -49,9 +50,9 @@ def human_scores(clusters: Sequence[Scored], scoring: Scoring) -> dict[str, Corp
 
 
 def table_1(
-    train: Sequence[Scored],
+    train: Sequence[Cluster],
     oracle: Mapping[str, str],
-    peers: Mapping[str, Mapping[str, str]],
+    peers: Summaries,
     scoring: Scoring,
 ) -> dict[str, CorpusScore]:
     """The rows of Table 1 on the training corpus: the best peer there, if any, the oracle, the people."""
@@ -59,7 +60,6 @@ def table_1(
     scores = {name: scoring.score(name, texts, references) for name, texts in peers.items()}
     rows: dict[str, CorpusScore] = {}
     if scores:
-        best = max(scores, key=lambda name: scores[name].averages["rouge-1"].f.average)
-        rows["machine"] = scores[best]
+        rows["machine"] = scores[best_of(scores)]
     rows["oracle"] = scoring.score("oracle", oracle, references)
     return rows | human_scores(train, scoring)

@@ -15,9 +15,7 @@ from dpplearn.rouge.reading import Text
 _DUC = re.compile(r"(?P<topic>.+)\.M\.\d+\.[A-Z]\.(?P<peer>[A-Za-z0-9]+)", re.IGNORECASE)
 
 
-def read_peers(
-    path: Path, ids: Collection[str], encoding: str = "utf-8", *, required: bool = True
-) -> dict[str, dict[str, str]]:
+def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> dict[str, dict[str, str]]:
     """Summaries by system and cluster, of the clusters asked for.
 
     Parameters
@@ -33,7 +31,7 @@ def read_peers(
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")
-    given = read_peer_folder(path, encoding) if path.is_dir() else read_candidates(path, encoding)
+    given = read_peer_folder(path) if path.is_dir() else read_candidates(path)
     names = {name.lower(): name for name in ids}
     found: dict[str, dict[str, str]] = {}
     for system, texts in given.items():
@@ -56,18 +54,18 @@ def read_peers(
     return found
 
 
-def read_peer_folder(folder: Path, encoding: str) -> dict[str, dict[str, Text]]:
+def read_peer_folder(folder: Path) -> dict[str, dict[str, Text]]:
     """A folder with one JSON Lines file per system, files as DUC names them, or folders of text files."""
     files = [entry for entry in entries(folder) if entry.is_file()]
     lines = [file for file in files if file.suffix in (".jsonl", ".ndjson")]
     named = [(file, match) for file in files if (match := _DUC.fullmatch(file.name))]
     if lines:
-        whole = ((file, system, texts) for file in lines for system, texts in read_candidates(file, encoding).items())
+        whole = ((file, system, texts) for file in lines for system, texts in read_candidates(file).items())
         given = [(system, topic, text, file) for file, system, texts in whole for topic, text in texts.items()]
     elif named:
-        given = [(match["peer"], match["topic"], read_text(file, encoding), file) for file, match in named]
+        given = [(match["peer"], match["topic"], read_text(file), file) for file, match in named]
     else:
-        return read_candidates(folder, encoding)
+        return read_candidates(folder)
     found: dict[str, dict[str, Text]] = {}
     for system, topic, text, file in given:
         add(found.setdefault(system, {}), topic, text, file)

@@ -1,10 +1,22 @@
-"""Systems by name: the learned DPP under its decoders, with shorter sentences, the baselines, the oracle."""
+"""Systems by name: the learned DPP under its decoders, with shorter sentences, the baselines, the oracle.
+
+`make_summaries` has them summarize a corpus; what a work folder has already is not made again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
+from dpplearn._io.jsonfile import read_record, write_record
+from dpplearn._io.workfolder import WorkFolder
+from dpplearn._run.progress import Progress, as_progress
+from dpplearn._run.workers import Workers
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
 from dpplearn.summarize.explain.summary import Summary
@@ -42,14 +54,10 @@ OVERRUN = 15.0  # bytes that sampled, typical and consensus summaries may run ov
 
 
 class Models(NamedTuple):
-    """What the systems have learned: a summarizer and, where it is asked for, the regression of lr-mmr and lr-dpp.
-
-    With `compress` every system that is a DPP chooses among shorter forms of sentences, too.
-    """
+    """What the systems have learned: a summarizer and, where it is asked for, the regression of lr-mmr and lr-dpp."""
 
     summarizer: Summarizer
     logistic: Logistic | None = None
-    compress: bool = False
 
     def regression(self, system: str) -> Logistic:
         """The logistic regression, which a system needs."""
@@ -85,8 +93,7 @@ def summary_of(system: str, models: Models, read: Featurized, budget: float, uni
     summarizer, asked = models.summarizer, (read, budget, unit)
     if system in DECODER_OF:
         overrun = OVERRUN if unit == "bytes" else 0.0
-        options: dict[str, Any] = {"overrun": overrun, "fill": True}
-        options["compress"] = models.compress or system == COMPRESSED
+        options: dict[str, Any] = {"overrun": overrun, "fill": True, "compress": system == COMPRESSED}
         return Summary.of(summarizer._decision(*asked, DECODER_OF[system], **options)).text
     if system == "begin":
         return baselines.begin(*asked)
@@ -101,3 +108,73 @@ def summary_of(system: str, models: Models, read: Featurized, budget: float, uni
     if not items.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
         return cut(read.texts[0], budget, unit)
     return "\n".join(read.texts[i] for i in items)
+
+
+class Task(NamedTuple):
+    """Clusters to be summarized under some systems by models, or by those that a function trains."""
+
+    models: Models | Callable[[], Models]
+    clusters: list[Cluster]
+    systems: Sequence[str]
+
+
+class Work(NamedTuple):
+    """What one worker does at a time: clusters, each with the file that its summaries go to, by a task's models."""
+
+    task: int
+    clusters: list[tuple[Cluster, Path]]
+
+
+class CommonWork(NamedTuple):
+    """What all work has in common."""
+
+    tasks: list[tuple[Models | Callable[[], Models], Sequence[str]]]  # models and systems
+    budget: float
+    unit: Unit
+
+
+def summarize_some(work: Work, given: CommonWork) -> Counter[str]:
+    """The seconds that each system took; models that are still to be trained are trained here first."""
+    models, systems = given.tasks[work.task]
+    models, seconds = models() if callable(models) else models, Counter[str]()
+    for cluster, file in work.clusters:
+        read, made = models.summarizer.features_.read(cluster), dict[str, str]()
+        for system in systems:
+            start = perf_counter()
+            made[system] = summary_of(system, models, read, given.budget, given.unit)
+            seconds[system] += perf_counter() - start  # type: ignore[assignment]  # Counter adds any
+        write_record(file, made)
+    return seconds
+
+
+def make_summaries(
+    tasks: Sequence[Task],
+    budget: float,
+    unit: Unit,
+    folder: WorkFolder,
+    workers: Workers,
+    *,
+    progress: bool | Progress = False,
+) -> dict[str, dict[str, str]]:
+    """Summaries by system and cluster; those that the folder has already are not made again."""
+    show, work, files = as_progress(progress), list[Work](), list[list[tuple[Cluster, Path]]]()
+    for number, task in enumerate(tasks):
+        files.append([(one, folder.file(f"summaries-{number}", k, ".json")) for k, one in enumerate(task.clusters)])
+        some = [(one, file) for one, file in files[-1] if not file.exists()]
+        # those of one model that is still to be trained stay together: it is trained once
+        together = [some] if some and callable(task.models) else [[one] for one in some]
+        work += [Work(number, each) for each in together]
+    total = sum(map(len, files))
+    done = total - sum(len(one.clusters) for one in work)
+    show.stage("Summarizing", done, total)
+    common = CommonWork([(task.models, task.systems) for task in tasks], budget, unit)
+    for one, seconds in workers.each(summarize_some, work, common):
+        for system, took in seconds.items():
+            show.took(system, took)
+        done += len(one.clusters)
+        show.stage("Summarizing", done, total)
+    made = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
+    for cluster, file in chain.from_iterable(files):
+        for system, text in read_record(file).items():
+            made[system][str(cluster.id)] = text
+    return made

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, count_of
 from dpplearn._notebook import card, table
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.document import Sentence, short
-from dpplearn.summarize.explain.topics import quoted
-from dpplearn.summarize.explain.whole_set import Alike, WholeSet
+from dpplearn.summarize.explain.topics import called, quoted, standing
+from dpplearn.summarize.explain.whole_set import WholeSet
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.explain.reasons import Reasons
 
 FEW_PIECES = 5  # pieces that were no candidates that are printed
 PRINTED = 76  # characters of a sentence that are printed
@@ -85,16 +88,6 @@ class NoCandidate:
     reason: str
 
 
-class Others(Protocol):
-    """The sentences that are not in a summary: numbers, best first, and of good ones, most covered first."""
-
-    numbers: list[int]
-    covered: list[int]
-
-    def why(self, number: int) -> LeftOut:
-        """Why one of them is not."""
-
-
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """Why each sentence was chosen, why each other one was not, and what the set is like.
@@ -130,16 +123,11 @@ class Explanation:
     """
 
     chosen: tuple[Chosen, ...]
-    others: Others
+    others: Reasons
     as_a_set: WholeSet
     documents: tuple[str, ...]
     set_aside: tuple[NoCandidate, ...] = ()
     passed: int = 0
-
-    @property
-    def similarity(self) -> Alike | None:
-        """How alike the chosen sentences are; None for fewer than two."""
-        return self.as_a_set.alikeness
 
     @property
     def first_choice(self) -> str:
@@ -160,7 +148,7 @@ class Explanation:
 
     def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """The sentences left out of the highest quality, best first; None for all of them."""
-        return tuple(map(self.others.why, self.others.numbers[:most]))
+        return tuple(map(self.others.left_out, self.others.numbers[:most]))
 
     @cached_property
     def redundant(self) -> tuple[LeftOut, ...]:
@@ -168,13 +156,12 @@ class Explanation:
 
         Good is a quality of at least the median of all sentences.
         """
-        found = map(self.others.why, self.others.covered[: 2 * LISTED])
+        found = map(self.others.left_out, self.others.covered[: 2 * LISTED])
         return tuple(x for x in found if x.code in ("same-words", "redundant") and x.by)[:LISTED]
 
     def why(self, number: int) -> Chosen | LeftOut:
-        """Why a sentence is in the summary, or why it is not, by its number among the candidates."""
-        chosen = {one.number: one for one in self.chosen}
-        return chosen[number] if number in chosen else self.others.why(number)
+        """Why a sentence is in the summary, or why it is not, by its number; a form of one speaks of that."""
+        return self.others.why(number)
 
     def to_dict(self, most: int | None = LISTED) -> dict[str, Any]:
         """As data for JSON, with so many of the best sentences left out; None for all."""
@@ -182,20 +169,19 @@ class Explanation:
             "chosen": [c.to_dict() for c in self.chosen],
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
             **self.as_a_set.to_dict(),
-            "set_aside": {"count": len(self.set_aside), "pieces": [vars(one) for one in self.some_set_aside(most)]},
+            "set_aside": {
+                "count": len(self.set_aside),
+                "pieces": [vars(one) for one in missed_first(self.set_aside, most)],
+            },
             **({"first_choice": {"left_out": self.passed, "reason": self.first_choice}} if self.passed else {}),
         }
-
-    def some_set_aside(self, most: int | None = LISTED) -> tuple[NoCandidate, ...]:
-        """Pieces that were no candidates, those that somebody may miss first."""
-        return missed_first(self.set_aside, most)
 
     def __str__(self) -> str:
         lines = ["Chosen, and why"]
         for c in self.chosen:
             lines.append(f"  {short(c.sentence.text, PRINTED)} ({self.where(c.sentence)})")
-            if c.sentence.dropped:
-                lines.append("      without " + "; ".join(f"“{part}”" for part in dropped_parts(c.sentence)))
+            dropped = [c.sentence.full[start:end].strip() for start, end in c.sentence.dropped]
+            lines += ["      without " + "; ".join(f"“{part}”" for part in dropped)] * bool(dropped)
             lines.append(f"      {c.words}")
         lines += ["As a set", *(f"  {name}: {words}" for name, words in self.as_a_set.lines())]
         if self.left_out:
@@ -206,7 +192,7 @@ class Explanation:
             counts = Counter(one.code if one.code == "repeated" else one.reason for one in self.set_aside)
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
-        for one in self.some_set_aside(FEW_PIECES):
+        for one in missed_first(self.set_aside, FEW_PIECES):
             lines.append(f"  {called(self.documents[one.document])}: {short(one.text, 60)} ({one.reason})")
         return "\n".join([*lines, self.first_choice] if self.passed else lines)
 
@@ -231,22 +217,6 @@ class Explanation:
         return standing(self.documents[sentence.document], sentence)
 
 
-def called(document: str) -> str:
-    """What words call a document, from its id: one that has only a number is "document 2".
-
-    Examples
-    --------
-    >>> called("2"), called("report.txt")
-    ('document 2', 'report.txt')
-    """
-    return f"document {document}" if document.isdigit() else document
-
-
-def standing(document: str, sentence: Sentence) -> str:
-    """Where a sentence stands, in words, from the id of its document."""
-    return f"{called(document)}, sentence {sentence.position}"
-
-
 def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) -> tuple[NoCandidate, ...]:
     """Some of the pieces that were no candidates: running text, then headings and the rest."""
     return tuple(sorted(set_aside, key=lambda one: one.code == "kind"))[:most]
@@ -256,11 +226,6 @@ def place(sentence: Sentence) -> dict[str, Any]:
     """A sentence and where it stands, as data; of a shorter form also the sentence, and the spans left out of it."""
     names = ("text", "document", "position", "start", "end") + (("full", "dropped") if sentence.dropped else ())
     return {name: getattr(sentence, name) for name in names}
-
-
-def dropped_parts(sentence: Sentence) -> list[str]:
-    """What a shorter form of a sentence is without."""
-    return [sentence.full[start:end].strip() for start, end in sentence.dropped]
 
 
 def contributions(names: Sequence[str], terms: FloatArray) -> dict[str, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
 
-_BINS = re.compile(r" (?:rank|(\d+)/(\d+)(?: of cluster)?)$")
+_BINS = re.compile(r" (?:rank|\d+/\d+(?: of cluster)?)$")
 TOP = 0.9  # of the other sentences below it: among the most
 
 
@@ -31,40 +31,22 @@ class Idea:
 
 
 PLACE, ADDS = "place", "adds"
+EARLY = "stands early in its document"
+PLACES = ("position", "toward the beginning", "among the first", "end of a long document")
+CENTRAL = ("similarity", "lexrank", "repeated word pairs", "like other documents")
+FEW_OF_TITLES, FEW_EXPECTED = "has few words of the titles", "has few words that summaries would have"
 IDEAS = (
-    Idea(
-        PLACE,
-        ("position", "toward the beginning", "among the first", "end of a long document"),
-        *("stands early in its document",) * 2,
-        "stands late in its document",
-    ),
-    Idea(
-        "central",
-        ("similarity", "lexrank", "repeated word pairs", "like other documents"),
-        "more central than most",
-        "among the most central",
-        "less central than most",
-    ),
-    Idea(
-        "titles",
-        ("words of titles",),
-        "has words of the titles",
-        "says what the titles say",
-        "has few words of the titles",
-    ),
+    Idea(PLACE, PLACES, EARLY, EARLY, "stands late in its document"),
+    Idea("central", CENTRAL, "more central than most", "among the most central", "less central than most"),
+    Idea("titles", ("words of titles",), "has words of the titles", "says what the titles say", FEW_OF_TITLES),
     Idea("length", ("length",), "is rather long", "is long", "is short"),
     Idea("long words", ("long words",), "has long words", "has long words", "has short words"),
-    Idea("brackets", ("brackets",), *("has brackets",) * 2, "has no brackets"),
+    Idea("brackets", ("brackets",), "has brackets", "has brackets", "has no brackets"),
 )
 ABOUT = Idea("about", (), "is about the question", "is most about the question", "says little about the question")
 NEAR = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
-LIKELY = Idea(
-    "expected",
-    (),
-    "has words that most summaries would have",
-    "says what most summaries would say",
-    "has few words that summaries would have",
-)
+MOST_SAY, MOST_HAVE = "says what most summaries would say", "has words that most summaries would have"
+LIKELY = Idea("expected", (), MOST_HAVE, MOST_SAY, FEW_EXPECTED)
 LESS = {  # than the chosen ones
     PLACE: "later in its document",
     "central": "less central",
@@ -77,16 +59,14 @@ IGNORED = ("constant",)  # the same for every sentence
 
 
 def feature_of(column: str) -> str:
-    """The feature that a column is made of: the one in the table, or the name without its bin.
+    """The feature that a column is made of: its name without the bin.
 
     Examples
     --------
     >>> [feature_of(name) for name in ("lexrank 5/5 of cluster", "position 6+", "length rank", "shouts 2/3")]
     ['lexrank', 'position', 'length', 'shouts']
     """
-    plain = _BINS.sub("", column)
-    known = [f for idea in IDEAS for f in idea.features if plain == f or plain.startswith(f + " ")]
-    return max(known, key=len, default=plain)
+    return "position" if column.startswith("position ") else _BINS.sub("", column)
 
 
 def ideas_of(columns: Sequence[str]) -> dict[Idea, IntArray]:
@@ -109,34 +89,21 @@ def ideas_of(columns: Sequence[str]) -> dict[Idea, IntArray]:
 
 
 def levels(F: FloatArray, columns: Sequence[str]) -> FloatArray:
-    """How much of an idea each sentence has: the share of the others that have less, from its columns.
+    """How much of an idea each sentence has: the share of the others that have less, on average over its features.
 
-    Of a feature in bins it is the bin that counts; several features, and several columns of one, count alike.
+    Of a feature with a column for its number that counts, else its bin; an early position is much of it.
     """
-    names: dict[str, list[int]] = {}
+    features: dict[str, list[int]] = {}
     for j, column in enumerate(columns):
-        names.setdefault(_kind(column), []).append(j)
+        features.setdefault(feature_of(column), []).append(j)
     total = np.zeros(len(F))
-    for some in names.values():
-        value = F[:, some] @ np.array([_bin_of(columns[j], k) for k, j in enumerate(some)])
+    for name, own in features.items():
+        value = F[:, own[0]] if columns[own[0]] == name else F[:, own] @ np.arange(1.0, len(own) + 1)
+        value = -value if name == "position" else value
         order = np.sort(value)
         below, upto = np.searchsorted(order, value, "left"), np.searchsorted(order, value, "right")
         total += (below + upto - 1) / max(2 * (len(F) - 1), 1)
-    return total / len(names)
-
-
-def _kind(column: str) -> str:
-    """Columns that are the bins of one number have one name."""
-    found = re.fullmatch(r"(position) \S+|(.*) \d+/(\d+( of cluster)?)", column)
-    return column if found is None else (found[1] or f"{found[2]} /{found[3]}")
-
-
-def _bin_of(column: str, k: int) -> float:
-    """The bin that a column stands for; an early position is much of it. 1 for a column that is the number."""
-    found = _BINS.search(column)
-    if column.startswith("position "):
-        return -float(k)
-    return float(found[1]) if found and found[1] else 1.0
+    return total / len(features)
 
 
 def placed(sentence: Sentence, last: int, documents: int) -> str:

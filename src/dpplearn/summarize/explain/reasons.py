@@ -1,4 +1,17 @@
-"""Why a sentence is not in a summary: one reason, the first of these that holds, by its code.
+"""Why each sentence is in a summary, and why each other one is not.
+
+Beside the others chosen, Y', a sentence multiplies the probability of the set by q_i^2 r_i, where r_i = S_ii - S_iY'
+S_Y'^-1 S_Y'i is the part of it that they do not say. Its logarithm, less that of the average sentence, is a sum,
+
+    sum over ideas of theta_A . (f_iA - mean f_A)  +  log (r_i / mean r),
+
+a term for each idea A, which is some columns of the features together (`dpplearn.learning.relative`). At another
+diversity than the learned one it is q_i^2a and S(b) that count (`dpplearn.decoding.candidates`): at 0 nobody asks what
+others say already, at 1 nobody asks how good a sentence is, and neither is then a reason. Where sets are
+compared by their words (consensus), the share of a sentence's words that a summary is expected to have counts, too,
+against that of the average sentence.
+
+A sentence that is not in has one reason, the first of these that holds, by its code:
 
     excluded       somebody left it out
     same-words     a chosen sentence has the same words, or one that was considered in its place
@@ -18,90 +31,231 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.decoding.limits import fits
-from dpplearn.summarize.explain.because import Because
-from dpplearn.summarize.explain.explanation import NoCandidate, called, standing
-from dpplearn.summarize.explain.topics import Vocabulary, quoted
+from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
+from dpplearn.summarize.explain.explanation import Chosen, LeftOut, NoCandidate, contributions
+from dpplearn.summarize.explain.ideas import (
+    ABOUT,
+    ADDS,
+    LESS,
+    LIKELY,
+    NEAR,
+    OTHER_PLACE,
+    PLACE,
+    Idea,
+    ideas_of,
+    levels,
+    placed,
+)
+from dpplearn.summarize.explain.topics import Vocabulary, called, quoted, standing
+from dpplearn.summarize.explain.whole_set import others_than
 from dpplearn.summarize.model.choice import Choice, Decision
+from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.text.standing import LEAST, Lack
+from dpplearn.summarize.text.standing import LEAST as LEAST_WORDS
+from dpplearn.summarize.text.standing import Lack
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
 
-Why = tuple[str, str, tuple[int, ...]]  # a code, the words, and the sentences that it is out for
+NOTHING = 1e-6  # of a sentence at least, for a logarithm
+ASKED = Reason("pinned", "you asked for it", 0.0)
 
 
 class Reasons:
-    """What was decided about the sentences of a cluster."""
+    """What speaks for the sentences Y of a summary, and against the others; each is looked at when somebody asks.
 
-    def __init__(self, decision: Decision, choice: Choice, because: Because, vocabulary: Vocabulary) -> None:
-        ready, self.budget, self.unit = decision.ready, decision.budget, decision.unit
-        self.choice, self.because, self.vocabulary = choice, because, vocabulary
-        self.read, self.q, self.question, self.likeness = ready.read, ready.dpp.quality, ready.question, ready.likeness
-        read, q, subset, texts = self.read, self.q, choice.subset, ready.read.texts
-        chosen = [texts[i] for i in subset]
-        self.subset, self.excluded = set(subset.tolist()), set(decision.excluded.tolist())
-        self.leaning = set(() if choice.leaning is None else choice.leaning.tolist())
-        self.weakest, self.size = q[subset].min(), joined_length(chosen, self.unit)
-        self.usual = float(np.average(q[subset], weights=read.costs(self.unit)[subset]))  # of a word of the summary
-        self.alone, self.beside = lengths_with([], texts, self.unit), lengths_with(chosen, texts, self.unit)
-        if read.forms is not None:  # what holds of a sentence holds of all its forms: of the shortest, of the best
-            self.q = over_forms(np.maximum, q, read.forms)
-            self.alone, self.beside = (over_forms(np.minimum, sizes, read.forms) for sizes in (self.alone, self.beside))
+    `numbers` are the others, best first, and `covered` the good ones among them, most covered first.
+    """
+
+    def __init__(self, decision: Decision, choice: Choice, Y: IntArray) -> None:
+        ready, read, unit = decision.ready, decision.ready.read, decision.unit
+        self.decision, self.choice, self.Y, self.ready, self.read = decision, choice, Y, ready, read
+        self.vocabulary, self.texts = Vocabulary.of(read), [read.texts[i] for i in Y]
+        self.budget, self.unit, self.size = decision.budget, unit, joined_length(self.texts, unit)
+        self.marginals = ready.marginals(decision.pinned, decision.excluded)
+        q = self.q = ready.dpp.quality
+        self.usual = float(np.average(q[Y], weights=read.costs(unit)[Y]))  # of a word of the summary
+        rest = others_than(Y, read.forms, q.size)
+        rest = rest[np.argsort(-q[rest], kind="stable")]
+        share = covered_shares(ready.dpp.similarity, rest, Y)
+        self.redundancy: dict[int, float] = dict(zip(rest.tolist(), share.tolist(), strict=True))
+        self.numbers: list[int] = rest.tolist()
+        good = rest[np.argsort(-share, kind="stable")]
+        self.covered: list[int] = good[q[good] >= np.median(q)].tolist()
+        if read.forms is not None:  # what holds of a sentence holds of its best form
+            best = np.zeros(q.size)
+            np.maximum.at(best, read.forms, q)
+            self.q = best[read.forms]
         # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
-        self.considered = read.considered([*subset, *np.setdiff1d(np.arange(q.size), decision.excluded)])
+        self.considered = read.considered([*Y, *np.setdiff1d(np.arange(q.size), decision.excluded)])
+        self.ideas = ideas_of(ready.model.quality_.names)
+        self.relative = Relative(ready.model, read.items, self.ideas)
+        self.power, self.share = exponents(decision.diversity)  # a and b
+        self.amounts: dict[Idea, FloatArray] = {
+            idea: self.power * amounts for idea, amounts in self.relative.amounts.items()
+        }
+        self.more: dict[Idea, FloatArray] = {}  # what is no feature: a number for each sentence
+        if ready.question is not None:
+            lift = self.more[ABOUT] = ready.question.lift
+            self.amounts[ABOUT] = 2.0 * self.power * (lift - lift.mean())
+        if decision.decoder == "consensus" and choice.chance is not None:
+            likely = self.more[LIKELY] = likely_words(ready, choice.chance, decision.pinned)
+            self.amounts[LIKELY] = np.log(likely / likely.mean())
+        self.last = np.zeros(len(read.cluster.documents))
+        np.maximum.at(self.last, read.document_numbers, self.position)
 
-    def of(self, i: int) -> Why:
-        """Why sentence i was left out."""
-        if i in self.excluded:
-            return "excluded", "you left it out", ()
-        twin = self.considered[self.read.twins[i]]
+    def why(self, i: int) -> Chosen | LeftOut:
+        """Why a sentence is in the summary, or why it is not; a form of one speaks of that."""
+        forms = self.read.forms
+        if forms is not None and i not in self.redundancy:
+            i = next(j for j in (*self.Y.tolist(), *self.numbers) if forms[j] == forms[i])
+        return self.left_out(i) if i in self.redundancy else self.chosen(i)
+
+    # What speaks for a chosen sentence
+
+    def chosen(self, i: int) -> Chosen:
+        """A sentence of the summary: at most three reasons that count, the strongest first, or what else holds."""
+        pinned, others = bool(np.isin(i, self.decision.pinned)), np.setdiff1d(self.Y, i)
+        every = [] if pinned else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
+        reasons = (ASKED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
+        terms = contributions(self.ready.names, self.ready.contributions[i])
+        alone = self.vocabulary.only(i, others) if others.size else ()
+        own = self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.marginals[i])
+        return Chosen(*own, terms, pinned, reasons, alone)
+
+    def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
+        """Where no idea counts by itself: all of them together, or the room that there was."""
+        if self.ready.n == 1:
+            return Reason("only", "the only sentence", 0.0)
+        total = sum(reason.amount for reason in every)
+        whole = Reason("all", "a little of everything", total, self.error(i, *self.ideas))
+        return whole if whole.counts else Reason("room", "no better than others, but there was room for it", total)
+
+    def by(self, idea: Idea, i: int) -> Reason:
+        """What one idea says of a sentence."""
+        words, question = idea.words(self.level(idea, i)), self.ready.question
+        if idea.name == PLACE:
+            words = placed(self.read.sentences[i], int(self.last[self.read.document_numbers[i]]), len(self.last))
+        if idea is ABOUT and question is not None and not question.shares[i]:
+            words = NEAR
+        error = None if idea in self.more else self.error(i, idea)
+        return Reason(idea.name, words, float(self.amounts[idea][i]), error)
+
+    def level(self, idea: Idea, i: int) -> float:
+        """How much of an idea a sentence has, as a share of the others."""
+        return float(self.levels[idea][i])
+
+    @cached_property
+    def levels(self) -> dict[Idea, FloatArray]:
+        names, values = self.ready.model.quality_.names, np.nan_to_num(self.relative.values)
+        found = {idea: levels(values[:, own], [names[j] for j in own]) for idea, own in self.ideas.items()}
+        return found | {idea: levels(x[:, None], [idea.name]) for idea, x in self.more.items()}
+
+    def error(self, i: int, *ideas: Idea) -> float | None:
+        """The standard error of what ideas add for a sentence together."""
+        found = self.relative.error(i, *ideas)
+        return None if found is None else self.power * found
+
+    def adds(self, i: int) -> list[Reason]:
+        """That it says what no other chosen sentence does, against what the average sentence would beside them."""
+        others = np.setdiff1d(self.Y, i)
+        if not others.size:
+            return []
+        S = mixed(self.ready.dpp.similarity, self.share)
+        beside = np.setdiff1d(np.arange(len(S)), others)
+        own = 1.0 - covered_shares(S, beside, others)
+        mine = max(float(own[np.searchsorted(beside, i)]), NOTHING)
+        amount = float(np.log(mine / max(float(own.mean()), NOTHING)))
+        return [Reason(ADDS, "says what no other chosen sentence does", amount)]
+
+    # What speaks against the others
+
+    def left_out(self, i: int) -> LeftOut:
+        """A sentence that is not in the summary."""
+        C, sentences = self.ready.likeness, self.read.sentences
+        j = int(self.Y[C[i, self.Y].argmax()])
+        like = sentences[j], float(C[i, j]), self.vocabulary.shared(i, j), self.redundancy[i]
+        own = sentences[i], i, float(self.ready.dpp.quality[i]), float(self.marginals[i])
+        code, words, *by = self.against(i)
+        return LeftOut(*own, *like, code, words, tuple(by))
+
+    def against(self, i: int) -> tuple[str, str] | tuple[str, str, int]:
+        """A code, the words, and the chosen sentence that it is out for, where there is one."""
+        read, choice, question = self.read, self.choice, self.ready.question
+        if i in self.decision.excluded:
+            return "excluded", "you left it out"
+        twin, forms = self.considered[read.twins[i]], [i]
         same = "same-words", f"has the words of {self.where(twin)}"
-        if twin in self.subset:
-            return (*same, (int(twin),))
-        if not fits(self.alone[i], self.budget):
-            longer = f"longer than the whole summary may be: {self.alone[i]:g} of {measured(self.budget, self.unit)}"
-            return "too-long", longer, ()
+        if twin in self.Y:
+            return *same, int(twin)
+        if read.forms is not None:
+            forms = np.flatnonzero(read.forms == read.forms[i]).tolist()
+        texts = [read.texts[k] for k in forms]
+        alone, beside = (min(lengths_with(some, texts, self.unit)) for some in ([], self.texts))
+        if not fits(alone, self.budget):
+            return "too-long", f"longer than the whole summary may be: {alone:g} of {measured(self.budget, self.unit)}"
         if twin != i:
-            return (*same, ())
-        if i in self.leaning:
-            lack = self.read.lacks[i]
-            return "not-alone", LACKS[lack] if lack else "does not stand alone", ()
-        said = self.said_by(i) if self.choice.likeness else None
+            return same
+        if choice.leaning is not None and i in choice.leaning:
+            lack = read.lacks[i]
+            return "not-alone", LACKS[lack] if lack else "does not stand alone"
+        said = self.said_by(i) if self.decision.likeness_counts else None
         if said is not None:
             shared = quoted(self.vocabulary.shared(i, said)[:3])
-            return "redundant", f"said already by {self.where(said)}{f': {shared}' if shared else ''}", (said,)
-        if self.less_relevant(i):
-            return "less-relevant", "less close to the question than the chosen ones", ()
-        return (*self.not_worth(i), ())
-
-    def said_by(self, i: int) -> int | None:
-        """The chosen sentence that says what this one says, the one most like it first."""
-        for j in sorted(self.subset, key=lambda j: -self.likeness[i, j]):
-            if self.vocabulary.says(j, i):
-                return j
-        return None
-
-    def less_relevant(self, i: int) -> bool:
-        """Whether it is weaker than every chosen sentence because of the question alone."""
-        if self.question is None or not self.choice.quality or self.q[i] >= self.weakest:
-            return False
-        q = self.q / self.question.factor
-        return bool(q[i] >= q[self.choice.subset].min())
-
-    def not_worth(self, i: int) -> tuple[str, str]:
-        """Why a sentence that nobody ruled out and that nothing repeats was left out."""
-        likely, least, room = self.choice.likely, self.choice.least, bool(fits(self.beside[i], self.budget))
-        if room and likely is not None and least is not None and likely[i] < least:
-            share = f"{likely[i]:.1%} likely in a summary of this length, of {least:.1%} that it takes"
+            return "redundant", f"said already by {self.where(said)}{f': {shared}' if shared else ''}", said
+        if question is not None and self.decision.quality_counts and self.q[i] < self.ready.dpp.quality[self.Y].min():
+            own = self.q / question.factor
+            if own[i] >= own[self.Y].min():  # weaker than every chosen sentence, because of the question alone
+                return "less-relevant", "less close to the question than the chosen ones"
+        room = bool(fits(beside, self.budget))
+        if room and choice.likely is not None and choice.least is not None and choice.likely[i] < choice.least:
+            share = f"{choice.likely[i]:.1%} likely in a summary of this length, of {choice.least:.1%} that it takes"
             return "adds-nothing", f"would add nothing: {share} to be worth having"
-        if self.choice.quality and self.q[i] < self.usual:
-            behind = self.because.behind(i)
+        if self.decision.quality_counts and self.q[i] < self.usual:
+            behind = self.behind(i)
             return "weaker", f"weaker than the chosen ones on average{f': {behind}' if behind else ''}"
         if room:
             return "better-without", "it would fit, but the set is better without it"
-        needs, left = measured(self.beside[i] - self.size, self.unit), max(self.budget - self.size, 0.0)
+        needs, left = measured(beside - self.size, self.unit), max(self.budget - self.size, 0.0)
         return "does-not-fit", f"no room: takes {needs}, with {left:g} left"
+
+    def said_by(self, i: int) -> int | None:
+        """The chosen sentence that says what this one says, the one most like it first."""
+        order = self.Y[np.argsort(-self.ready.likeness[i, self.Y], kind="stable")].tolist()
+        return next((j for j in order if self.vocabulary.says(j, i)), None)
+
+    def behind(self, i: int) -> str:
+        """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
+        gaps = {idea: float(self.amounts[idea][i] - mean) for idea, mean in self.means.items()}
+        found = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
+        return ", ".join(self.less(idea, i) for idea in found)
+
+    @cached_property
+    def means(self) -> dict[Idea, float]:
+        """What each idea adds for those that were chosen, on average."""
+        return {idea: float(amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
+
+    def less(self, idea: Idea, i: int) -> str:
+        """That a sentence has less of an idea than those that were chosen, or of what it has instead."""
+        if idea.name == PLACE and not self.is_later(i):
+            return OTHER_PLACE
+        return LESS.get(idea.name) or idea.words(self.level(idea, i))
+
+    def is_later(self, i: int) -> bool:
+        """Whether it stands later than the chosen ones do on average: by sentences, or as a share of its document.
+
+        Of what opens a document that is never true, though it may be worth less there than elsewhere: each of ten
+        documents of one sentence opens one.
+        """
+        position, part = self.position, self.position / self.last[self.read.document_numbers]
+        return bool(position[i] > 1 and (position[i] > position[self.Y].mean() or part[i] > part[self.Y].mean()))
+
+    @cached_property
+    def position(self) -> FloatArray:
+        """That of each sentence in its document."""
+        return self.read.in_document[0]
 
     def where(self, i: int) -> str:
         """The document of a sentence, and its place there."""
@@ -109,21 +263,31 @@ class Reasons:
         return standing(self.read.cluster.documents[sentence.document].id, sentence)
 
 
-def over_forms(of_forms: np.ufunc, values: FloatArray, forms: IntArray) -> FloatArray:
-    """The largest or least of the values of all forms of a sentence, for each of them.
+def likely_words(ready: Prepared, chance: FloatArray, pinned: IntArray) -> FloatArray:
+    """The share of each sentence's words that a summary drawn from the model is expected to have: consensus counts it.
 
-    Examples
-    --------
-    >>> over_forms(np.minimum, np.array([3.0, 2.0, 5.0]), np.array([0, 0, 1]))
-    array([2., 2., 5.])
+    Of words that are expected E N_t times, a sentence that has a_t of them gets min(a_t, E N_t).
     """
-    order = np.argsort(forms, kind="stable")
-    first = np.unique(forms[order], return_index=True)[1]
-    return np.asarray(of_forms.reduceat(values[order], first)[np.unique(forms, return_inverse=True)[1]])
+    counts, chance = ready.agreement[0][1], chance.copy()
+    chance[pinned] = 1.0
+    shared = counts.copy()
+    shared.data = np.minimum(counts.data, (counts.T @ chance)[counts.indices])
+    found = np.asarray(shared.sum(axis=1)) / np.maximum(np.asarray(counts.sum(axis=1)), 1.0)
+    return np.asarray(np.maximum(found, NOTHING))
+
+
+def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
+    """How much of each item the subset Y covers: S_iY S_Y^-1 S_Yi, from 0 to 1.
+
+    The inverse is that on what Y spans: where the chosen depend on each other, it is what a subset of them spans.
+    """
+    A = S[np.ix_(items, Y)]
+    inverse = np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True)
+    return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)
 
 
 LACKS = {
-    Lack.SHORT: f"has fewer than {LEAST} words",
+    Lack.SHORT: f"has fewer than {LEAST_WORDS} words",
     Lack.QUESTION: "is a question",
     Lack.ANSWER: "is an answer, or polite",
     Lack.INSTRUCTION: "tells its reader what to do",

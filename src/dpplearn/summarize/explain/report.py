@@ -8,8 +8,8 @@ from string import Template
 
 from dpplearn._checks import count_of
 from dpplearn.summarize.corpora.cluster import Document, Sentence
-from dpplearn.summarize.explain.explanation import called
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.explain.topics import called
 from dpplearn.summarize.text.units import measured
 
 

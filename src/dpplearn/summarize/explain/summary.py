@@ -15,10 +15,9 @@ from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.because import ASKED, Because, covered_shares, likely_words
-from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, called, contributions, place
+from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, place
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
-from dpplearn.summarize.explain.topics import Vocabulary
+from dpplearn.summarize.explain.topics import called
 from dpplearn.summarize.explain.whole_set import whole_set
 from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.features import Featurized
@@ -82,16 +81,6 @@ class Summary:
         """The cluster as it was prepared."""
         return self.decision.ready
 
-    @property
-    def pinned(self) -> IntArray:
-        """The sentences that had to be in."""
-        return self.decision.pinned
-
-    @property
-    def excluded(self) -> IntArray:
-        """The sentences that had to be out."""
-        return self.decision.excluded
-
     def __str__(self) -> str:
         return self.text
 
@@ -99,11 +88,6 @@ class Summary:
     def subset(self) -> IntArray:
         """The numbers of the sentences, sorted."""
         return np.sort(self.order)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The terms that qualities are made of."""
-        return self.ready.names
 
     @property
     def read(self) -> Featurized:
@@ -118,7 +102,7 @@ class Summary:
     @cached_property
     def marginals(self) -> FloatArray:
         """Probability of every sentence given what is pinned and excluded; budget and diversity do not change it."""
-        return self.ready.marginals(self.pinned, self.excluded)
+        return self.ready.marginals(self.decision.pinned, self.decision.excluded)
 
     def explain(self) -> Explanation:
         """Why these sentences, and not others."""
@@ -126,28 +110,10 @@ class Summary:
 
     @cached_property
     def _explanation(self) -> Explanation:
-        read, q, p, Y, C = self.read, self.dpp.quality, self.marginals, self.subset, self.ready.likeness
-        terms, vocabulary = self.ready.contributions[self.order], Vocabulary.of(read)
-        likely, pinned = None, set(self.pinned.tolist())
-        if self.decision.decoder == "consensus" and self.worth.chance is not None:
-            likely = likely_words(self.ready, self.worth.chance, self.pinned)
-        because = Because(self.ready, Y, vocabulary, likely, self.decision.diversity)
-        chosen = [
-            Chosen(read.sentences[i], i, float(q[i]), float(p[i]), contributions(self.names, terms[k]), i in pinned,
-                   (ASKED,) if i in pinned else because.reasons(i), because.alone(i))
-            for k, i in enumerate(self.order.tolist())
-        ]  # fmt: skip
-        others = NotChosen(self, Reasons(self.decision, self.worth, because, vocabulary), vocabulary)
-        documents = tuple(document.id for document in read.cluster.documents)
-        leaning = self.worth.leaning
-        barred = self.excluded if leaning is None else np.union1d(self.excluded, leaning)
-        was_choice = read.passed or np.setdiff1d(others.numbers, barred).size
-        free, cost = np.setdiff1d(Y, self.pinned)[: None if was_choice else 0], read.costs(self.unit)
-        names = tuple(map(called, documents))
-        twins = np.array(read.twins)
-        same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
-        together = whole_set(read.sentences, Y, same, C, vocabulary, names, self.worth.chance, cost, free)
-        return Explanation(tuple(chosen), others, together, documents, set_aside(read), read.passed)
+        given = self.decision, self.worth, self.subset
+        reasons, documents = Reasons(*given), tuple(document.id for document in self.read.cluster.documents)
+        chosen = tuple(map(reasons.chosen, self.order.tolist()))
+        return Explanation(chosen, reasons, whole_set(*given), documents, set_aside(self.read), self.read.passed)
 
     def why(self, number: int) -> Chosen | LeftOut:
         """Why a sentence is in the summary, or why it is not, by its number in `read.sentences`.
@@ -223,38 +189,3 @@ def plain_markdown(text: str) -> str:
     """
     text = re.sub(r"([\\`*_\[\]<>&|~$^])", r"\\\1", " ".join(text.split()))
     return re.sub(r"^(\d*)([-+#=.)])", r"\1\\\2", text)  # a sign is escaped, a figure cannot be
-
-
-class NotChosen:
-    """The sentences that are not in a summary, and why; each is looked at when somebody asks."""
-
-    def __init__(self, summary: Summary, reasons: Reasons, vocabulary: Vocabulary) -> None:
-        self.summary, self.reasons, self.vocabulary = summary, reasons, vocabulary
-        q, Y = summary.dpp.quality, summary.subset
-        rest = left_out(summary.read.forms, q.size, Y)
-        rest = rest[np.argsort(-q[rest], kind="stable")]
-        share = covered_shares(summary.dpp.similarity, rest, Y)
-        self.share = dict(zip(rest.tolist(), share.tolist(), strict=True))
-        self.numbers: list[int] = rest.tolist()
-        good = rest[np.argsort(-share, kind="stable")]
-        self.covered: list[int] = good[q[good] >= np.median(q)].tolist()
-
-    def why(self, number: int) -> LeftOut:
-        """Why a sentence is not in the summary; a shorter form of one that is stands for the sentence."""
-        found, Y = self.summary, self.summary.subset
-        C, q, p = found.ready.likeness, found.dpp.quality, found.marginals
-        if number not in self.share:  # a form of a sentence
-            forms = found.read.forms
-            number = next(i for i in self.numbers if forms is not None and forms[i] == forms[number])
-        j = int(Y[C[number, Y].argmax()])
-        like = found.read.sentences[j], float(C[number, j]), self.vocabulary.shared(number, j), self.share[number]
-        own = found.read.sentences[number], number, float(q[number]), float(p[number])
-        return LeftOut(*own, *like, *self.reasons.of(number))
-
-
-def left_out(forms: IntArray | None, n: int, Y: IntArray) -> IntArray:
-    """The items that are not in Y; where sentences have shorter forms, the sentences of which no form is."""
-    if forms is None:
-        return np.setdiff1d(np.arange(n), Y)
-    first = np.unique(forms, return_index=True)[1]
-    return first[~np.isin(forms[first], forms[Y])]

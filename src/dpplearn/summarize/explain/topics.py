@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
@@ -16,11 +17,11 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray
+from dpplearn.summarize.corpora.document import Sentence
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.language import small_words
-from dpplearn.summarize.text.word_lists import word_lists, word_set
-from dpplearn.summarize.text.words import SINGLE
+from dpplearn.summarize.text.words import SINGLE, word_lists, word_set
 
 SMALL_WORD = 3  # letters of words that mean little, unless they are names or written in characters
 LONG_WORD = 8  # letters: shorter words weigh less, as they are less often what a text is about
@@ -58,8 +59,9 @@ class Vocabulary:
     """
 
     def __init__(self, read: SplitCluster) -> None:
-        self.texts, self.sentences, self.words = read.texts, read.sentences, [in_twos(tokens) for tokens in read.words]
-        self.count = Counter(word for tokens in self.words for word in {*tokens})
+        self.texts, self.sentences = read.texts, read.sentences
+        self.words = [frozenset(in_twos(tokens)) for tokens in read.words]  # of each sentence
+        self.count = Counter(chain.from_iterable(self.words))
         self.meaning = {word for word in self.count if self._means(word)}
 
     @classmethod
@@ -110,37 +112,44 @@ class Vocabulary:
 
     def shared(self, i: int, j: int) -> tuple[str, ...]:
         """The words that two sentences have in common, those that weigh most first."""
-        return self.strongest({*self.words[i]} & {*self.words[j]}, 2 * FEW_WORDS)
+        return self.strongest(self.words[i] & self.words[j], 2 * FEW_WORDS)
 
     def says(self, j: int, i: int) -> bool:
         """Whether sentence j says what sentence i says: most of its words by weight, and every name and figure of it.
 
         Of a sentence without a word that means something, nobody can tell: that is False.
         """
-        theirs, own = {*self.words[j]}, {*self.words[i]}
-        means = own & self.meaning
-        total = sum(map(self.worth, means))
-        exact = {word for word in own if word[0].isdigit() or (word in means and self.is_name(word))}
-        return exact <= theirs and total > 0.0 and sum(map(self.worth, means & theirs)) >= MOST * total
+        theirs, own = self.words[j], self.words[i]
+        exact = own & self.exact <= theirs
+        return exact and 0.0 < MOST * sum(map(self.worth, own)) <= sum(map(self.worth, own & theirs))
+
+    @cached_property
+    def exact(self) -> set[str]:
+        """Names and figures."""
+        return {word for word in self.count if word[0].isdigit() or (word in self.meaning and self.is_name(word))}
 
     def only(self, i: int, others: IntArray) -> tuple[str, ...]:
         """Words of a sentence that none of the others has."""
-        return self.strongest({*self.words[i]} - self.said(others))
+        return self.strongest(self.words[i] - self.said(others))
 
     def said(self, subset: IntArray) -> set[str]:
         """All words of some sentences."""
-        return {word for j in subset.tolist() for word in self.words[j]}
+        return set().union(*(self.words[j] for j in subset.tolist()))
 
     def covered(self, subset: IntArray) -> float:
         """The share that a set has of what the words of the cluster weigh: of those that several sentences have.
 
         Of all of them, where sentences have hardly one in common.
         """
-        several = {word for word in self.meaning if self.count[word] > 1}
-        weights = {word: self.worth(word) for word in (several if len(several) >= SEVERAL else self.meaning)}
-        said = self.said(subset)
-        total = sum(weights.values())
-        return sum(weight for word, weight in weights.items() if word in said) / total if total else 1.0
+        several = self.meaning & self.several
+        words = several if len(several) >= SEVERAL else self.meaning
+        total = math.fsum(map(self.worth, words))
+        return math.fsum(map(self.worth, words & self.said(subset))) / total if total else 1.0
+
+    @cached_property
+    def several(self) -> set[str]:
+        """Words that several sentences have."""
+        return {word for word, count in self.count.items() if count > 1}
 
     def missing(self, subset: IntArray, most: int = TOPICS) -> tuple[Topic, ...]:
         """What a set says nothing of: the sentence with most of it, with its words; then the next, without these.
@@ -151,13 +160,13 @@ class Vocabulary:
         topics: list[Topic] = []
         rest = [i for i in range(len(self.words)) if i not in {*subset.tolist()}]
         while rest and len(topics) < most:
-            new = [{word for word in self.words[i] if word not in gone and self.count[word] > 1} for i in rest]
+            new = [(self.words[i] & self.several) - gone for i in rest]
             worth = [sum(map(self.worth, words)) for words in new]
             k = int(np.argmax(worth))
             words = self.strongest(new[k])
             if len(words) < 2:
                 break
-            has = {one.document for one, said in zip(self.sentences, self.words, strict=True) if new[k] & {*said}}
+            has = {one.document for one, said in zip(self.sentences, self.words, strict=True) if new[k] & said}
             topics.append(Topic(words, rest[k], len(has)))
             gone |= new[k]
         return tuple(topics)
@@ -214,3 +223,19 @@ def is_right_to_left(word: str) -> bool:
     (True, False)
     """
     return unicodedata.bidirectional(word[-1:]) in ("R", "AL") if word else False
+
+
+def called(document: str) -> str:
+    """What words call a document, from its id: one that has only a number is "document 2".
+
+    Examples
+    --------
+    >>> called("2"), called("report.txt")
+    ('document 2', 'report.txt')
+    """
+    return f"document {document}" if document.isdigit() else document
+
+
+def standing(document: str, sentence: Sentence) -> str:
+    """Where a sentence stands, in words, from the id of its document."""
+    return f"{called(document)}, sentence {sentence.position}"

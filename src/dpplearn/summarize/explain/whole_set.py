@@ -11,7 +11,8 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.topics import Topic, Vocabulary, quoted
+from dpplearn.summarize.explain.topics import Topic, Vocabulary, called, quoted
+from dpplearn.summarize.model.choice import Choice, Decision
 
 SURE, FAIRLY = 0.6, 0.3  # of a summary that its like has, from which on the choice is sure, and fairly so
 MUCH_ALIKE = 0.5  # a cosine from which on two sentences say much of the same
@@ -122,11 +123,27 @@ def sureness(chance: FloatArray, cost: FloatArray, free: IntArray) -> Sureness |
     return Sureness(kept, free.size, share, f"{how}: {often}")
 
 
-def whole_set(
-    sentences: Sequence[Sentence], Y: IntArray, same: IntArray, C: FloatArray, vocabulary: Vocabulary,
-    names: Sequence[str], chance: FloatArray | None, cost: FloatArray, free: IntArray,
-) -> WholeSet:  # fmt: skip
-    """All of it, of the sentences Y of a cluster, of which `free` were to choose; `same` have the words of these."""
-    covered = covers([sentences[i] for i in same], names, vocabulary.covered(Y), len(sentences))
-    sure = None if chance is None else sureness(chance, cost, free)
-    return WholeSet(covered, leaves_out(covered, vocabulary.missing(Y), names), alikeness(C, Y), sure)
+def whole_set(decision: Decision, choice: Choice, Y: IntArray) -> WholeSet:
+    """All of it, of the sentences Y that were chosen."""
+    ready, read, vocabulary = decision.ready, decision.ready.read, Vocabulary.of(decision.ready.read)
+    names, twins = [called(one.id) for one in read.cluster.documents], np.array(read.twins)
+    same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
+    covered = covers([read.sentences[i] for i in same], names, vocabulary.covered(Y), len(read))
+    barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
+    was_choice = read.passed or np.setdiff1d(others_than(Y, read.forms, ready.n), barred).size
+    free, cost = np.setdiff1d(Y, decision.pinned)[: None if was_choice else 0], read.costs(decision.unit)
+    sure = None if choice.chance is None else sureness(choice.chance, cost, free)
+    return WholeSet(covered, leaves_out(covered, vocabulary.missing(Y), names), alikeness(ready.likeness, Y), sure)
+
+
+def others_than(Y: IntArray, forms: IntArray | None, n: int) -> IntArray:
+    """The sentences that are not in Y; where they have shorter forms, those of which no form is.
+
+    Examples
+    --------
+    >>> others_than(np.array([4]), np.array([0, 0, 1, 2, 2, 2]), 6)
+    array([0, 2])
+    """
+    own = np.arange(n) if forms is None else forms
+    first = np.unique(own, return_index=True)[1]
+    return np.asarray(first[~np.isin(own[first], own[Y])])

@@ -13,7 +13,7 @@ q is multiplied by a power of the relevance. The similarities, and so the divers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,11 +23,10 @@ from scipy import sparse
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import short_repr
 from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.tfidf import word_counts
 from dpplearn.summarize.text.language import small_words
-from dpplearn.summarize.text.word_lists import word_set
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import word_set, words
 
 STRENGTH = 0.7
 FAR = 5.0  # standard deviations, beyond which more relevance adds nothing
@@ -52,7 +51,7 @@ class Question:
     @classmethod
     def of(cls, read: SplitCluster, text: str) -> Question:
         """Ask it of the sentences of a cluster."""
-        rows, direct = directly(read.words, asked_words(text))
+        rows, direct = directly(*read.numbered, asked_words(text))
         r = spread_over(rows, direct)
         z = np.log(r + LEAST_RELEVANCE * r.mean()) if r.any() else r
         spread = float(z.std())
@@ -102,33 +101,29 @@ def asked_words(text: str) -> list[str]:
     return [word for word in found if word not in ASKING and word not in small_words()] or found
 
 
-def relevance(sentences: Sequence[Sequence[str]], question: Sequence[str]) -> FloatArray:
-    """How relevant each sentence, given by its words, is to the words of a question; 0 for all where none has one.
-
-    Examples
-    --------
-    >>> said = [["the", "dam", "cost", "much"], ["much", "money", "went"], ["rain", "fell"]]
-    >>> r = relevance(said, ["costs"])
-    >>> bool(r[0] > r[1] > r[2] == 0)
-    True
-    """
-    return spread_over(*directly(sentences, question))
-
-
-def directly(sentences: Sequence[Sequence[str]], question: Sequence[str]) -> tuple[sparse.csr_array, FloatArray]:
-    """Rows of length 1 for the sentences, words weighed, and the cosine of each with a question, up to a factor."""
-    counts, columns = word_counts(sentences)
-    n = len(sentences)
-    idf = np.log((1.0 + n) / (0.5 + np.bincount(counts.indices, minlength=counts.shape[1])))
+def directly(
+    said: Numbered, columns: Mapping[str, int], question: Sequence[str]
+) -> tuple[sparse.csr_array, FloatArray]:
+    """Rows of length 1 for sentences, words weighed, and the cosine of each with a question, up to a factor."""
+    rows = said.counts()
+    n = rows.shape[0]
+    idf = np.log((1.0 + n) / (0.5 + np.bincount(rows.indices, minlength=rows.shape[1])))
     asked = idf * matching(list(columns), question)
-    rows = counts.copy()
     rows.data = np.sqrt(rows.data) * idf[rows.indices]
     rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1])), np.diff(rows.indptr))
     return rows, np.asarray(rows @ asked)
 
 
 def spread_over(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
-    """Relevance after the walk over the cosines of the rows, in units of the mean of what is direct."""
+    """Relevance after the walk over the cosines of the rows, in units of the mean of what is direct; or 0 for all.
+
+    Examples
+    --------
+    >>> said = [["the", "dam", "cost", "much"], ["much", "money", "went"], ["rain", "fell"]]
+    >>> r = spread_over(*directly(*Numbered.of(said), ["costs"]))
+    >>> bool(r[0] > r[1] > r[2] == 0)
+    True
+    """
     total = float(direct.sum())
     if total <= 0.0:
         return np.zeros(direct.size)
@@ -149,11 +144,10 @@ def matching(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:
     >>> matching(["costs", "cost", "coast", "dam"], ["cost"]).round(2)
     array([0.44, 1.  , 0.  , 0.  ])
     """
-    asked = [_triples(word) for word in question]
-    rows, columns = word_counts([_triples(word) for word in vocabulary])
-    common = (rows @ word_counts(asked, columns)[0].T).tocoo()
-    sizes = np.diff(rows.indptr)[common.row] + np.array([len(one) for one in asked])[common.col]
-    alike = 2.0 * common.data / sizes
+    counts = Numbered.of(map(_triples, [*vocabulary, *question]))[0].counts()
+    size, n = np.diff(counts.indptr), len(vocabulary)
+    common = (counts[:n] @ counts[n:].T).tocoo()
+    alike = 2.0 * common.data / (size[:n][common.row] + size[n:][common.col])
     found = np.zeros(len(vocabulary))
     for k in np.flatnonzero(alike >= SAME_WORD):
         i, j = common.row[k], common.col[k]

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
-from dpplearn.decoding.candidates import check_diversity
+from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.limits import fits
+from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.worth import Worth
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
+
+SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
+TYPICAL_SAMPLES = 200_000  # and "typical" at most
 
 
 class Choice(NamedTuple):
     """The sentences chosen; what the others were measured by, and the least of it that is worth having.
 
     That is their probability beside those chosen, and for a consensus beside what had to be in. Both are None where the
-    budget was to be filled. Whether quality counted, and whether likeness to others did, depends on the diversity.
-    `leaning` are sentences that stayed out because they lean on others; `chance` is the probability of each in a
-    summary of this length that the model draws, given what must be in and out.
+    budget was to be filled. `leaning` are sentences that stayed out because they lean on others; `chance` is the
+    probability of each in a summary of this length that the model draws, given what must be in and out.
     """
 
     subset: IntArray
     likely: FloatArray | None = None
     least: float | None = None
-    quality: bool = True
-    likeness: bool = True
     leaning: IntArray | None = None
     chance: FloatArray | None = None
 
@@ -38,93 +38,13 @@ class Choice(NamedTuple):
         return short_repr(self)
 
 
-def choose(
-    ready: Prepared,
-    decoder: str,
-    budget: float,
-    unit: Unit,
-    allowed: Mask,
-    pinned: IntArray,
-    *,
-    fill: bool = False,
-    diversity: float = 0.5,
-    overrun: float = 0.0,
-    **options: Any,
-) -> Choice:
-    """The best set within the budget, of sentences that are worth having (`dpplearn.summarize.model.worth`).
-
-    With `fill`, the decoder chooses among all that is allowed, as it is defined. Else the most probable sets also lose
-    what is not worth having beside the rest, and get what is. Consensus sets do not: that a sentence says again what
-    another says is in the agreement that they maximize. In sentences the budget is a number, and there are so
-    many, where so many are allowed. Empty where none fits.
-    """
-    found = partial(
-        Choice, quality=check_diversity(diversity) < 1.0, likeness=diversity > 0.0 or decoder == "consensus"
-    )
-    texts, cost, bound, out = ready.read.texts, ready.read.costs(unit), limit(budget, unit), np.flatnonzero(~allowed)
-    forms = ready.read.forms
-    if not (fits(cost[allowed], bound).any() or pinned.size):
-        return found(pinned)
-    if (unit == "sentences" or ready.read.passed) and allowed[pinned].all():
-        every = best_forms(ready, allowed)  # so many are asked for; or more than a first choice kept
-        if fits(joined_length([texts[i] for i in every], unit), budget):
-            return found(every)
-
-    def decoded(among: Mask) -> IntArray:
-        given: dict[str, Any] = {"diversity": diversity, "overrun": overrun, "include": pinned, **options}
-        subset = np.sort(ready.decode(decoder, cost, bound, exclude=~among, **given))
-        return trimmed(ready, subset, pinned, budget + overrun, unit)
-
-    def room(subset: IntArray, among: Mask) -> Mask:
-        free = among & allowed
-        free[subset] = False
-        if forms is not None:
-            free &= ~np.isin(forms, forms[subset])
-        asked = np.flatnonzero(free)
-        free[asked] = fits(lengths_with([texts[i] for i in subset], [texts[i] for i in asked], unit), budget)
-        return np.asarray(free)
-
-    if fill and unit != "sentences":
-        return found(decoded(allowed))
-    worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out, forms)
-    if decoder != "consensus" or unit == "sentences":
-        _ = worth.rows  # asked for below; probabilities of single sentences then come with them
-    found, alone = partial(found, chance=worth.alone), worth.alone
-    if unit == "sentences":
-        return found(worth.filled(decoded(allowed), room, least=0.0))
-    good = allowed & (alone >= worth.least)
-    if pinned.size or fits(cost[good], bound).any():
-        good[pinned] = True
-        subset = decoded(good)
-        if decoder != "consensus":
-            subset = worth.filled(worth.without_filler(subset, pinned), room)
-    else:  # what is worth having is too long: the likeliest that is not
-        subset = trimmed(ready, np.array([np.where(room(pinned, allowed), alone, -1.0).argmax()]), pinned, budget, unit)
-    return found(subset, alone if decoder == "consensus" else worth.given(subset), worth.least)
-
-
-def best_forms(ready: Prepared, allowed: Mask) -> IntArray:
-    """Of all that is allowed, each sentence in its best form."""
-    every, forms = np.flatnonzero(allowed), ready.read.forms
-    if forms is None:
-        return every
-    order = every[np.argsort(-ready.dpp.quality[every], kind="stable")]
-    return np.sort(order[np.unique(forms[order], return_index=True)[1]])
-
-
-def trimmed(ready: Prepared, subset: IntArray, pinned: IntArray, budget: float, unit: Unit) -> IntArray:
-    """A set without its weakest sentences, where the text is longer than their costs: in a unit that counts joints."""
-    while subset.size and not fits(joined_length([ready.read.texts[i] for i in subset], unit), budget):
-        loose = np.setdiff1d(subset, pinned)
-        if loose.size == 0:
-            raise ValueError(f"The sentences to include are longer than {measured(budget, unit)} together.")
-        subset = np.setdiff1d(subset, loose[ready.dpp.quality[loose].argmin()])
-    return subset
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Decision:
-    """All that the choice of sentences depends on; `options` are the decoder's."""
+    """All that the choice of sentences depends on.
+
+    With `fill`, the decoder chooses among all that is allowed, as it is defined. Sampled, typical and consensus sets
+    may be `overrun` longer, for a scorer that trims.
+    """
 
     ready: Prepared
     decoder: str
@@ -132,10 +52,12 @@ class Decision:
     unit: Unit
     pinned: IntArray
     excluded: IntArray
-    diversity: float
-    order: str
-    fill: bool
-    options: dict[str, Any]
+    diversity: float = 0.5
+    order: str = "chronological"
+    fill: bool = False
+    rng: int = 0
+    n_samples: int = SAMPLES
+    overrun: float = 0.0
 
     def __repr__(self) -> str:
         return f"<Decision by {self.decoder} on {measured(self.budget, self.unit)} of {self.ready!r}>"
@@ -145,20 +67,120 @@ class Decision:
         """Which sentences may be chosen."""
         return self.ready.allowed(self.pinned, self.excluded)
 
+    @property
+    def quality_counts(self) -> bool:
+        """Whether anybody asks how good a sentence is."""
+        return self.diversity < 1.0
+
+    @property
+    def likeness_counts(self) -> bool:
+        """Whether anybody asks what others say already."""
+        return self.diversity > 0.0 or self.decoder == "consensus"
+
     def made(self) -> Choice:
-        """The choice."""
-        given: dict[str, Any] = {"fill": self.fill, "diversity": self.diversity, **self.options}
-
-        def pick(allowed: Mask, pinned: IntArray) -> Choice:
-            return choose(self.ready, self.decoder, self.budget, self.unit, allowed, pinned, **given)
-
+        """The choice: of sentences that stand alone, and of others only where there are not enough of these."""
         allowed, pinned = self.allowed, self.pinned
         if self.fill:
-            return pick(allowed, pinned)
+            return self.among(allowed)
         alone = allowed & self.ready.read.alone  # what leans on a sentence before it is not chosen by itself
         alone[pinned] = allowed[pinned]
-        choice = pick(alone, pinned) if alone.any() else pick(allowed, pinned)
+        choice = self.among(alone if alone.any() else allowed)
         least = min(self.budget if self.unit == "sentences" else 1, allowed.sum())
         if choice.subset.size < least:  # nothing else is there
-            return pick(allowed, choice.subset)
+            return replace(self, pinned=choice.subset).among(allowed)
         return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
+
+    def among(self, allowed: Mask) -> Choice:
+        """The best set within the budget, of sentences that are worth having (`dpplearn.summarize.model.worth`).
+
+        The most probable sets also lose what is not worth having beside the rest, and get what is. Consensus sets do
+        not: that a sentence says again what another says is in the agreement that they maximize. In sentences the
+        budget is a number, and there are so many, where so many are allowed. Empty where none fits.
+        """
+        ready, unit, pinned, budget = self.ready, self.unit, self.pinned, self.budget
+        texts, cost, bound, forms = ready.read.texts, ready.read.costs(unit), limit(budget, unit), ready.read.forms
+        if not (fits(cost[allowed], bound).any() or pinned.size):
+            return Choice(pinned)
+        if (unit == "sentences" or ready.read.passed) and allowed[pinned].all():
+            every = best_forms(ready, allowed)  # so many are asked for; or more than a first choice kept
+            if fits(joined_length([texts[i] for i in every], unit), budget):
+                return Choice(every)
+        if self.fill and unit != "sentences":
+            return Choice(self.decoded(allowed))
+
+        def room(subset: IntArray, among: Mask) -> Mask:
+            free = among & allowed
+            free[subset] = False
+            if forms is not None:
+                free &= ~np.isin(forms, forms[subset])
+            asked = np.flatnonzero(free)
+            free[asked] = fits(lengths_with([texts[i] for i in subset], [texts[i] for i in asked], unit), budget)
+            return np.asarray(free)
+
+        worth = Worth.of(ready.kernel(self.diversity), cost, bound, pinned, np.flatnonzero(~allowed), forms)
+        if self.decoder != "consensus" or unit == "sentences":
+            _ = worth.rows  # asked for below; probabilities of single sentences then come with them
+        alone = worth.alone
+        if unit == "sentences":
+            return Choice(worth.filled(self.decoded(allowed), room, least=0.0), chance=alone)
+        good = allowed & (alone >= worth.least)
+        if pinned.size or fits(cost[good], bound).any():
+            good[pinned] = True
+            subset = self.decoded(good)
+            if self.decoder != "consensus":
+                subset = worth.filled(worth.without_filler(subset, pinned), room)
+        else:  # what is worth having is too long: the likeliest that is not
+            subset = self.trimmed(np.array([np.where(room(pinned, allowed), alone, -1.0).argmax()]), budget)
+        likely = alone if self.decoder == "consensus" else worth.given(subset)
+        return Choice(subset, likely, worth.least, chance=alone)
+
+    def decoded(self, among: Mask) -> IntArray:
+        """What the decoder finds among these, or the greedy one where it finds none."""
+        ready, forms, name = self.ready, self.ready.read.forms, self.decoder
+        model, cost, bound = ready.kernel(self.diversity), ready.read.costs(self.unit), limit(self.budget, self.unit)
+        pins: dict[str, Any] = {"include": self.pinned, "exclude": ~among, "diversity": self.diversity}
+        if forms is not None:
+            pins |= {"groups": forms, "max_per_group": 1}
+        own: dict[str, Any] = pins | ({"rng": self.rng} if DECODERS[name].random else {})
+        if name == "consensus":
+            found = consensus(model, cost, bound + self.overrun, utility=ready.agreement, **own).subset
+        elif name in ("sampled", "typical"):
+            found = self.drawn(model, cost, bound, **own)
+        else:
+            found = decoder(name)(model, cost, bound, **own).subset
+        found = found if found.size else greedy_map(model, cost, bound, **pins).subset
+        return self.trimmed(np.sort(found), self.budget + self.overrun)
+
+    def drawn(self, model: Any, cost: FloatArray, bound: float, **own: Any) -> IntArray:
+        """Near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is.
+
+        The paper's samples are those of the model; another length than it was trained for needs them tilted.
+        """
+        near = bound - self.overrun / 3 if self.overrun else 0.97 * bound
+        tries: list[dict[str, Any]] = [{"min_cost": near}]
+        if self.decoder == "typical":
+            draw, n, tries = typical_map, min(self.n_samples, TYPICAL_SAMPLES), [*tries, {}]
+        else:
+            draw, n = sampled_map, self.n_samples
+            tries += [{"min_cost": low, "tilt": True} for low in (near, 0.85 * bound, 0.0)]
+        sets = (draw(model, cost, bound + self.overrun, n_samples=n, **own, **options).subset for options in tries)
+        return next((one for one in sets if one.size), np.empty(0, np.int64))
+
+    def trimmed(self, subset: IntArray, budget: float) -> IntArray:
+        """A set without its weakest sentences, where joints make the text longer than their costs are together."""
+        texts, q = self.ready.read.texts, self.ready.dpp.quality
+        while subset.size and not fits(joined_length([texts[i] for i in subset], self.unit), budget):
+            loose = np.setdiff1d(subset, self.pinned)
+            if loose.size == 0:
+                raise ValueError(f"The sentences to include are longer than {measured(budget, self.unit)} together.")
+            subset = np.setdiff1d(subset, loose[q[loose].argmin()])
+        return subset
+
+
+def best_forms(ready: Prepared, allowed: Mask) -> IntArray:
+    """Of all that is allowed, each sentence in its best form."""
+    every, forms = np.flatnonzero(allowed), ready.read.forms
+    if forms is None:
+        return every
+    order = every[np.argsort(-ready.dpp.quality[every], kind="stable")]
+    return np.sort(order[np.unique(forms[order], return_index=True)[1]])

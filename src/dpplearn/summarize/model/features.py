@@ -19,10 +19,9 @@ from dpplearn.summarize.model.meaning import Meaning
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading, inner_edges
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf, tfidf_rows
-from dpplearn.summarize.text.matching import ANY
 from dpplearn.summarize.text.short_forms import short_forms
 from dpplearn.summarize.text.units import Unit
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import ANY, words
 
 
 @dataclass(frozen=True, eq=False, repr=False)

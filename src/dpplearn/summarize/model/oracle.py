@@ -13,8 +13,8 @@ from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import cut, limit
+from dpplearn.summarize.text.words import match_words
 
 Tokens: TypeAlias = Sequence[str]
 

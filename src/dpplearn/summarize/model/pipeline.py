@@ -35,8 +35,7 @@ from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
-from dpplearn.summarize.text.matching import normal_language
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import normal_language, words
 
 FEW_CLUSTERS = 500  # clusters, up to which instances are held in memory,
 SAMPLED = 1000  # clusters whose sentences bins are learned from
@@ -73,9 +72,8 @@ def read_piece(task: PieceTask) -> int:
     notes, counted = piece.source.fresh(), settings.sentence_features().counts_words
     seen, clusters, lines = list[Any](), list[Any](), list[str]()
     for entry in piece.entries(notes):
-        read = entry.cluster
-        seen.append([entry.place, entry.line, read.id, read.split, read.language])
-        cluster = piece.wanted.of(read, notes)
+        seen.append(entry[:5])
+        cluster = entry.cluster
         if cluster is None:
             continue
         known = any(map(str.strip, cluster.references))
@@ -167,12 +165,12 @@ def repeated_places(
     for number, path, seen in pieces:
         own = Source(path, skip_bad=corpus.skip_bad)
         for place, *said in seen:
-            before = len(own.bad)
+            before = len(own.passed)
             with own.tolerate():
                 census.see(path, *said)
-            if len(own.bad) > before:
+            if len(own.passed) > before:
                 dropped.setdefault(number, []).append(place)
-        notes.bad.extend(own.bad)
+        notes.add(own.passed)
     return census, dropped
 
 
@@ -215,7 +213,7 @@ class TrainingPipeline:
                 self.languages |= set() if language is None else {language}
                 self.clusters, self.documents = self.clusters + 1, self.documents + documents
                 counts.update(has)
-        notes.bad.extend(repeats.bad)
+        notes.add(repeats.passed)
         census.kept, self.counts = self.clusters, counts
         self.corpus.check(census, notes, stacklevel=5)
 

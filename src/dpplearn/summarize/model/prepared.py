@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,9 +10,7 @@ import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates, read_model
-from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.process import remaining
@@ -26,8 +23,6 @@ from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.numbered import Numbered
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
-TYPICAL_SAMPLES = 200_000  # and "typical" at most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,68 +156,6 @@ class Prepared:
         said, _ = Numbered.of(self.read.matched(self.language))
         parts = [(1.0 - self.bigrams, said.counts())]
         return [*parts, (self.bigrams, said.pairs().counts())] if self.bigrams > 0.0 else parts
-
-    def decode(
-        self,
-        name: str,
-        cost: FloatArray,
-        bound: float,
-        *,
-        include: IntArray,
-        exclude: Mask,
-        rng: int = 0,
-        overrun: float = 0.0,
-        n_samples: int = SAMPLES,
-        diversity: float = 0.5,
-    ) -> IntArray:
-        """Items that fit: by the decoder called so, and by the greedy one where that finds none.
-
-        Sampled and consensus sets may cost `overrun` more than the bound.
-        """
-        model, forms = self.kernel(diversity), self.read.forms
-        pins: dict[str, Any] = {"include": include, "exclude": exclude, "diversity": diversity}
-        if forms is not None:
-            pins |= {"groups": forms, "max_per_group": 1}
-        items: IntArray = np.empty(0, np.int64)
-        if name == "consensus":
-            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
-        elif name in ("sampled", "typical"):
-            items = self._sampled(name, cost, bound, overrun, n_samples, rng=rng, model=model, **pins)
-        elif name != "greedy":
-            seed = {"rng": rng} if DECODERS[name].random else {}
-            items = decoder(name)(model, cost, bound, **pins, **seed).subset
-        return items if items.size else greedy_map(model, cost, bound, **pins).subset
-
-    def _sampled(
-        self,
-        name: str,
-        cost: FloatArray,
-        bound: float,
-        overrun: float,
-        n_samples: int,
-        *,
-        model: Candidates,
-        **given: Any,
-    ) -> IntArray:
-        """Near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is.
-
-        The paper's samples are those of the model; another length than it was trained for needs them tilted.
-        """
-        near, found = bound - overrun / 3 if overrun else 0.97 * bound, np.empty(0, np.int64)
-        if name == "typical":
-            draw = partial(
-                typical_map, model, cost, bound + overrun, n_samples=min(n_samples, TYPICAL_SAMPLES), **given
-            )
-            tries = [partial(draw, min_cost=near), draw]
-        else:
-            draw = partial(sampled_map, model, cost, bound + overrun, n_samples=n_samples, **given)
-            tries = [partial(draw, min_cost=near)]
-            tries += [partial(draw, min_cost=low, tilt=True) for low in (near, 0.85 * bound, 0.0)]
-        for one in tries:
-            found = one().subset
-            if found.size:
-                break
-        return found
 
 
 def prepare(

@@ -2,6 +2,9 @@
 
 The general ones are for any kind of text and any language: ranks in the cluster, shares, and places where a text has an
 order; no bin and no list of words that one corpus taught.
+
+How central a sentence is comes from unit rows phi whose cosines are C = phi phi^T: what many sentences need of C takes
+time and memory as their words do, since C v = phi (phi^T v).
 """
 
 from __future__ import annotations
@@ -19,13 +22,14 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn.learning._loops import gram
 from dpplearn.learning.similarity import shared_columns
-from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
 
 PAPER, GENERAL = "paper", "general"
 RANKS = 1000  # a rank is the middle of one of so many local bins
+DAMPING = 0.85
+MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,32 +188,20 @@ def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:
     return np.searchsorted(edges, values, side="right")
 
 
-def local_bins(values: FloatArray, bins: int) -> IntArray:
-    """The bin of each value among the others: by the share of values below it, ties counting half.
+def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> IntArray:
+    """The bin of each value among the others, or those of its group: by the share below it, ties counting half.
 
-    Equal values share a bin, and one value alone is in the middle one, so that clusters of any size have bins.
-
-    Examples
-    --------
-    >>> local_bins(np.array([3.0, 1.0, 2.0, 2.0]), 4)
-    array([3, 0, 2, 2])
-    >>> local_bins(np.array([7.0]), 5)
-    array([2])
-    """
-    ordered = np.sort(values)
-    below = np.searchsorted(ordered, values, side="left")
-    up_to = np.searchsorted(ordered, values, side="right")
-    return (below + up_to) * bins // (2 * values.size)
-
-
-def bins_within(values: FloatArray, group: IntArray, bins: int) -> IntArray:
-    """`local_bins` of the values of each group by themselves; groups are numbered from 0.
+    Equal values share a bin, and one value alone is in the middle one, so that clusters of any size have bins. Groups
+    are numbered from 0.
 
     Examples
     --------
-    >>> bins_within(np.array([3.0, 7.0, 1.0, 2.0, 2.0]), np.array([0, 1, 0, 0, 0]), 4)
+    >>> local_bins(np.array([3.0, 1.0, 2.0, 2.0]), 4), local_bins(np.array([7.0]), 5)
+    (array([3, 0, 2, 2]), array([2]))
+    >>> local_bins(np.array([3.0, 7.0, 1.0, 2.0, 2.0]), 4, np.array([0, 1, 0, 0, 0]))
     array([3, 2, 0, 2, 2])
     """
+    group = np.zeros(values.size, np.int64) if group is None else group
     key = group * values.size + np.searchsorted(np.sort(values), values)  # groups, and in them values, in order
     ordered, size = np.sort(key), np.bincount(group)
     both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
@@ -224,9 +216,54 @@ def one_hot(index: IntArray, bins: int) -> FloatArray:
     return out
 
 
-def ranks(values: FloatArray) -> FloatArray:
+def ranks(values: FloatArray, group: IntArray | None = None) -> FloatArray:
     """The rank of each value among the others, from 0 to 1; equal values share one, and one alone has 0.5."""
-    return (local_bins(values, RANKS) + 0.5) / RANKS
+    return (local_bins(values, RANKS, group) + 0.5) / RANKS
+
+
+def mean_similarity(phi: Features) -> FloatArray:
+    """Mean cosine of each sentence to all others in the cluster; 0 for a single one.
+
+    Examples
+    --------
+    >>> mean_similarity(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(2)
+    array([0.3, 0.7, 0.4])
+    """
+    n = phi.shape[0]
+    return np.asarray((phi @ phi.sum(axis=0) - 1.0) / max(n - 1, 1))
+
+
+def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
+    """Continuous LexRank (Erkan and Radev, 2004), scaled to mean 1.
+
+    The stationary distribution of a walk over sentences that goes to a similar one with probability `damping` (rows of
+    C, normalized), and anywhere otherwise. Without the jumps it would be the row sums of C, because C is
+    symmetric, and would say nothing that the mean similarity does not.
+
+    With D the row sums of C and x = D^1/2 y, the walk's equation is (I - d D^-1/2 C D^-1/2) y = (1 - d) D^-1/2 1,
+    whose eigenvalues lie between 1 - d and 1: conjugate gradients end after about 25 products with C.
+
+    Examples
+    --------
+    >>> lexrank(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(3)
+    array([0.866, 1.204, 0.93 ])
+    """
+    by_word = phi.T
+    root = np.sqrt(phi @ phi.sum(axis=0))
+    b = (1.0 - damping) / root
+    y, r, p = np.zeros_like(b), b.copy(), b.copy()
+    square = start = float(r @ r)
+    for _ in range(MOST_STEPS):
+        if square <= 1e-28 * start:
+            break
+        Ap = p - damping * (phi @ (by_word @ (p / root))) / root
+        step = square / float(p @ Ap)
+        y += step * p
+        r -= step * Ap
+        before, square = square, float(r @ r)
+        p *= square / before
+        p += r
+    return np.asarray(root * y)
 
 
 def words_of_titles(read: Reading) -> FloatArray:
@@ -247,7 +284,7 @@ def like_other_documents(read: Reading) -> FloatArray:
     part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # a word in a document
     own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(read))
     alike = np.round(read.phi @ read.phi.sum(axis=0) - own, 10)
-    return (bins_within(alike, document, RANKS) + 0.5) / RANKS
+    return ranks(alike, document)
 
 
 def letters_per_word(read: Reading) -> FloatArray:
@@ -315,4 +352,3 @@ GENERAL_FEATURES = (
     Feature("brackets", has_brackets, raw=True, prior=0.1),
 )
 FEATURE_SETS = {PAPER: PAPER_FEATURES, GENERAL: GENERAL_FEATURES}
-PAPER_NAMES = tuple(column for feature in PAPER_FEATURES for column in feature.columns)

@@ -13,8 +13,8 @@ from dpplearn.decoding.registry import check_decoder
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import check_encoder
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
-from dpplearn.summarize.text.matching import normal_language
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit
+from dpplearn.summarize.text.words import normal_language
 
 ORACLES, TARGETS = ("pairs", "paper"), ("each", "all")
 

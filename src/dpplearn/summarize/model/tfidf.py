@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 
@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray
-from dpplearn.summarize.model.numbered import Numbered
 
 LEAST_WEIGHT = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
 MORE_SENTENCES = 10  # that a text is thought to have beside its own, so that those of a short one can be alike
@@ -27,7 +26,7 @@ class Idf:
     Examples
     --------
     >>> idf = Idf.fit([["the", "storm"], ["the", "sea"], ["the"]])
-    >>> [round(idf.weight(word), 3) for word in ("the", "storm", "unseen")]
+    >>> idf.weights(["the", "storm", "unseen"]).round(3).tolist()
     [0.001, 0.693, 1.386]
     """
 
@@ -53,19 +52,10 @@ class Idf:
         having = np.bincount(counts.indices, minlength=len(columns))
         return cls(counts.shape[0] + MORE_SENTENCES, dict(zip(columns, having.tolist(), strict=True)))
 
-    def weight(self, word: str) -> float:
-        """Inverse document frequency of one word."""
-        return float(self.weights([word])[0])
-
     def weights(self, words: Iterable[str]) -> FloatArray:
         """Inverse document frequency of each word."""
         counts = np.fromiter(map(self.counts.get, words, repeat(0)), np.int64)
         return np.asarray(np.maximum(np.log((1 + self.documents) / (1 + counts)), LEAST_WEIGHT))
-
-    def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
-        """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
-        numbered, columns = Numbered.of(sentences)
-        return tfidf_rows(numbered.counts(), self.weights(columns))
 
 
 def tfidf_rows(counts: sparse.csr_array, weights: FloatArray) -> sparse.csr_array:
@@ -77,22 +67,3 @@ def tfidf_rows(counts: sparse.csr_array, weights: FloatArray) -> sparse.csr_arra
     length = np.sqrt(np.add.reduceat(counts.data**2, counts.indptr[:-1]))
     counts.data /= np.repeat(length, np.diff(counts.indptr))
     return counts
-
-
-def word_counts(
-    texts: Sequence[Sequence[str]], vocabulary: dict[str, int] | None = None
-) -> tuple[sparse.csr_array, dict[str, int]]:
-    """How often each text has each word, and the column of each word: of those given, or of all in the texts.
-
-    Examples
-    --------
-    >>> counts, columns = word_counts([["rain", "fell"], ["rain", "rain"]])
-    >>> counts.toarray(), columns
-    (array([[1., 1.],
-           [2., 0.]]), {'rain': 0, 'fell': 1})
-    """
-    if vocabulary is None:
-        found, vocabulary = Numbered.of(texts)
-        return found.counts(), vocabulary
-    found, _ = Numbered.of([[*vocabulary], *([word for word in one if word in vocabulary] for one in texts)])
-    return found.counts()[1:], vocabulary

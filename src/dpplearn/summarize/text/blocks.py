@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from dpplearn.summarize.text.characters import UNSEEN, WHITE
-
-_BLANK = WHITE + UNSEEN
-
+from dpplearn.summarize.text.characters import BLANK, UNSEEN
 
 # All that a block can be. Running text is what sentences of a summary are taken from.
 RUNNING = ("paragraph", "item", "quotation")
-_ASIDE = ("footnote", "formula", "reference")
-KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", *_ASIDE)
+_MARGINAL = ("footnote", "formula", "reference")
+KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", *_MARGINAL)
 OUTSIDE = ("navigation", "banner")  # no part of the story, nor is anything inside
 WHOLE = ("heading", "row", "code")  # not cut into sentences
 # How a block of its kind begins in plain text, so that a text that lost its blocks is still read as what it was.
@@ -50,7 +47,7 @@ class BlockText:
     def add(self, kind: str, text: str) -> None:
         """Add a block, without the white space around it, on one line unless it is code; an empty one is no block."""
         check_kind(kind)
-        text = text.strip(_BLANK) if kind == "code" else " ".join(text.split()).strip(UNSEEN + " ")
+        text = text.strip(BLANK) if kind == "code" else " ".join(text.split()).strip(UNSEEN + " ")
         if not text:
             return
         before = ("\n\n" if self._parts else "") + MARKS.get(kind, "")

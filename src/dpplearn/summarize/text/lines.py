@@ -7,22 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from dpplearn.summarize.text.abbreviations import DATES, STARTERS
 from dpplearn.summarize.text.blocks import MARKS, RUNNING, Block
-from dpplearn.summarize.text.characters import CLOSERS, NOTE, STOPS, UNSEEN, WHITE
+from dpplearn.summarize.text.characters import BLANK, CLOSERS, NOTE, STOPS
 from dpplearn.summarize.text.turns import Turn, find_turns, may_have_turns
-from dpplearn.summarize.text.word_lists import word_set
+from dpplearn.summarize.text.words import DATES, word_lists, word_set
 
 _BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
 _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
-_RULE = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
+_RULER = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
 _CELLS = ("\t", "|", ";")
-_BLANK = WHITE + UNSEEN
 _CLOSING = CLOSERS + "\"'“«» "
 
 HEADING_WORDS, HEADING_LENGTH = 12, 100
-_SMALL = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
+_JOINING = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
+_STARTERS = word_lists("abbreviations")["starters"]
 _CALENDAR = DATES | word_set("of the")
 
 
@@ -64,7 +63,7 @@ def find_blocks(text: str) -> list[Block]:
     found: list[Block] = []
     spoken = False
     for part in parts:
-        cut = [part] if isinstance(part, Block) else _cut(part, broken, 0 if broken else width)
+        cut = [part] if isinstance(part, Block) else _cut_paragraph(part, broken, 0 if broken else width)
         spoken = spoken or isinstance(part, Block)
         found += [_in_talk(text, block, spoken) for block in cut] if any(turns) else cut
     return found
@@ -105,7 +104,7 @@ def _label(text: str, start: int, turn: Turn) -> Block:
     """What stands before the words of a turn, as a block."""
     if turn.program:
         return Block(start, start + len(text), "banner")
-    return Block(start, start + len(text[: turn.begin].rstrip(_BLANK)), "byline")
+    return Block(start, start + len(text[: turn.begin].rstrip(BLANK)), "byline")
 
 
 def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
@@ -130,7 +129,7 @@ def _paragraphs(text: str) -> list[list[_Line]]:
     groups: list[list[_Line]] = [[]]
     position = 0
     for raw in text.splitlines(keepends=True):
-        seen = raw.strip(_BLANK)
+        seen = raw.strip(BLANK)
         if seen:
             groups[-1].append(_line(seen, position + raw.index(seen)))
         elif groups[-1]:
@@ -189,7 +188,7 @@ def _width(paragraphs: Iterable[list[_Line]]) -> int:
     return max(sorted(one)[round(0.9 * (len(one) - 1))] if one else 0 for one in lengths)
 
 
-def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
+def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
     """The blocks of one paragraph."""
     if len(lines) == 1:
         start, end, text, bullet, hashes, _ = lines[0]
@@ -225,7 +224,7 @@ def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
                 or _is_row(lines, i - 1)
                 or "|" in (line.text[0], above.text[0])
                 or line.hashes > line.start
-                or _RULE.match(line.text)
+                or _RULER.match(line.text)
                 or (i - begin == 1 and (_stands_alone(above, line, width) or (i == 1 and _is_numbered_heading(lines))))
                 or (not wraps and (broken or _is_broken_off(above, line, width)))
             ):
@@ -272,19 +271,19 @@ def _is_broken_off(line: _Line, below: _Line, width: int) -> bool:
         return False
     if line.text.isupper() and below.text.isupper():
         return False  # where all is in capitals, they begin nothing
-    return not below.text[0].islower() and line.text.rsplit(None, 1)[-1].lower() not in _SMALL
+    return not below.text[0].islower() and line.text.rsplit(None, 1)[-1].lower() not in _JOINING
 
 
 def _stands_alone(line: _Line, below: _Line, width: int) -> bool:
     """Whether the first line of a block is a heading with its text right under it."""
-    if line.hashes > line.start or _RULE.match(line.text) or _RULE.match(below.text):
+    if line.hashes > line.start or _RULER.match(line.text) or _RULER.match(below.text):
         return True
     words = line.text.split()[: HEADING_WORDS + 1]
     if line.closed or len(words) > 8 or line.length > 60 or line.text[-1] in ",;:-–—" or below.text[0].islower():
         return False
-    if words[-1].lower() in _SMALL:
+    if words[-1].lower() in _JOINING:
         return False
-    if below.text[: below.first].lower() in STARTERS and line.text[0].isupper() and _is_broken_off(line, below, width):
+    if below.text[: below.first].lower() in _STARTERS and line.text[0].isupper() and _is_broken_off(line, below, width):
         return True
     if line.length + 1 + below.first > below.length:
         return False  # the next word would not have fitted: a wrap
@@ -292,7 +291,7 @@ def _stands_alone(line: _Line, below: _Line, width: int) -> bool:
         return not below.text.isupper()
     if 2 * line.length < below.length and below.text[0].isupper() and line.text[0].isupper():
         return True  # a wrap would have left less of the line empty
-    return len(words) <= 2 or all(word[0].isupper() or word.lower() in _SMALL for word in words)
+    return len(words) <= 2 or all(word[0].isupper() or word.lower() in _JOINING for word in words)
 
 
 _INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dpplearn.summarize.text.word_lists import word_set
+from dpplearn.summarize.text.words import word_set
 
 _DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?|–)|—)\s*")
 _AGENCY = re.compile(r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)\s*")
@@ -12,8 +12,8 @@ _EASTERN = re.compile(  # as in 新华社北京3月5日电(记者 王明) and �
     r"(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?(?:讯|訊|电|電)"
     r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}"
 )
-_SMALL = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
-_LONGEST = 100  # characters of a dateline
+_IN_PLACES = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
+_LONGEST_DATELINE = 100  # characters of a dateline
 
 
 def dateline_end(text: str) -> int:
@@ -28,7 +28,7 @@ def dateline_end(text: str) -> int:
     ['Oil fell.', 'Snow.', 'NATO met. -- It']
     """
     start = len(text) - len(text[:1000].lstrip()) - len(text[1000:])
-    head = text[start : start + _LONGEST]
+    head = text[start : start + _LONGEST_DATELINE]
     if head.isascii() and not ("(" in head or "-" in head or "_" in head):
         return 0  # neither an agency nor a dash
     eastern = _EASTERN.match(head)
@@ -61,7 +61,7 @@ def _is_place(place: str, agency: bool) -> bool:
         return False
     for word in words:
         bare = word.strip("(),.")
-        if not bare or bare.isdigit() or bare.lower() in _SMALL:
+        if not bare or bare.isdigit() or bare.lower() in _IN_PLACES:
             continue
         if not bare[0].isupper() or not all(char.isalpha() or char in ".,'’/-" for char in bare):
             return False

@@ -4,30 +4,29 @@
 candidate. `why_not_alone`: would somebody who reads nothing before it know who and what it is about? What leans on the
 sentence before it, asks, answers, greets, instructs, or mostly quotes is not chosen by itself.
 
-The lists are in data/sentence-words.txt, leaning-words.txt and alone-words.txt. A language without a list is judged by
-what can be seen without words: how a piece ends, its length, its letters, figures, signs, capitals and quotations.
+The lists are in data/sentence-words.txt and leaning-words.txt. A language without a list is judged by what can be seen
+without words: how a piece ends, its length, its letters, figures, signs, capitals and quotations.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from functools import cache
 from itertools import accumulate, pairwise
 
-from dpplearn._cached import cached_property
-from dpplearn.summarize.text.abbreviations import NUMBERED
 from dpplearn.summarize.text.characters import NOTE
-from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.units import UNSPACED, count_words
-from dpplearn.summarize.text.word_lists import word_lists
-from dpplearn.summarize.text.words import SINGLE, words
+from dpplearn.summarize.text.words import DATES, SINGLE, word_lists, words
 
-LONG = 9  # words from which on a closed piece is a sentence, whatever its words
+_LISTED = word_lists("sentence-words")
+_SMALL_ENGLISH = word_lists("small-words")["English"]
+_NUMBERED = word_lists("abbreviations")["numbered"]
+_COURTESY_HEADS = frozenset(phrase.split()[0] for phrase in _LISTED["courtesies"]) | _LISTED["interjections"]
+_LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
 LEAST = 8  # words of a sentence that is chosen by itself
-LONGEST = 600  # characters that are looked at, half of them at either end
+_CLIPPED = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
     r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
     r"|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
@@ -43,7 +42,7 @@ _FILED_UNDER = re.compile(
     r"palavras-chave|parole chiave|klíčová slova|ключевые слова)\s?[:.—–-]",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_ALL_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
 _FIGURE = re.compile(r"\S*[0-9]\S*")
@@ -65,22 +64,15 @@ _EAST_VERB = re.compile(
 )
 
 
-@cache
-def listed(name: str, file: str = "sentence-words") -> frozenset[str]:
-    """The words and phrases of a list in the package's data."""
-    return frozenset(word.replace("_", " ") for word in word_lists(file)[name])
-
-
 def is_furniture(text: str) -> bool:
     """Whether a piece has words that pages and programs say of themselves."""
     lower = text.lower()
-    phrases = [phrase for phrase in listed("furniture") if phrase in lower]
-    return any(re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in phrases)
+    return any(phrase in lower and re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in _LISTED["furniture"])
 
 
 def _clipped(text: str) -> str:
     """A text, or its ends where it is very long: so much is looked at, whatever its length."""
-    return text if len(text) <= LONGEST else text[: LONGEST // 2] + " " + text[-LONGEST // 2 :]
+    return text if len(text) <= _CLIPPED else text[: _CLIPPED // 2] + " " + text[-_CLIPPED // 2 :]
 
 
 class _Look:
@@ -90,111 +82,55 @@ class _Look:
         text = _clipped(text)
         label = _LABEL.match(text)
         self.body = body = text[label.end() :] if label else text
-        self.closed = is_closed(body)
-        self.last = body[-1:]
+        self.closed, self.last = is_closed(body), body[-1:]
         letters = 0 if body.isascii() else len(UNSPACED.findall(body))
-        self.east = letters > 0 and letters > 0.3 * len("".join(body.split()))
+        east = letters > 0 and letters > 0.3 * len("".join(body.split()))
         self.n = count_words(body)
-        if self.east and _IDEOGRAPH.search(body):
+        if east and _IDEOGRAPH.search(body):
             self.n = (self.n + 1) // 2  # a word has about two characters
-        self.east = self.east or (not body.isascii() and _HANGUL.search(body) is not None)
-
-    @cached_property
-    def plain(self) -> str:
-        """Without addresses, and without the danda as some type it."""
-        body = self.body.rstrip("| ") if self.closed else self.body
-        return _ADDRESS.sub("", body) if "@" in body or "http" in body or "www." in body else body
-
-    @cached_property
-    def words(self) -> list[str]:
-        return _WORD.findall(self.plain.lower().replace("’", "'"))
+        self.east = east or (not body.isascii() and _HANGUL.search(body) is not None)
+        # without the danda as some type it, and without addresses
+        plain = body.rstrip("| ") if self.closed else body
+        self.plain = plain = _ADDRESS.sub("", plain) if any(sign in plain for sign in ("@", "http", "www.")) else plain
+        first = _ALL_LETTERS.search(plain)
+        self.other = not self.east and first is not None and first[0][0].lower() > "\u0370"  # not Latin, with spaces
 
     @property
     def letters(self) -> float:
         """Share of letters and figures in what is no space."""
         return sum(map(str.isalnum, self.plain)) / max(len("".join(self.plain.split())), 1)
 
-    @property
-    def capitals(self) -> float:
-        """Share of the words after the first that begin with a capital; 0 where all is in capitals."""
-        cased = [word[0] for word in _WORD.findall(self.plain) if word[0].isupper() or word[0].islower()]
-        return 0.0 if self.plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
-
-    @property
-    def figures(self) -> float:
-        """Share of the words that have a figure."""
-        return len(_FIGURE.findall(self.plain)) / max(len(self.plain.split()), 1)
-
-    @property
-    def signs(self) -> int:
-        return len(_SIGNS.findall(self.plain))
-
-    @cached_property
-    def first(self) -> str:
-        return self.words[0] if self.words and not self.plain[:1].isdigit() else ""
-
-    @property
-    def asked(self) -> bool:
-        return self.last in "?؟？;\u037e" and self.closed
-
-    @property
-    def small(self) -> bool:
-        return self.plain.lstrip("\"'“«(")[:1].islower()
-
-    @cached_property
-    def other(self) -> bool:
-        """Whether it is in another script than Latin, with spaces."""
-        return bool(self.words) and self.words[0][0] > "\u0370" and not self.east
-
-    @property
-    def english(self) -> bool:
-        return not word_lists("small-words")["English"].isdisjoint(self.words)
-
-    @cached_property
-    def verb(self) -> int:
-        """How many words are surely verbs."""
-        verbs, pairs = listed("verbs"), pairwise(["", *self.words])
-        negated = "n't" in self.body or "n’t" in self.body
-        if not negated and verbs.isdisjoint(self.words):
-            return 0
-        return sum((word in verbs and not _is_noun_phrase(before, word)) or "n't" in word for before, word in pairs)
-
-    @cached_property
-    def maybe(self) -> bool:
-        """Whether some word may be a finite verb: one that may be a noun, too, or by its ending."""
-        weak = listed("weak verbs")
-        if not weak.isdisjoint(self.words[1:]) and any(word in weak and a != "to" for a, word in pairwise(self.words)):
-            return True
-        return not self.english and any(map(_FINITE.search, self.words[1:] or self.words))
-
-    @property
-    def past(self) -> bool:
-        """Whether some word ends as English verbs of the past do, and participles."""
-        return any(word.endswith("ed") and _PAST.match(word) is not None for word in self.words)
-
-    @property
-    def has_colon(self) -> bool:
-        """Whether a colon stands inside, but in no time of day."""
-        return ": " in self.body[:-1]
-
-    @property
-    def is_list_head(self) -> bool:
-        """Whether it announces a list: "Nine ways to tie a knot"."""
-        heads = listed("list heads")
-        return not heads.isdisjoint(self.words[:4]) and (
-            not self.first or self.first in heads or self.first in listed("numbers")
+    def read(self) -> _Look:
+        """Look at the words, too."""
+        plain, body = self.plain, self.body
+        self.words = said = _ALL_LETTERS.findall(plain.lower().replace("’", "'"))
+        self.first = said[0] if said and not plain[:1].isdigit() else ""
+        self.asked = self.closed and self.last in "?؟？;\u037e"
+        self.small = plain.lstrip("\"'“«(")[:1].islower()
+        self.english, self.subject = (not known.isdisjoint(said) for known in (_SMALL_ENGLISH, _LISTED["subjects"]))
+        self.has_colon = ": " in body[:-1]  # in no time of day
+        cased = [word[0] for word in _ALL_LETTERS.findall(plain) if word[0].isupper() or word[0].islower()]
+        # shares of the words: that begin with a capital, after the first; that have a figure
+        self.capitals = 0.0 if plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
+        self.figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
+        self.signs = len(_SIGNS.findall(plain))
+        heads = _LISTED["list heads"]  # it announces a list: "Nine ways to tie a knot"
+        self.is_list_head = not heads.isdisjoint(said[:4]) and self.first in heads | _LISTED["numbers"] | {""}
+        # how many words are surely verbs; whether one may be finite, or has the ending of the past, as participles do
+        pairs = [*pairwise(["", *said])]
+        self.verb = sum("n't" in b or (b in _LISTED["verbs"] and not _is_noun_phrase(a, b)) for a, b in pairs)
+        self.maybe = any(b in _LISTED["weak verbs"] and a != "to" for a, b in pairs[1:]) or (
+            not self.english and any(map(_FINITE.search, said[1:] or said))
         )
-
-    @property
-    def subject(self) -> bool:
-        return not listed("subjects").isdisjoint(self.words)
+        self.past = any(word.endswith("ed") and _PAST.match(word) for word in said)
+        return self
 
 
 def _is_noun_phrase(before: str, word: str) -> bool:
     """Whether what could be a finite verb is none after this word: "of broken parts", "things to do"."""
     if before == "to":
-        return word in listed("infinitives")
-    return word in listed("participles") and before in listed("before nouns")
+        return word in _LISTED["infinitives"]
+    return word in _LISTED["participles"] and before in _LISTED["before nouns"]
 
 
 def is_sentence(text: str, among: bool = False) -> bool:
@@ -212,36 +148,35 @@ def is_sentence(text: str, among: bool = False) -> bool:
     if _FILED_UNDER.match(text) or _CAPTION.match(text):
         return False
     look, furniture = _Look(text), is_furniture(text)
-    if look.n > 12 and text.isascii() and look.closed and not furniture:
+    n, closed = look.n, look.closed
+    if n > 12 and text.isascii() and closed and not furniture:
         return True  # most sentences
-    n, long = look.n, look.n >= LONG and (look.closed or look.last in "\"”»’'" or (look.other and look.n > LONG + 3))
+    long = n >= _LONG_PIECE and (closed or look.last in "\"”»’'" or (look.other and n > _LONG_PIECE + 3))
     if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
         return False
     if look.east:
-        ended = look.closed or _EAST_END.search(look.body) is not None
-        return ended or (n > 1 and _EAST_VERB.search(look.body) is not None) or n >= LONG
-    if long:
-        return True
-    return _is_short_sentence(look, among) if look.closed else _is_line(look)
+        ended = closed or _EAST_END.search(look.body) is not None
+        return ended or (n > 1 and _EAST_VERB.search(look.body) is not None) or n >= _LONG_PIECE
+    return long or (_is_short_sentence(look.read(), among) if closed else _is_line(look.read()))
 
 
 def _is_short_sentence(look: _Look, among: bool) -> bool:
     """Of a few words with a stop after them."""
-    n, verb = look.n, look.verb
-    if n < 2 or (n <= 4 and look.words and look.words[-1] in NUMBERED):  # "Order no."
+    n, verb, first, some = look.n, look.verb, look.first, look.n > 5
+    if n < 2 or (n <= 4 and look.words and look.words[-1] in _NUMBERED):  # "Order no."
         return False
     if _ANSWER.match(look.body):
         return n > 3 and verb > 1
     if look.asked or (among and n > 2):
-        return not (look.first in listed("starters") and look.words[1:2] == ["to"])
-    if look.first in listed("starters") and not (look.subject and "," in look.body):  # "What to expect."
-        return verb > 1 and n > 5
+        return not (first in _LISTED["starters"] and look.words[1:2] == ["to"])
+    if first in _LISTED["starters"] and not (look.subject and "," in look.body):  # "What to expect."
+        return verb > 1 and some
     if look.is_list_head:
         return False
-    if verb or look.first in listed("imperatives"):
+    if verb or first in _LISTED["imperatives"]:
         return True
-    maybe, some = look.maybe or look.past, n > 5
-    if look.first in listed("prepositions") and not (maybe or some):
+    maybe = look.maybe or look.past
+    if first in _LISTED["prepositions"] and not (maybe or some):
         return False
     plain = look.capitals <= 0.5 and look.figures <= 0.3 and look.signs <= 2 * some and not look.has_colon
     if maybe or look.other:
@@ -251,27 +186,21 @@ def _is_short_sentence(look: _Look, among: bool) -> bool:
 
 def _is_line(look: _Look) -> bool:
     """Without a stop: what people type, and headlines that say what happened."""
-    n, verb = look.n, look.verb
+    n, verb, first = look.n, look.verb, look.first
     if (
         n < 3
         or look.is_list_head
-        or (look.first in listed("starters") and verb < 2)
+        or (first in _LISTED["starters"] and verb < 2)
         or look.words[-1:] in (["and"], ["or"])
     ):
         return False
-    if (
-        look.capitals > 0.6
-        or look.figures > 0.3
-        or look.signs > (2 if verb and n >= LEAST else 0)
-        or look.last in ";、"
-    ):
+    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > 2 * (verb > 0 and n >= LEAST) or look.last in ";、":
         return False
     if look.last in ":：" or look.has_colon:
         return verb > 0 and (look.subject or n > 5)
-    maybe = look.maybe or (look.past and look.small)  # "and nothing bad happened"
-    if verb or (look.subject and maybe):
+    if verb or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
         return n > 3 or look.subject or look.small
-    if look.first in listed("prepositions") and n < LEAST:
+    if first in _LISTED["prepositions"] and n < LEAST:
         return False
     return (look.maybe and not (look.small and "," in look.body) and n > 3 - look.small) or (look.other and n > 3)
 
@@ -284,12 +213,12 @@ def may_state(text: str) -> bool:
     >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
     [False, True, False]
     """
-    look = _Look(text)
-    if len(text.split()) < 4 or text[0].islower() or look.asked or look.is_list_head or text.isupper():
+    look = _Look(text).read()
+    if len(text.split()) < 4 or text[0].islower() or text.isupper() or look.asked or look.is_list_head:
         return False
-    if look.first in listed("starters") | listed("list heads") or ":" in look.body or _CAPTION.match(text):
+    if look.first in _LISTED["starters"] | _LISTED["list heads"] or ":" in look.body or _CAPTION.match(text):
         return False
-    if look.first in listed("prepositions") and not (look.verb or look.maybe or look.past):
+    if look.first in _LISTED["prepositions"] and not (look.verb or look.maybe or look.past):
         return False
     return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
 
@@ -312,21 +241,15 @@ def is_courtesy(text: str) -> bool:
     if wordy and ":" not in text[:120]:
         return False
     said = [word.replace("’", "'") for word in _POLITE.findall(_PICTURE.sub("", text[:120].lower()))]
-    if said[1:2] == [":"] and said[0] in listed("page labels"):
+    if said[1:2] == [":"] and said[0] in _LISTED["page labels"]:
         return True
     return not wordy and _greets(said)
 
 
-@cache
-def _courtesy_heads() -> frozenset[str]:
-    """The first words of what is said to be polite, and what may stand before them."""
-    return frozenset(phrase.split()[0] for phrase in listed("courtesies")) | listed("interjections")
-
-
 def _greets(said: Sequence[str]) -> bool:
     """Whether words begin with a courtesy, perhaps after an interjection."""
-    for at in range(2 if said and said[0] in listed("interjections") else 1):
-        if any(" ".join(said[at : at + k]) in listed("courtesies") for k in (1, 2, 3, 4)):
+    for at in range(2 if said and said[0] in _LISTED["interjections"] else 1):
+        if any(" ".join(said[at : at + k]) in _LISTED["courtesies"] for k in (1, 2, 3, 4)):
             return said[at : at + 2] != ["thanks", "to"]
     return False
 
@@ -360,30 +283,8 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
-_SCRIPTS = {"Devanagari": "Hindi"}
-_CODES = {
-    "ar": "Arabic", "cs": "Czech", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fr": "French",
-    "he": "Hebrew", "hi": "Hindi", "it": "Italian", "pt": "Portuguese",
-}  # fmt: skip
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
-
-
-def listed_language(language: str | None, texts: Iterable[str] = ()) -> str | None:
-    """The language whose lists are to be used: the one given, or what the texts seem to be in; None without a list.
-
-    Examples
-    --------
-    >>> listed_language("fr"), listed_language(None, ["A short text."]), listed_language("basque")
-    ('French', 'English', None)
-    """
-    if language is None:
-        found = (foreign(texts) or "English").split()[0]
-    else:
-        code = language.lower().replace("_", "-").split("-")[0]
-        found = _CODES.get(code, language.title().split()[0])
-    name = _SCRIPTS.get(found, found)
-    return name if name in word_lists("leaning-words") else None
 
 
 def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
@@ -411,15 +312,15 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     said = _parts(text)
     if not said:
         return Lack.NO_VERB
-    if _ANSWER.match(text) or (said[0] in listed("interjections") and text[len(said[0]) :][:1] == ","):
+    if _ANSWER.match(text) or (said[0] in _LISTED["interjections"] and text[len(said[0]) :][:1] == ","):
         return Lack.ANSWER
     if language == "English":
-        if said[0] in _courtesy_heads() and _greets(said):
+        if said[0] in _COURTESY_HEADS and _greets(said):
             return Lack.ANSWER
         if _instructs(text, said):
             return Lack.INSTRUCTION
-        if listed("verbs").isdisjoint(said) and "n't" not in text:
-            look = _Look(text)
+        if _LISTED["verbs"].isdisjoint(said) and "n't" not in text:
+            look = _Look(text).read()
             if look.english and not (look.verb or look.maybe or look.past):
                 return Lack.NO_VERB
     return Lack.LEANS if leans(text, language, said) else None
@@ -428,15 +329,13 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
 def _instructs(text: str, said: Sequence[str]) -> bool:
     """Whether a sentence tells its reader to do something: "Open the settings", "Note that", "To install it, run"."""
     first = said[0]
-    if first == "please" or (
-        _instructing(first) and said[1:2] and said[1] in listed("after imperatives", "alone-words")
-    ):
+    if first == "please" or (_instructing(first) and said[1:2] and said[1] in _LISTED["after imperatives"]):
         return True
     return first in ("to", "if") and _instructing(text.partition(", ")[2][:20].split(" ", 1)[0])
 
 
 def _instructing(word: str) -> bool:
-    return word in listed("imperatives") or word in listed("reader", "alone-words")
+    return word in _LISTED["imperatives"] or word in _LISTED["reader"]
 
 
 def _quotation(text: str) -> Lack | None:
@@ -453,7 +352,7 @@ def _quotation(text: str) -> Lack | None:
         return Lack.QUOTATION
     outside = _QUOTE.sub(" , ", text)
     cased = any(map(str.isupper, outside))
-    small = word_lists("small-words")["English"] | listed("prepositions") | listed("starters")
+    small = _SMALL_ENGLISH | _LISTED["prepositions"] | _LISTED["starters"]
     named = any(found[0].split()[0].lower() not in small for found in _FULL_NAME.finditer(outside))
     return Lack.QUOTATION if cased and not named else None
 
@@ -472,7 +371,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     if language is None or language not in lists:
         return False
     if text[:1].islower():  # spoken or a note, where "so" and "and" say little
-        return text.split(" ", 1)[0] in listed("halves", "alone-words")
+        return text.split(" ", 1)[0] in _LISTED["halves"]
     parts = _parts(text) if said is None else said
     saying = lists[f"{language} said"]
     if parts and (parts[-1] in saying):  # "..., he said."
@@ -488,7 +387,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
         return False
     if parts[0] in ("it", "es", "il") and language in _FOLLOWS and _FOLLOWS[language].match(text.lower().lstrip()):
         return False
-    begins = [*accumulate(parts[:_PHRASE], "{}_{}".format)]
+    begins = [*accumulate(parts[:_PHRASE], "{} {}".format)]
     known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
     if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
         return True
@@ -501,11 +400,9 @@ def _points_back(parts: list[str]) -> bool:
     """Whether an English sentence begins with "the move", "the two men": a thing that was told before."""
     if parts[:1] != ["the"] or len(parts) < 3:
         return "latter" in parts and parts[max(parts.index("latter") - 1, 0)] == "the"
-    at = 2 if parts[1] in listed("counts", "alone-words") else 1
+    at = 2 if parts[1] in _LISTED["counts"] else 1
     after = parts[at + 1 : at + 2]
-    return parts[at] in listed("told before", "alone-words") and not (
-        after and after[0] in listed("complements", "alone-words")
-    )
+    return parts[at] in _LISTED["told before"] and not (after and after[0] in _LISTED["complements"])
 
 
 def _has_loose_pronoun(text: str) -> bool:
@@ -515,17 +412,12 @@ def _has_loose_pronoun(text: str) -> bool:
         return False
     before = text[: found.start()]
     names = re.findall(r"(?<=\s)[A-Z][a-z]+", before)
-    dates = word_lists("abbreviations")
-    if any(name.lower() not in dates["months"] | dates["days"] | listed("days", "alone-words") for name in names):
+    if any(name.lower() not in DATES and name != "The" for name in names):
         return False
     said = _parts(before)
-    if said and said[0] in listed(
-        "openings", "alone-words"
-    ):  # "After the match, he": what stands in front explains nothing
+    if said and said[0] in _LISTED["openings"]:  # "After the match, he": what stands in front explains nothing
         said = _parts(before.partition(",")[2])
-    small = (
-        word_lists("small-words")["English"] | listed("openings", "alone-words") | listed("subjects") | listed("verbs")
-    )
+    small = _SMALL_ENGLISH | _LISTED["openings"] | _LISTED["subjects"] | _LISTED["verbs"]
     return all(word in small or len(word) < 3 for word in said)
 
 

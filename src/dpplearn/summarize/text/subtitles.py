@@ -11,10 +11,10 @@ from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.lines import is_closed
 
 PAUSE = 2.0  # seconds without words after which an open sentence is taken to have ended
-_CLOCK = r"(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}[,.][0-9]{1,3}"
-_TIMES = re.compile(rf"\s*({_CLOCK})\s*-->\s*({_CLOCK})[^\n]*")
+_CUE_TIME = r"(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}[,.][0-9]{1,3}"
+_TIMES = re.compile(rf"\s*({_CUE_TIME})\s*-->\s*({_CUE_TIME})[^\n]*")
 # Files of subtitles begin so: a head of WebVTT, or the number and times of a cue.
-OPENING = re.compile(rf"\s*(?:WEBVTT\b|[0-9]{{1,6}}[ \t]*\r?\n{_CLOCK}[ \t]*-->)")
+SUBTITLES = re.compile(rf"\s*(?:WEBVTT\b|[0-9]{{1,6}}[ \t]*\r?\n{_CUE_TIME}[ \t]*-->)")
 _TAG = re.compile(r"</?[A-Za-z0-9][^<>\n]{0,200}>|\{\\?[A-Za-z][^{}\n]{0,60}\}")
 _SOUND = re.compile(r"\[[^\[\]]{0,200}\]|（[^（）]{0,200}）|【[^【】]{0,200}】")
 _WHOLE = re.compile(r"[-–—‐>»\s]*\([^()]{0,200}\)\s*:?$")  # (sounds) on a line of their own

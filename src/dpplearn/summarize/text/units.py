@@ -1,11 +1,12 @@
-"""What a sentence takes of a budget: bytes, words, sentences, tokens."""
+"""How long a text is, in bytes, words, sentences or tokens, and how long its summary is to be."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,6 +25,10 @@ _RUN = rf"[{_LETTERS}](?:[{_LETTERS}]|[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u
 UNSPACED = re.compile(f"[{_CHARACTERS}{_LETTERS}]")
 _PIECE = re.compile(rf"(?P<run>{_RUN})|[{_CHARACTERS}]|[^{_CHARACTERS}{_LETTERS}]+")
 _LETTERS_A_WORD = 4
+
+Budget: TypeAlias = float | str
+AUTO = "auto"  # what suits the text
+_SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", re.ASCII)
 
 
 def check_unit(unit: Unit) -> Unit:
@@ -82,11 +87,8 @@ def _count_chunk(chunk: str) -> int:
         return 1
     count = 0
     for piece in _PIECE.finditer(chunk):
-        if piece["run"]:
-            letters = len(UNSPACED.findall(piece["run"]))
-            count += -(-letters // _LETTERS_A_WORD)
-        else:
-            count += any(map(str.isalnum, piece[0]))  # punctuation between is no word
+        letters = len(UNSPACED.findall(piece["run"] or ""))  # without, punctuation between is no word
+        count += -(-letters // _LETTERS_A_WORD) if letters else any(map(str.isalnum, piece[0]))
     return count
 
 
@@ -154,23 +156,76 @@ def cut(text: str, budget: float, unit: Unit) -> str:
     if unit == "sentences" or length(text, unit) <= budget:
         return text
     words = text.split()
-    low = _longest(len(words), lambda n: length(" ".join(words[:n]), unit) <= budget)
+    low = bisect_left(range(1, len(words) + 1), 1, key=lambda n: length(" ".join(words[:n]), unit) > budget)
     head = " ".join(words[:low])
     rest = words[low] if low < len(words) else ""
     if low and UNSPACED.search(rest) is None:
         return head
     # not even a word fits, or words have no spaces between them: by characters, and signs stay with their letters
     before, rest = (f"{head} ", rest) if low else ("", text)
-    end = _longest(len(rest), lambda n: length(before + rest[:n], unit) <= budget)
+    end = bisect_left(range(1, len(rest) + 1), 1, key=lambda n: length(before + rest[:n], unit) > budget)
     while 0 < end < len(rest) and unicodedata.category(rest[end]).startswith("M"):
         end -= 1
     return before + rest[:end] if end else head
 
 
-def _longest(n: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to n that fits, where less always fits too: by bisection."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    return low
+def share_of(budget: Budget) -> float | None:
+    """The share that a text such as "20%" stands for, None for a number and for "auto".
+
+    Examples
+    --------
+    >>> share_of("20%"), share_of(100)
+    (0.2, None)
+    """
+    if not isinstance(budget, str) or budget == AUTO:
+        return None
+    found = _SHARE.fullmatch(budget)
+    if found is None:
+        raise ValueError(
+            f'budget must be a number, a share of the text such as "20%", or "auto"; found {budget!r:.60}.'
+        )
+    share = float(found[1]) / 100.0
+    if not 0.0 < share <= 1.0:
+        raise ValueError(f"budget must be a share above 0% and up to 100%, found {budget!r:.60}.")
+    return share
+
+
+def suited(words: float) -> float:
+    """Words of a summary that suit a text of so many: 100 for 2,500, growing with the cube root, 60 at least where that
+    is no more than a third.
+
+    Examples
+    --------
+    >>> [round(suited(n)) for n in (150, 600, 2_500, 100_000)]
+    [50, 62, 100, 342]
+    """
+    return min(max(100.0 * (words / 2_500.0) ** (1.0 / 3.0), 60.0), words / 3.0)
+
+
+def check_length(budget: Budget, unit: Unit) -> None:
+    """Whether this says how long a summary is to be, whatever the text."""
+    check_unit(unit)
+    if budget != AUTO and share_of(budget) is None:
+        check_budget(budget, unit)
+
+
+def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: str) -> float:
+    """The budget of a summary of these sentences, as a number in the unit.
+
+    A share is one of their length in the unit, so `"20%"` in words a fifth of the words; "auto" is what suits them,
+    `suited`. Where that is less than the best sentence, it is as long as this one, so that it is not cut.
+
+    Examples
+    --------
+    >>> settled("50%", "words", ["It rained all day.", "The river rose."], best="It rained all day.")
+    4.0
+    """
+    share = share_of(budget)
+    if budget != AUTO and share is None:
+        return check_budget(budget, unit)
+    sizes = lengths_with([], texts, unit)
+    if share is None:
+        words = float(lengths_with([], texts, "words").sum())
+        share = suited(words) / max(words, 1.0)
+    size = max(share * float(sizes.sum()), float(lengths_with([], [best], unit)[0]))
+    return check_budget(size if callable(unit) else max(float(np.floor(size + 1e-9)), 1.0), unit)

@@ -1,11 +1,14 @@
-"""Words for tf-idf."""
+"""The words of a text: for tf-idf, to compare it with others, and lists of words kept as data."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
+from importlib import resources
 from itertools import chain
 
+from dpplearn.rouge.reading import Tokenizer, as_bytes
 from dpplearn.rouge.stems import Memory
 from dpplearn.summarize.text.characters import INVISIBLE
 
@@ -19,6 +22,11 @@ _MARKS += "\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u3099\u309a"
 # Scripts written without spaces: every character is a word.
 SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 
+ENGLISH = "english"
+ANY = "any"  # of a model that takes each text for what it is in
+_STEMS = Tokenizer()  # as ROUGE counts them
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
+
 
 def _pattern(letter: str, part: str) -> str:
     """Words that begin with a letter, U.S. and don't, or with a digit, 3.5, 1,200 and 20th."""
@@ -29,10 +37,10 @@ def _pattern(letter: str, part: str) -> str:
 
 
 _ASCII_WORD = re.compile(_pattern("[a-z]", "[a-z0-9]"), re.ASCII)
-_LETTER, _PART = rf"[^\W\d{SINGLE}]", rf"(?:[^\W{SINGLE}]++|[{_MARKS}]++)"
+_LETTER, _WORD_PART = rf"[^\W\d{SINGLE}]", rf"(?:[^\W{SINGLE}]++|[{_MARKS}]++)"
 _WORD = re.compile(
     rf"(?=[\w{_MARKS}{SINGLE}])"  # most characters between words are told by one look
-    rf"(?:{_pattern(_LETTER, _PART)}|[{SINGLE}]|{_PART}++(?:'{_PART}++)*+)"
+    rf"(?:{_pattern(_LETTER, _WORD_PART)}|[{SINGLE}]|{_WORD_PART}++(?:'{_WORD_PART}++)*+)"
 )
 _THOUSANDS = re.compile(r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))")
 _INSIDE = re.compile(r"[.,'](?=[^\W_])")  # what a word may have in it, besides letters and figures
@@ -77,3 +85,58 @@ def _read(text: str) -> tuple[str, ...]:
 
 
 _WORDS = Memory(_read)  # of what stands between white space: the same again and again
+
+
+def normal_language(language: str | None) -> str | None:
+    """A language's name in lower case; "en" is "english"."""
+    if language is None:
+        return None
+    if not isinstance(language, str):
+        raise TypeError(f"language must be a name such as 'english' or 'greek', found {language!r}.")
+    return ENGLISH if language.lower() in ("en", ENGLISH) else language.lower()
+
+
+def is_latin(text: str) -> bool:
+    """Whether at least half of the letters are ASCII, so that ROUGE's tokens say what the text says.
+
+    Examples
+    --------
+    >>> is_latin("The café opened."), is_latin("Η γάτα κοιμάται.")
+    (True, False)
+    """
+    if text.isascii():
+        return True
+    ascii_only = text.encode("ascii", "ignore")
+    letters, others = len(ascii_only.translate(None, _NO_LETTERS)), len(text) - len(ascii_only)
+    return letters >= others or letters >= sum(map(str.isalpha, text)) - letters
+
+
+def match_words(text: str, language: str | None) -> list[str]:
+    """Stems of an English text; words of one in another language, or in a script that ROUGE cannot read."""
+    if language in (None, ENGLISH) and is_latin(text):
+        return _STEMS(as_bytes(text))
+    return list(words(text))
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, as a set to look words up in."""
+    return frozenset(text.split())
+
+
+@cache
+def word_lists(file: str) -> dict[str, frozenset[str]]:
+    """The lists in a file of the package, by name: lines such as "days: mon tue", others begin with a space or #.
+
+    An underscore stands for a space in a phrase.
+
+    Examples
+    --------
+    >>> "jan" in word_lists("abbreviations")["months"]
+    True
+    """
+    data = resources.files("dpplearn.summarize").joinpath("data", f"{file}.txt").read_text(encoding="utf-8")
+    found = re.findall(r"^(\w[\w ]*):((?:.*\n )*.*)", data, re.MULTILINE)
+    return {name: frozenset(word.replace("_", " ") for word in listed.split()) for name, listed in found}
+
+
+DATES = frozenset().union(*(word_lists("abbreviations")[name] for name in ("months", "days", "calendar")))

@@ -12,7 +12,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.packages import Package, tags
 from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.page import page_blocks
-from dpplearn.summarize.text.word_lists import word_set
+from dpplearn.summarize.text.words import word_set
 
 _ENCODING = re.compile(rb"<\?xml[^<>]{0,100}encoding=[\"']([A-Za-z0-9_.:-]{1,40})")
 _HEAD, _BODY = re.compile(r"<head\b", re.IGNORECASE), re.compile(r"</head\s{0,9}>", re.IGNORECASE)

@@ -15,7 +15,7 @@ from dpplearn.summarize.corpora.formats.packages import Package, tags
 from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.lines import HEADING_WORDS
 from dpplearn.summarize.text.page import page_blocks, read_html
-from dpplearn.summarize.text.word_lists import word_set
+from dpplearn.summarize.text.words import word_set
 
 WORD = "word/document.xml"  # where the text of a Word file usually is
 # Built-in styles of Word, by how their names begin (in English, whatever language Word speaks) and by their ids.

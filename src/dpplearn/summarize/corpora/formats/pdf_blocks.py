@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections import defaultdict
+from itertools import islice, pairwise
 
-from dpplearn._cached import cached_property
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
-from dpplearn.summarize.corpora.formats.pdf_layout import Line, said
+from dpplearn.summarize.corpora.formats.pdf_layout import Line, said, usual_size
 from dpplearn.summarize.text.characters import CLOSERS, STOPS
 from dpplearn.summarize.text.sentences import split_sentences
 
@@ -52,46 +50,24 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _NOTE = re.compile(r"[0-9*†‡§¶]{1,3}\s?\S")
 
 
-@dataclass(eq=False)
 class Part:
     """Lines that belong together."""
 
-    lines: list[Line]
-    kind: str = ""
-    more: list[Part] = field(default_factory=list)  # how it goes on in a later column
-
-    @cached_property
-    def size(self) -> float:
-        return max(self.lines, key=lambda line: len(line.text)).size
-
-    @property
-    def first(self) -> Line:
-        return self.lines[0]
-
-    @property
-    def last(self) -> Line:
-        return self.more[-1].last if self.more else self.lines[-1]
-
-    @property
-    def bold(self) -> bool:
-        return all(line.bold for line in self.lines)
-
-    @cached_property
-    def text(self) -> str:
-        return " ".join(line.text for line in self.lines)
+    def __init__(self, lines: list[Line]) -> None:
+        self.lines, self.kind = lines, ""
+        self.text = " ".join(line.text for line in lines)
+        self.size = max(lines, key=lambda line: len(line.text)).size
+        self.bold = all(line.bold for line in lines)
+        self.first, self.last = lines[0], lines[-1]  # how it goes on in a later column is added to its lines
 
 
 def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple[str, str]], str | None]:
     """Kinds and texts of the blocks, without the title; and the title in the largest type of the first page."""
     if not lines:
         return [], None
-    sizes: Counter[float] = Counter()
-    for line in lines:
-        sizes[line.size] += len(line.text)
-    body = max(sizes, key=lambda size: sizes[size])
     parts = parts_of(lines)
     hyphens = Hyphens(line.text for line in lines)
-    shown = name_kinds(parts, body, title, hyphens)
+    shown = name_kinds(parts, usual_size((line.size, line.text) for line in lines), title, hyphens)
     found: list[tuple[str, str]] = []
     for part in joined_over_columns(parts):
         if part.kind == "title":
@@ -99,7 +75,7 @@ def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple
         if part.kind == "row":
             found += [("row", " | ".join(map(said, line.cells))) for line in part.lines]
             continue
-        text = hyphens.join(line.text for one in (part, *part.more) for line in one.lines)
+        text = hyphens.join(line.text for line in part.lines)
         if part.kind == "paragraph" and text[:1].islower() and found and found[-1][0] == "formula":
             end = split_sentences(text)[0][1]  # "where c is the cost": the end of what began before the formula
             found.append(("formula", text[:end]))
@@ -111,13 +87,12 @@ def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple
 def parts_of(lines: list[Line]) -> list[Part]:
     """Group lines that follow each other."""
     leading = leadings(lines)
-    parts = [Part([lines[0]])]
+    groups = [lines[:1]]
     for above, below in pairwise(lines):
-        if breaks(parts[-1], above, below, leading.get(above.size, leading[0.0])):
-            parts.append(Part([below]))
-        else:
-            parts[-1].lines.append(below)
-    return parts
+        if breaks(groups[-1][0], above, below, leading.get(above.size, leading[0.0])):
+            groups.append([])
+        groups[-1].append(below)
+    return [*map(Part, groups)]
 
 
 def leadings(lines: list[Line]) -> dict[float, float]:
@@ -137,27 +112,25 @@ def leadings(lines: list[Line]) -> dict[float, float]:
     return {0.0: usual[len(usual) // 2], **known}
 
 
-def breaks(part: Part, above: Line, below: Line, leading: float) -> bool:
-    """Whether a line begins something new."""
+def breaks(first: Line, above: Line, below: Line, leading: float) -> bool:
+    """Whether a line begins something new, below others of which this is the first."""
     table = len(below.cells) > 1
     if table or len(above.cells) > 1:
         return table != (len(above.cells) > 1)
-    size, item = above.size, bool(_BULLET.match(part.first.text))
+    size, item, closed = above.size, bool(_BULLET.match(first.text)), is_closed(above.text)
     if abs(below.size - size) > 0.08 * size or above.bold != below.bold:
         return True
     if below.column != above.column:
         return not leads_on(above, below)
-    gap = below.base - above.base
-    if gap <= 0 or gap > 1.3 * leading * size:
+    if not 0 < below.base - above.base <= 1.3 * leading * size:
         return True
-    if _BULLET.match(below.text) and (item or is_closed(above.text) or below.text[0] in "•‣◦▪●■○∙"):
+    if _BULLET.match(below.text) and (item or closed or below.text[0] in "•‣◦▪●■○∙"):
         return True
     short = above.x1 < above.right - 0.22 * (above.right - above.left)
-    if is_closed(above.text) and short and not above.bold:
+    if closed and short and not above.bold:
         return True
-    indented = below.x0 > below.left + 0.7 * size and below.x0 > above.x0 + 0.7 * size
-    ends = is_closed(above.text) or above.x1 < above.right - 2 * size
-    return indented and ends and not item and len(below.text.split()) > 1
+    indented = below.x0 > max(below.left, above.x0) + 0.7 * size and len(below.text.split()) > 1
+    return indented and not item and (closed or above.x1 < above.right - 2 * size)
 
 
 def leads_on(above: Line, below: Line) -> bool:
@@ -175,52 +148,48 @@ def is_closed(text: str) -> bool:
 def name_kinds(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> str | None:
     """Say what each part is; returns the title in the largest type."""
     regular = sum(len(part.text) for part in parts if part.bold) < 0.5 * sum(len(part.text) for part in parts)
-    lowest: dict[int, float] = {}  # of each column, its last line in the body's size
+    lowest: dict[int, float] = defaultdict(lambda: -1e9)  # of each column, its last line in the body's size
     for part in parts:
         if part.size >= SMALL * body:
-            lowest[part.first.column] = max(lowest.get(part.first.column, -1e9), part.lines[-1].base)
+            lowest[part.first.column] = max(lowest[part.first.column], part.last.base)
     for part in parts:
-        part.kind = kind_of(part, body, regular, lowest.get(part.first.column, -1e9))
+        part.kind = kind_of(part, body, regular, lowest[part.first.column])
     shown = _title(parts, body, title, hyphens)
-    references: float | None = None  # the size of the heading above
-    after = "reference"  # what stands under it
+    above: float | None = None  # the size of the heading over references, or over what comes after a story
+    under = "reference"  # what stands under it
     front = True  # before the text begins: authors, and where they work
     for part in parts:
         if part.kind == "heading":
-            said = part.text.strip(" .:")
-            if _REFERENCES.fullmatch(said) or _AFTER_STORY.fullmatch(said):
-                references, after = part.size, "reference" if _REFERENCES.fullmatch(said) else "navigation"
-            elif references is not None and part.size >= 0.95 * references:
-                references = None
+            words = part.text.strip(" .:")
+            if _REFERENCES.fullmatch(words) or _AFTER_STORY.fullmatch(words):
+                above, under = part.size, "reference" if _REFERENCES.fullmatch(words) else "navigation"
+            elif above is not None and part.size >= 0.95 * above:
+                above = None
             front = False
-        elif references is not None and part.kind in ("paragraph", "item", "formula", "footnote", "row"):
-            part.kind = after
+        elif above is not None and part.kind in ("paragraph", "item", "formula", "footnote", "row"):
+            part.kind = under
         elif front and part.kind in ("paragraph", "row") and part.first.page == 0:
-            if len(part.text.split()) > 40:
-                front = False
-            elif shown is not None and (not is_closed(part.text) or _AFFILIATION.search(part.text)):
+            front = len(part.text.split()) <= 40
+            if front and shown is not None and (not is_closed(part.text) or _AFFILIATION.search(part.text)):
                 part.kind = "byline"
     return shown
 
 
 def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
     """What a part is by itself."""
-    text, words = part.text, part.text.split()
+    text, words, few = part.text, part.text.split(), len(part.lines) <= HEADING_LINES
     if len(part.first.cells) > 1:
         return "row"
-    if _CAPTION.match(text) or (len(part.lines) <= HEADING_LINES and _CREDIT.search(text[-100:])):
+    if _CAPTION.match(text) or (few and _CREDIT.search(text[-100:])):
         return "caption"
-    if all(_LEADERS.search(line.text[-40:]) for line in part.lines):
-        return "navigation"
-    if len(part.lines) == 1 and _PRINTED.match(text):
+    printed = len(part.lines) == 1 and _PRINTED.match(text)
+    if printed or all(_LEADERS.search(line.text[-40:]) for line in part.lines):
         return "navigation"
     if is_formula(part):
         return "formula"
-    if len(part.lines) <= HEADING_LINES and len(words) <= HEADING_WORDS and _WORD.search(text):
-        stands_out = part.size >= LARGE * body or (regular and part.bold and part.size >= SMALL * body)
-        if (
-            stands_out and (not text.rstrip().endswith((".", ",", ";")) or part.size >= LARGE * body)
-        ) or _ABSTRACT.match(text):
+    if few and len(words) <= HEADING_WORDS and _WORD.search(text):
+        bold = regular and part.bold and part.size >= SMALL * body and not text.rstrip().endswith((".", ",", ";"))
+        if bold or part.size >= LARGE * body or _ABSTRACT.match(text):
             return "heading"
     if part.size < SMALL * body and part.first.base > lowest and _NOTE.match(text):
         return "footnote"
@@ -242,14 +211,12 @@ def _title(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) 
     heads = [part for part in parts if part.kind == "heading" and part.first.page == parts[0].first.page]
     heads = [part for part in heads if not _AFTER_STORY.fullmatch(part.text.strip(" .:"))]
     if title is not None:
-        said = [part for part in heads if _letters(part.text) == _letters(title)]
-        for part in said[:1]:
+        same = (part for part in heads if _letters(part.text) == _letters(title))
+        for part in islice(same, 1):
             part.kind = "title"
         return title
-    if not heads:
-        return None
-    largest = max(heads, key=lambda part: part.size)
-    if largest.size < 1.15 * body or (heads.index(largest) > 1 and largest.size < 1.3 * body):
+    largest = max(heads, key=lambda part: part.size, default=None)
+    if largest is None or largest.size < (1.3 if heads.index(largest) > 1 else 1.15) * body:
         return None
     largest.kind = "title"
     return hyphens.join(line.text for line in largest.lines)
@@ -266,7 +233,7 @@ def joined_over_columns(parts: list[Part]) -> list[Part]:
     for part in parts:
         if part.kind not in ("caption", "row", "footnote", "formula", "navigation"):
             if open_ is not None and part.kind == "paragraph" and goes_on(open_, part):
-                open_.more.append(part)
+                open_.lines, open_.last = open_.lines + part.lines, part.last
                 continue
             open_ = part if part.kind in ("paragraph", "item") else None
         kept.append(part)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._cached import cached_property
 from dpplearn.summarize.corpora.formats.pdf_words import Word
 
 GAP, CELL = 0.9, 1.6  # times the type size: gaps that divide the cells of a table, and the least that tells one
@@ -31,51 +29,43 @@ _ENDS = re.compile(r"^([0-9]{1,4})\b|\b([0-9]{1,4})$")
 Words = list[Word]
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
+class Line(NamedTuple):
     """A line of a column, or a row of a table in one."""
 
     cells: tuple[Words, ...]
+    words: Words
+    text: str
+    size: float  # of most of its characters
+    bold: bool
     page: int
     column: int  # counted through the document
     left: float  # where the column begins and ends
     right: float
 
-    @cached_property
-    def words(self) -> Words:
-        return [word for cell in self.cells for word in cell]
-
     @property
     def x0(self) -> float:
-        return self.cells[0][0].x0
+        return self.words[0].x0
 
     @property
     def x1(self) -> float:
-        return self.cells[-1][-1].x1
+        return self.words[-1].x1
 
     @property
     def base(self) -> float:
-        return self.cells[0][0].base
-
-    @cached_property
-    def size(self) -> float:
-        sizes: Counter[float] = Counter()
-        for word in self.words:
-            sizes[round(word.size, 1)] += len(word.text)
-        return max(sizes, key=lambda size: sizes[size])
-
-    @cached_property
-    def bold(self) -> bool:
-        return all(word.bold for word in self.words if word.text[0].isalnum())
-
-    @cached_property
-    def text(self) -> str:
-        return said(self.words)
+        return self.words[0].base
 
 
 def said(words: Words) -> str:
     """Words as a text."""
     return " ".join(word.text for word in words)
+
+
+def usual_size(sized: Iterable[tuple[float, str]]) -> float:
+    """The type size that most characters of some texts have."""
+    lengths: Counter[float] = Counter()
+    for size, text in sized:
+        lengths[size] += len(text)
+    return max(lengths, key=lambda size: lengths[size])
 
 
 def lines_of(pages: list[Words]) -> list[Line]:
@@ -84,11 +74,8 @@ def lines_of(pages: list[Words]) -> list[Line]:
     known: set[float] = set()
     for words in pages:
         columns(words, known, learn=True)
-    lines: list[Line] = []
-    for number, words in enumerate(pages):
-        for column in columns(words, known):
-            lines += column_lines(column, number, lines[-1].column + 1 if lines else 0)
-    return lines
+    found = [(number, column) for number, words in enumerate(pages) for column in columns(words, known)]
+    return [line for place, (page, words) in enumerate(found) for line in column_lines(words, page, place)]
 
 
 def rows_of(words: Iterable[Word]) -> list[Words]:
@@ -114,40 +101,30 @@ def cells_of(row: Words, gap: float) -> list[Words]:
 
 def without_edges(pages: list[list[Words]]) -> list[Words]:
     """The words of pages without what repeats at their top or foot up to digits, what counts them, and lone numbers."""
+    edges: list[list[tuple[Words, tuple[str, bool], set[tuple[int, bool]]]]] = []
     places: dict[tuple[str, bool], list[float]] = defaultdict(list)
-    steps: Counter[tuple[int, bool]] = Counter()
+    steps: Counter[tuple[int, bool]] = Counter()  # how far numbers at the ends of short lines are from the page's
     for number, rows in enumerate(pages):
-        for row, top in _edges(rows):
-            places[_key(row), top].append(row[0].base)
-            steps.update({(count - number, top) for count in _counts(row)})
+        half = min(EDGE, (len(rows) + 1) // 2)
+        edges.append([])
+        for row, top in [(row, True) for row in rows[:half]] + [(row, False) for row in rows[len(rows) - half :]]:
+            text = said(row)
+            ends = _ENDS.finditer(text) if len(text) <= 100 else ()
+            edge = row, (re.sub("[0-9]+", "#", text), top), {(int(one[1] or one[2]) - number, top) for one in ends}
+            edges[-1].append(edge)
+            places[edge[1]].append(row[0].base)
+            steps.update(edge[2])
     many = max(2, 0.4 * len(pages))
     repeated = {key: median(bases) for key, bases in places.items() if len(bases) >= many}
     counted = {step for step, times in steps.items() if times >= max(3, 0.5 * len(pages))}
     kept = []
-    for number, rows in enumerate(pages):
+    for rows, page in zip(pages, edges, strict=True):
         dropped = {id(row) for row in rows[:1] + rows[-2:] if _NUMBER.fullmatch(said(row))}
-        for row, top in _edges(rows):
-            same = repeated.get((_key(row), top))
-            counts = any((count - number, top) in counted for count in _counts(row))
-            if counts or (same is not None and abs(row[0].base - same) <= 6):
+        for row, key, counts in page:
+            if not counted.isdisjoint(counts) or abs(row[0].base - repeated.get(key, 1e9)) <= 6:
                 dropped.add(id(row))
         kept.append([word for row in rows if id(row) not in dropped for word in row])
     return kept
-
-
-def _edges(rows: list[Words]) -> list[tuple[Words, bool]]:
-    half = min(EDGE, (len(rows) + 1) // 2)
-    return [(row, True) for row in rows[:half]] + [(row, False) for row in rows[len(rows) - half :]]
-
-
-def _key(row: Words) -> str:
-    return re.sub("[0-9]+", "#", said(row))
-
-
-def _counts(row: Words) -> set[int]:
-    """Numbers at the ends of a short line, which may be that of the page."""
-    text = said(row)
-    return {int(one[1] or one[2]) for one in _ENDS.finditer(text)} if len(text) <= 100 else set()
 
 
 class Gutter(NamedTuple):
@@ -254,7 +231,9 @@ def column_lines(words: Words, page: int, number: int) -> list[Line]:
             and not _stretched(row, right)
             and any(_aligned(cells, other) for other in near)
         )
-        lines.append(Line(tuple(cells) if table else (row,), page, number, left, right))
+        size = usual_size((round(word.size, 1), word.text) for word in row)
+        bold = all(word.bold for word in row if word.text[0].isalnum())
+        lines.append(Line(tuple(cells) if table else (row,), row, said(row), size, bold, page, number, left, right))
     return lines
 
 

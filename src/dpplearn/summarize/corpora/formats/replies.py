@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 _LONGEST = 300  # characters of a line that introduces something quoted
 # "On Monday Ann wrote:", in languages that people write in, on one line or two
@@ -97,7 +97,7 @@ def own_text(text: str, flowed: bool = False) -> str:
                 continue
             _add(kept, "")
         elif worded and line and _NOTICE.match(" ".join(lines[at : at + 3]).strip()):
-            at = _after_paragraph(lines, at)
+            at = _skip(lines, at, str.strip)
             if _is_foot(lines, at):
                 at = _next_quote(lines, at)
             continue
@@ -168,24 +168,19 @@ def _is_header_block(lines: list[str], at: int) -> bool:
     return sum(_FIELD.match(line.strip()) is not None for line in lines[at + 1 : at + 6]) >= 2
 
 
+def _skip(lines: list[str], at: int, passes: Callable[[str], object]) -> int:
+    """Where the first line stands, from `at` on, that does not pass."""
+    return next((i for i in range(at, len(lines)) if not passes(lines[i])), len(lines))
+
+
 def _after_fields(lines: list[str], at: int) -> int:
     """Where the text of a message that is sent on begins."""
-    while at < len(lines) and (not lines[at].strip() or _FIELD.match(lines[at].strip())):
-        at += 1
-    return at
+    return _skip(lines, at, lambda line: not line.strip() or _FIELD.match(line.strip()))
 
 
 def _next_quote(lines: list[str], at: int) -> int:
     """A signature goes on to the end, or to something quoted under it."""
-    while at < len(lines) and not lines[at].lstrip().startswith(">"):
-        at += 1
-    return at
-
-
-def _after_paragraph(lines: list[str], at: int) -> int:
-    while at < len(lines) and lines[at].strip():
-        at += 1
-    return at
+    return _skip(lines, at, lambda line: not line.lstrip().startswith(">"))
 
 
 def _is_foot(lines: list[str], at: int) -> bool:

@@ -1,0 +1,69 @@
+"""What a user reads first: few options, the same words in every command, help on one screen, the paper apart."""
+
+import re
+from importlib import import_module
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import COMMANDS, PAPER, main
+
+
+def commands(group=None, name=""):
+    """Every command that does something, by its full name."""
+    for word, one in (
+        group.commands if group else {w: import_module(f"dpplearn.cli.{w}").command for w in COMMANDS}
+    ).items():
+        if isinstance(one, click.Group):
+            yield from commands(one, f"{name}{word} ")
+        else:
+            yield f"{name}{word}", one
+
+
+EVERY = dict(commands())
+
+
+def options(command):
+    return [one for one in command.params if isinstance(one, click.Option)]
+
+
+def test_options_are_few():
+    assert sum(len(options(one)) for one in [main, *EVERY.values()]) <= 110
+
+
+def test_words_mean_the_same_everywhere():
+    """One help text for each of these, whatever the command; and none of the words that they replaced."""
+    found = {}
+    for one in EVERY.values():
+        for option in options(one):
+            found.setdefault(max(option.opts, key=len), set()).add(option.help)
+    for name in ("--jobs", "--diversity", "--scheduler", "--language", "--encoding", "--encoder", "--skip-bad"):
+        assert len(found[name]) == 1, name
+    assert not found.keys() & {"--workers", "--backend", "--resume", "--checkpoint", "--verbose", "--lang", "--method"}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_fits_a_screen(name):
+    result = CliRunner().invoke(main, [*name.split(), "--help"], terminal_width=80)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert len(lines) <= 40, "\n".join(lines)
+    if "More:" in lines:
+        assert lines.index("Options:") < lines.index("More:")
+
+
+def test_the_paper_stands_apart():
+    found = CliRunner().invoke(main, ["--help"]).stdout
+    ours, paper = found.split("The paper:")
+    assert re.findall(r"^  (\w+) ", paper, re.M) == list(PAPER)
+    assert re.findall(r"^  (\w+) ", ours.split("Commands:")[1], re.M) == [
+        name for name in COMMANDS if name not in PAPER
+    ]
+
+
+def test_an_error_names_the_file_that_was_typed():
+    for name in ("order=asc.txt", "budget=3", "keep_all"):
+        told = CliRunner().invoke(main, ["summarize", name])
+        assert told.exit_code == 1
+        assert told.stderr.startswith(f"Error: {name} does not exist")
