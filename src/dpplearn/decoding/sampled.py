@@ -305,7 +305,7 @@ class Sampler:
             drawn = np.empty(int(starts[b + 1] - starts[b]), np.int32)
             room = int(1.1 * drawn.size * self.mean) + 64
             indices = draw_block(self.tables, states[b], drawn.size, drawn, room, least, most)
-            return self.score(drawn, indices, least, most, m)
+            return self.score(drawn.astype(np.int64), indices, least, most, m)
 
         found = map_threads(draw, len(starts) - 1, n_jobs)
         merged = {Y: value for sets, _, _ in found for Y, value in sets.items()}

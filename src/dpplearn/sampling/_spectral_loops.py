@@ -239,7 +239,7 @@ def steps_of_drawing(size, room):
 
 @jit(steps=steps_of_drawing)
 def draw_block(tables, state, size, sizes, room, smallest, largest):
-    """`size` samples, one after another: their lengths into sizes, -1 where not from smallest to largest; their items."""
+    """`size` samples, one after another: lengths into sizes, -1 where not from smallest to largest; their items."""
     work = make_work(*tables.V.shape)
     out = np.empty(max(room, 1), np.int32)
     end = 0
