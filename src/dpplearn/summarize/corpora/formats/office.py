@@ -93,7 +93,10 @@ def read_docx(package: Package, data: bytes, name: str) -> Document:
             for _ in tags(package.read(member), package.place):
                 pass
     ignore = {"ignore_empty_paragraphs": True, "convert_image": mammoth.images.img_element(lambda _: {})}
-    source = mammoth.convert_to_html(BytesIO(data), style_map=STYLE_MAP, **ignore).value
+    try:
+        source = mammoth.convert_to_html(BytesIO(data), style_map=STYLE_MAP, **ignore).value
+    except ValueError as error:  # such as a document without a body
+        raise ValueError(f"{package.place} is damaged: {error} Save it anew.") from None
     text, *notes = _NOTE.split(_BACK.sub("", _BOLD.sub(as_heading, source)))
     return office_document(package, name, text, notes, "docProps/core.xml")
 
