@@ -56,31 +56,6 @@ def test_all_candidates_of_every_part_give_the_same_choice(columns, rng):
 
 
 @pytest.mark.usefixtures("client")
-def test_limits(rng):
-    E, s = problem(rng)
-    parts = da.from_array(E, chunks=(100, -1))
-    group = rng.choice(["a", "b", "c"], 400, p=[0.9, 0.08, 0.02])
-    cost = rng.integers(1, 5, 400).astype(float)
-    call = {"groups": group, "max_per_group": {"a": 10}, "min_per_group": {"c": 3}, "include": [7, 333], "exclude": [8]}
-    call["nugget"] = 1e-6
-    for more in ({"k": 30}, {"k": 30, "budget": 50.0, "cost": cost}):
-        one, two = (diversify(X, s, **more, **call) for X in (E, parts))
-        floor = 30 * np.log(1e-6)
-        assert two.gains.sum() - floor > 0.99 * (one.gains.sum() - floor)
-        few = diversify(parts, s, **more, **call, per_part=10)
-        assert (group[few.subset] == "a").sum() <= 10
-        assert (group[few.subset] == "c").sum() >= 3
-        assert {7, 333} <= set(few.subset.tolist())
-        assert 8 not in few.subset
-        assert few.cost <= 50
-    earlier = rng.standard_normal((5, 6))
-    call = {"k": 20, "given": earlier, "nugget": 1e-6}
-    one, two = diversify(E, s, **call), diversify(parts, s, per_part=400, **call)
-    np.testing.assert_array_equal(two.subset, one.subset)
-    assert len(diversify(parts, s, k="auto", min_gain=0.2)) == len(diversify(E, s, k="auto", min_gain=0.2))
-
-
-@pytest.mark.usefixtures("client")
 @pytest.mark.parametrize("equal", [True, False])
 def test_past_the_rank_by_near_items(equal, rng):
     """Every candidate of every part, so that the last choice is that of the whole."""

@@ -104,16 +104,6 @@ def test_the_set_agrees_most_with_all_sets_of_the_right_cost(seed):
     assert found.utility >= 0.99 * max(map(value, choices))
 
 
-def test_no_seed_and_no_thread_changes_it():
-    q, phi, cost, budget = random_problem(4, n=30)
-    words = np.random.default_rng(0).poisson(0.3, (30, 60))
-    one = consensus((q, phi), cost, budget, utility=words, rng=0)
-    for seed in range(1, 5):
-        again = consensus((q, phi), cost, budget, utility=words, rng=seed, n_jobs=2)
-        assert again.subset.tolist() == one.subset.tolist()
-        assert again.utility == one.utility
-
-
 def test_sets_drawn_estimate_what_the_model_expects():
     """Also given what must be in and out, and beyond what any set of positive probability costs."""
     q, phi, cost, budget = random_problem(4, n=12)
@@ -127,13 +117,6 @@ def test_sets_drawn_estimate_what_the_model_expects():
         assert "50000 references" in drawn.reason
     again = pickle.loads(pickle.dumps(drawn))
     assert again.references.counts() == drawn.references.counts()
-
-
-def test_more_items_than_a_kernel_is_made_of_are_drawn_from():
-    rng = np.random.default_rng(0)
-    chosen = consensus((rng.random(6000) + 1.0, rng.standard_normal((6000, 8))), k=4, rng=0)
-    assert len(chosen.references) == 400
-    assert len(chosen) <= 4
 
 
 def test_large_expectations_do_not_underflow():

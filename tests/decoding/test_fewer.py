@@ -29,13 +29,6 @@ def test_diversify_says_that_fewer_were_chosen(method, rng):
     assert "asked for" not in unasked.reason
 
 
-def test_where_no_sample_counted_none_was_preferred():
-    found = diversify(np.eye(40), np.zeros(40), k=3, decoder="sampled", n_samples=200, rng=0)
-    assert len(found) == 0
-    assert "all had more than 3 items" in found.reason
-    assert "prefers" not in found.reason
-
-
 def test_a_model_says_so_too(rng):
     x = ItemSet(np.column_stack([np.ones(12), rng.standard_normal(12)]), phi=rng.standard_normal((12, 3)))
     model = ConditionalDPP().fit([x], [[0, 1]])

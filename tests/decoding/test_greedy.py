@@ -60,18 +60,6 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(engine, "PASS", 64)
 
 
-@pytest.mark.parametrize("diversity", [0.1, 0.3, 0.45, 0.6, 0.9])
-def test_the_knob_is_the_same_for_features_and_kernel(diversity, rng):
-    """Below 0.5 each item has a coordinate of its own, and more items than features can be chosen."""
-    phi = rng.standard_normal((200, 10))
-    phi /= np.linalg.norm(phi, axis=1, keepdims=True)
-    q = np.exp(0.3 * rng.standard_normal(200))
-    by_rows, by_kernel = (greedy_map(m, k=40, diversity=diversity) for m in ((q, phi), DPP(kernel(q, phi))))
-    assert by_rows.subset.tolist() == by_kernel.subset.tolist()
-    assert by_rows.gains == pytest.approx(by_kernel.gains, abs=1e-8)
-    assert len(by_rows) == (40 if diversity < 0.5 else 10)
-
-
 def test_importing_brings_nothing_heavy():
     code = "import dpplearn.decoding, sys; print([x for x in ('numba', 'sklearn', 'matplotlib') if x in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
@@ -122,23 +110,6 @@ def test_auto_is_near_the_best_of_the_sets_that_fill_the_budget(scale):
     assert min(gaps["auto"]) > -1e-9
     assert np.mean(gaps["auto"]) <= np.mean(gaps["log"])
     assert np.mean(np.array(gaps["auto"]) < 1e-9) > {0.3: 0.25, 1.0: 0.4, 3.0: 0.6}[scale]
-
-
-def test_auto_is_not_changed_by_a_common_factor_of_small_qualities():
-    """What is learned is the ranking, not the scale."""
-    for seed in range(20):
-        q, phi, cost, budget = random_problem(seed)
-        q = q / q.max() / 10
-        once, again = (greedy_map(DPP(kernel(f * q, phi)), cost, budget).subset.tolist() for f in (1.0, 1e-3))
-        assert once == again
-
-
-def test_duplicates_are_never_chosen_twice():
-    phi = np.repeat(np.eye(3), 4, axis=0)
-    for form in FORMS.values():
-        chosen = greedy_map(form(np.full(12, 2.0), phi), k=12)
-        assert sorted(chosen.subset // 4) == [0, 1, 2]
-        assert "rank" in chosen.reason
 
 
 def test_reasons():

@@ -134,13 +134,6 @@ def test_rows_of_zeros_are_similar_to_none():
     assert (everywhere.block(np.arange(3)) == everywhere.diag).all()
 
 
-def test_items_given_are_not_repeated():
-    rng = np.random.default_rng(4)
-    X = rng.standard_normal((400, 4))
-    given = X[:60] + 0.001 * rng.standard_normal((60, 4))
-    assert (choose(provider(X, 60, given=given), 60) >= 60).all()
-
-
 def clustered(rng, n=6000, d=16):
     centers = rng.standard_normal((40, d))
     X = centers[rng.choice(40, n, p=np.arange(1, 41) ** -1.0 / (np.arange(1, 41) ** -1.0).sum())]

@@ -82,12 +82,6 @@ def test_items_that_come_only_in_pairs():
     assert local_search(dpp, start=[0, 1]).sorted_subset.tolist() == [0, 1]
 
 
-def test_gains_that_rise_are_seen():
-    """The third item is worth little alone and much beside the first: no old gain is a bound."""
-    dpp = NonsymmetricDPP.from_kernel([[4.0, 0.0, 3.0], [0.0, 2.0, 0.0], [-3.0, 0.0, 0.5]])
-    assert greedy_map(dpp, k=2).subset.tolist() == [0, 2]
-
-
 def test_what_it_cannot_be_asked():
     dpp = attracting(5, 2, 2, 0)
     with pytest.raises(TypeError, match="greedy_map or local_search"):

@@ -71,20 +71,6 @@ def test_past_the_rank_what_was_chosen_least_comes_next():
     assert sorted(found.subset[2:] // 9) == [0, 1]  # and not the axis with more items
 
 
-@pytest.mark.parametrize("share", [0.5, 0.1, 0.001])
-def test_until_a_further_item_adds_little(share, rng):
-    q, phi = problem(rng, n=60, d=12)
-    found = diversify(phi, np.log(q), k="auto", min_gain=share)
-    every = diversify(phi, np.log(q), k=12, nugget=0)
-    every_gains = np.exp(every.gains)
-    size = int((every_gains > share * every_gains[0]).sum())
-    np.testing.assert_array_equal(found.subset, every.subset[:size])
-    assert found.shares.min() > share
-    np.testing.assert_allclose(every.shares, every_gains / every_gains[0])
-    if size < 12:
-        assert f"less than {share:g}" in found.reason
-
-
 @pytest.mark.parametrize("method", ["exact", "local"])
 def test_other_decoders_take_it(method, rng):
     """Against all subsets of four items, in two dimensions."""
@@ -98,15 +84,6 @@ def test_other_decoders_take_it(method, rng):
         assert tuple(found.sorted_subset) == best
     assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
     assert len(diversify(phi, s, k=4, decoder="exact")) <= 2  # the rank
-
-
-@pytest.mark.parametrize("nugget", [-0.1, 1.5, 1e-12, "a", True, np.nan])
-def test_a_nugget_that_is_none(nugget, rng):
-    q, phi = problem(rng)
-    with pytest.raises(ValueError, match="nugget must be 0, or"):
-        greedy_map((q, phi), k=3, nugget=nugget)
-    with pytest.raises(ValueError, match="nugget must be 0, or"):
-        diversify(phi, q, k=3, nugget=nugget)
 
 
 def test_what_else_is_refused(rng):

@@ -48,22 +48,6 @@ def test_dependent_items(share):
     assert tilted_marginals(DPP(L), cost, 1e9).sum() == pytest.approx(9.5)
 
 
-def test_few_factors_are_enough_for_texts(monkeypatch):
-    """No eigenvectors for what summaries ask for, and two or three factors instead."""
-    from scipy.linalg import lapack
-
-    calls, factor = [], lapack.dpotrf
-    monkeypatch.setattr(lapack, "dpotrf", lambda *a, **o: calls.append(0) or factor(*a, **o))
-    monkeypatch.setattr(DPP, "eigenpairs", property(lambda _: pytest.fail("eigenvectors")))
-    for seed in range(5):
-        L, cost = similar(seed, n=200, scale=-1.0)
-        dpp = DPP(L)
-        calls.clear()
-        p = tilted_marginals(dpp, cost, 100.0)
-        assert p @ cost == pytest.approx(100.0, rel=1e-11)
-        assert len(calls) <= 3
-
-
 def test_other_kinds_take_the_long_way():
     q, phi, cost, budget = random_problem(1, n=12, rank=5)
     L = kernel(q, phi)

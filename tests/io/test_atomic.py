@@ -80,15 +80,6 @@ def test_links_are_written_through(there, tmp_path):
     assert sorted(path.name for path in target.parent.iterdir()) == ["a"]
 
 
-def test_links_that_lead_nowhere(tmp_path):
-    (tmp_path / "link").symlink_to(tmp_path / "no" / "a")
-    with pytest.raises(FileNotFoundError, match="no folder"):
-        write(tmp_path / "link")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    with pytest.raises(OSError, match="loop"):
-        write(tmp_path / "loop")
-
-
 def test_a_fifo_is_written_to(tmp_path):
     path, read = tmp_path / "fifo.jsonl", []
     os.mkfifo(path)
@@ -101,19 +92,6 @@ def test_a_fifo_is_written_to(tmp_path):
     reader.join(10)
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert read == ['{"text": "rain"}\n']
-
-
-def test_devices_stay_what_they_are(tmp_path):
-    null = tmp_path / "null"
-    null.symlink_to("/dev/null")
-    items = tmp_path / "items.jsonl"
-    items.write_text('{"text": "rain"}\n')
-    for path in ("/dev/null", null):
-        write(path)
-        done = CliRunner().invoke(main, ["select", str(items), "-k", "1", "--out", str(path)])
-        assert done.exit_code == 0, done.output
-        assert stat.S_ISCHR(os.stat(path).st_mode)
-    assert null.is_symlink()
 
 
 @pytest.mark.parametrize("to_file", [True, False])

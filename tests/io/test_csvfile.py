@@ -5,7 +5,6 @@ import io
 import random
 import warnings
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -37,20 +36,6 @@ def test_an_unclosed_quotation_mark_is_an_error_in_its_line(suffix, mark, later,
         read_baskets(path)
     with pytest.raises(ValueError, match="line 502: a quotation mark opens a cell"):
         read_baskets(path, ("group", "text"))
-
-
-def test_the_lines_of_the_row_are_named():
-    with pytest.raises(ValueError, match=r"a, line 3: .* or more than ',' follows the one that does \(line 4\)\."):
-        list(csv_rows(['1,"a\n', 'b"\n', '2,"a\n', 'b"c\n'], "a"))
-    with pytest.raises(ValueError, match=r"line 1: .* follows the one that does\."):
-        list(csv_rows(['"a" b\tc\n'], "a", "\t"))
-
-
-def test_the_advice_works():
-    assert list(csv_rows(['1,"""Yes"" she said"\n', '5" pipe,2\n'], "a")) == [
-        (1, ["1", '"Yes" she said']),
-        (2, ['5" pipe', "2"]),
-    ]
 
 
 @pytest.mark.parametrize("broken", ["\n", "\r", "\r\n"])
@@ -115,18 +100,6 @@ def test_two_keys_of_one_name_are_an_error(tmp_path):
         read_baskets(tmp_path / "b.jsonl")
 
 
-def test_two_arrays_of_one_name_are_an_error(tmp_path):
-    import zipfile
-
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for k in range(2):
-            with file.open("score.npy", "w") as part:
-                np.lib.format.write_array(part, np.full(3, k))
-    with pytest.raises(ValueError, match=r"a\.npz: the name 'score' occurs twice"):
-        read_items(tmp_path / "a.npz")
-
-
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 def test_half_a_character_is_told_with_its_line(suffix, tmp_path):
     if suffix == "parquet":
@@ -146,15 +119,3 @@ def test_half_a_character_is_told_with_its_line(suffix, tmp_path):
             (tmp_path / name).write_text(text)
         assert CliRunner().invoke(main, ["select", str(tmp_path / name), "--out", str(out)]).exit_code == 0
         assert "two \ud800" in [one["text"] for one in read_items(out).records]
-
-
-def test_half_a_character_in_a_report_and_a_model(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "one", "g": "\\ud800"}\n{"text": "two", "g": "b"}\n')
-    report = ["--report", str(tmp_path / "r"), "--group", "g", "--max-per-group", "1"]
-    result = CliRunner().invoke(main, ["select", str(tmp_path / "a.jsonl"), "-k", "2", *report])
-    assert result.exit_code == 0, result.output
-    (tmp_path / "b.jsonl").write_text('["a", "b\\ud800"]\n["a", "c"]\n["b\\ud800"]\n')
-    model = str(tmp_path / "m.json")
-    fitted = CliRunner().invoke(main, ["baskets", "fit", str(tmp_path / "b.jsonl"), "--alpha", "1", "--out", model])
-    assert fitted.exit_code == 0, fitted.output
-    assert "b\\ud800" in CliRunner().invoke(main, ["baskets", "recommend", model, "a"]).stdout

@@ -4,7 +4,6 @@ import shutil
 
 import pytest
 
-from dpplearn._io import workfolder
 from dpplearn._io.workfolder import WorkFolder
 
 
@@ -23,19 +22,6 @@ def test_a_command_that_begins_while_another_ends_keeps_its_folder(tmp_path, mon
     assert len(begun[0].known("stage", ".json")) == 1
     begun[0].__exit__(None, None, None)
     assert not list(tmp_path.iterdir())
-
-
-def test_one_that_begins_in_a_folder_that_is_just_removed_makes_another(tmp_path, monkeypatch):
-    first, lock = WorkFolder(tmp_path / "work", {}).__enter__(), WorkFolder._lock
-
-    def removed_before(self):
-        monkeypatch.setattr(WorkFolder, "_lock", lock)
-        self._held = (self.path / workfolder.LOCK).open("w")
-        first.__exit__(None, None, None)
-
-    monkeypatch.setattr(WorkFolder, "_lock", removed_before)
-    with WorkFolder(tmp_path / "work", {}) as second:
-        assert second.path.is_dir()
 
 
 def test_a_folder_that_was_being_removed_is_gone_after_ctrl_c_or_the_next_run(tmp_path, monkeypatch):

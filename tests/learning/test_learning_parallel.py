@@ -81,6 +81,7 @@ def test_processes_give_the_serial_result(data, serial, shards):
 def test_files_give_the_serial_result(serial, shards):
     model = ConditionalDPP(rho=0.3).fit(shards)
     assert_same(model, serial)
+    assert (model.n_sets_, model.n_items_) == (serial.n_sets_, serial.n_items_) == (19, 18 * 12 + 3)
     assert model.score(shards) == pytest.approx(serial.log_likelihood_ / 19)
 
 

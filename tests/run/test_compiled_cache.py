@@ -1,8 +1,5 @@
 """Compiled loops on disk: found again, sealed folders included, and never used when damaged or out of date."""
 
-import ast
-from pathlib import Path
-
 import pytest
 
 from dpplearn import _numba
@@ -71,16 +68,6 @@ def test_other_sources_are_compiled_anew(compiled, monkeypatch):
     assert (compiled(), compiled()) == (True, False)
 
 
-def test_the_stamp_covers_all_that_loops_import():
-    package = Path(_numba.__file__).parent
-    for path in package.rglob("*_loops.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module.startswith("dpplearn."):
-                name = node.module.removeprefix("dpplearn.").replace(".", "/") + ".py"
-                known = name.endswith("_loops.py") or name in (*_numba.CONSTANTS, "_numba.py", "_checks.py")
-                assert known, f"{path} imports from {name}: add it to CONSTANTS"
-
-
 def test_a_sealed_folder_is_read(folder, compiled):
     compiled()
     for path in [*folder.rglob("*"), folder]:
@@ -98,10 +85,3 @@ def test_the_second_folder_where_the_first_cannot_be_written(folder, compiled, m
     monkeypatch.setattr(_numba, "folders", lambda: places)
     assert (compiled(), compiled()) == (True, False)
     assert list(places[1].glob("*.zip"))
-
-
-def test_no_folder_costs_time_and_is_said(folder, compiled, monkeypatch):
-    (folder / "file").touch()
-    monkeypatch.setattr(_numba, "folders", lambda: [folder / "file" / "below"])
-    with pytest.warns(RuntimeWarning, match=r"(?s)cannot be kept.*NUMBA_CACHE_DIR"):
-        assert compiled()

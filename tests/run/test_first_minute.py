@@ -3,12 +3,10 @@
 import io
 import json
 import os
-import pickle
 import subprocess
 import sys
 import threading
 
-import numpy as np
 import pytest
 
 from dpplearn import _numba as jit
@@ -186,25 +184,6 @@ def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
     go_on.set()
     until(lambda: loop.ready)
     assert loop(2.0) == 4.0
-
-
-def test_what_is_on_disk_is_loaded(loop, monkeypatch):
-    with jit.compiled_always():
-        loop(2.0)
-    monkeypatch.setattr(jit.notice, "announce", lambda: pytest.fail("compiled again"))
-    again = jit.jit(twice, steps=lambda x: x)
-    assert again(2.0) == 4.0
-    assert again.ready
-
-
-def test_types_that_numba_takes_for_one_are_compiled_once(loop):
-    with jit.compiled_always():
-        assert [loop(x) for x in (2, np.int64(2), 2.0, np.float64(2.0))] == [4, 4, 4.0, 4.0]
-    assert len(loop.versions) == 2
-
-
-def test_loops_pickle_by_name():
-    assert pickle.loads(pickle.dumps(helper)) is helper
 
 
 def test_other_threads_do_not_compile_because_one_does(loop):

@@ -1,7 +1,5 @@
 """The torch evaluator gives what numpy gives: theta, standard errors, rho and nugget, checkpoints, cross-validation."""
 
-import pickle
-
 import numpy as np
 import pytest
 import torch
@@ -10,7 +8,7 @@ from scipy import sparse
 from brute_learning import random_items, training_set
 from dpplearn import DPP
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.backends import PreparedShard, make_evaluator
+from dpplearn.learning.backends import make_evaluator
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed, Mixture
@@ -115,17 +113,6 @@ def test_the_same_learned_similarity():
         np.testing.assert_allclose(list(b.values()), list(a.values()), atol=1e-4)
 
 
-def test_the_likelihood_given_the_size_goes_the_numpy_way(data):
-    X = [x for x in data[0] if x.phi is not None and not sparse.issparse(x.phi)]
-    shard = Shard(X, [np.array([0, 2])] * len(X), np.arange(1.0, len(X) + 1))
-    similarity = Fixed(0.1, 0.1)
-    request = LikelihoodRequest(LogLinear(np.array(THETA)), similarity, 2, given_size=True)
-    one, two = (make_evaluator(name).prepare(shard, similarity).evaluate(request) for name in ("numpy", "torch"))
-    for a, b in zip(one, two, strict=True):
-        if a is not None:
-            np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
-
-
 def test_a_quality_of_another_kind(data):
     """Of which eta, its derivatives and the pull-back are asked for, and nothing else."""
 
@@ -165,31 +152,6 @@ def test_what_is_close_to_singular_goes_the_numpy_way(theta, data, monkeypatch):
     np.testing.assert_allclose(two.gradient, one.gradient, rtol=1e-9, atol=1e-7)
 
 
-def test_checkpoints(data, tmp_path):
-    X, y = data
-    whole = ConditionalDPP().fit(X, y)
-    path = tmp_path / "checkpoint.json"
-    with pytest.warns(UserWarning, match="fit stopped after 1 iterations"):
-        ConditionalDPP(max_iter=1).fit(X, y, checkpoint=path, evaluator="torch")
-    assert_close(whole, ConditionalDPP().fit(X, y, checkpoint=path, evaluator="torch"))  # goes on from the file
-    assert_close(whole, ConditionalDPP().fit(X, y, checkpoint=path))  # and so does numpy
-
-
-def test_it_travels():
-    assert pickle.loads(pickle.dumps(Batches("cpu"))).device == "cpu"
-
-
-def test_devices(data):
-    if not torch.cuda.is_available():
-        with pytest.raises(ValueError, match="GPU"):
-            ConditionalDPP().fit(*data, evaluator=Batches("cuda"))
-
-
-def test_parts_know_their_size(data):
-    part = PreparedShard.of(Shard(*data, np.ones(len(data[0]))), evaluator=make_evaluator("torch"), similarity=Fixed())
-    assert part.__sizeof__() > sum(x.features.nbytes for x in data[0])
-
-
 def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
     sizes = []
 
@@ -209,20 +171,3 @@ def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
     assert found.value == pytest.approx(want.value, abs=1e-10)
     with pytest.raises(torch.OutOfMemoryError):  # where one alone does not fit, it is told
         determinants.in_batches(3, 1, torch.device("cpu"), lambda low, high: short(None, None, None, low, high + 9))
-
-
-def test_batches_are_sized_from_what_is_free(monkeypatch):
-    monkeypatch.setattr(determinants, "free_bytes", lambda _: 1000)
-    ranges = determinants.in_batches(11, 100, torch.device("cpu"), lambda low, high: (low, high))
-    assert ranges == [(0, 5), (5, 10), (10, 11)]
-    monkeypatch.setattr(determinants, "free_bytes", lambda _: 0)
-    assert len(determinants.in_batches(3, 100, torch.device("cpu"), lambda low, high: (low, high))) == 3
-
-
-def test_instances_that_do_not_stay_on_the_device(data, monkeypatch):
-    shard, request = Shard(*data, np.ones(len(data[0]))), LikelihoodRequest(LogLinear(np.array(THETA)), Fixed(0.1))
-    want = make_evaluator("torch").prepare(shard, Fixed(0.1)).evaluate(request)
-    monkeypatch.setattr(evaluator.Bucket, "keep", lambda *_: None)
-    monkeypatch.setattr(evaluator, "STAGE", 8 * 100)
-    found = make_evaluator("torch").prepare(shard, Fixed(0.1)).evaluate(request)
-    np.testing.assert_allclose(found.hessian, want.hessian, atol=1e-12)

@@ -59,18 +59,6 @@ def assert_same_reasons(found, want, atol=1e-12):
     assert found.numpy().subset.tolist() == want.subset.tolist()
 
 
-@pytest.mark.parametrize("diversity", [0.0, 0.3, 0.49, 0.5, 0.8, 1.0])
-def test_diversify(device, diversity, rng):
-    E, s = problem(300, 20, rng)
-    found = diversify(torch.tensor(E, device=device), torch.tensor(s, device=device), k=15, diversity=diversity)
-    want = diversify(E, s, k=15, diversity=diversity)
-    assert_same(found, want, device)
-    assert found.log_prob == pytest.approx(want.log_prob, abs=1e-7)
-    assert [x[:2] for x in found.kept] == [x[:2] for x in want.kept]
-    assert [x.reason for x in found.skipped] == [x.reason for x in want.skipped]
-    assert_same_reasons(found, want, atol=1e-11)
-
-
 def options(n, rng):
     cost = rng.uniform(1, 5, n)
     groups = rng.integers(0, 6, n)
@@ -138,21 +126,6 @@ def test_bounds_are_bounds(device, kind, rng, monkeypatch):
     assert diversify(rows.to(device), torch.tensor(s, device=device), k=32).subset.tolist() == want
     monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "high")
     assert diversify(rows.to(device), torch.tensor(s, device=device), k=32).subset.tolist() == want
-
-
-def test_rows_whose_squares_are_no_float32(device, rng):
-    E = (rng.standard_normal((1500, 32)) + 3 * rng.standard_normal(32)).astype(np.float32)
-    s, long = rng.standard_normal(1500), E * np.float32(2.0**61)
-    want = diversify(E, s, k=32).subset.tolist()
-    assert diversify(long, s, k=32).subset.tolist() == want
-    assert diversify(torch.tensor(long, device=device), torch.tensor(s, device=device), k=32).subset.tolist() == want
-
-
-def test_equal_scores_and_equal_rows(device):
-    E = np.eye(8)[[0, 0, 1, 2, 3, 3, 4, 5]]
-    want = diversify(E, np.ones(8), k=5)
-    found = diversify(torch.tensor(E, device=device), torch.ones(8, device=device), k=5)
-    assert found.subset.tolist() == want.subset.tolist()
 
 
 @pytest.mark.parametrize("decoder", ["sampled", "exact", "local"])

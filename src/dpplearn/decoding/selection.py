@@ -199,8 +199,8 @@ class DiverseSelection(Selection):
     skipped : list of Skipped
         One record for every candidate that was not chosen, with the reason.
 
-    Embeddings of more than 256 MiB are not kept: `nearest`, `kept`, `skipped` and `log_prob` read the caller's array when
-    they are first asked for, and are an error where it is gone by then.
+    Embeddings of more than 256 MiB are not kept: `nearest`, `kept`, `skipped` and `log_prob` read the caller's array
+    when they are first asked for, and are an error where it is gone by then.
 
     Examples
     --------

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
@@ -89,7 +88,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
     n_sets_, n_items_ : int
-        Instances that were learned from, and the items of all of them; 0 where that is not known.
+        Instances that were learned from, and the items of all of them; 0 where weights were given.
     n_iter_ : int
     converged_ : bool
     rho_, nugget_ : float
@@ -204,10 +203,6 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
             verbose=self.progress,
             checkpoint=checkpoint,
         )
-        if isinstance(data, Shard):
-            counts = data.weights > 0
-            sizes = np.array([items.n for items in data.item_sets])
-            fitted = replace(fitted, n_sets=int(counts.sum()), n_items=int(sizes[counts].sum()))
         if boosted and isinstance(data, Shard):
             trees = {} if isinstance(self.quality, str) else self.quality
             fitted = fit_trees(data, fitted, trees, self.prior_variance, settings.given_size, seed)

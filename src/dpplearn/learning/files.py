@@ -172,11 +172,11 @@ def blocks_of(x: np.ndarray | None, name: str, shapes: np.ndarray) -> Iterator[n
 
 
 class Checkpoint:
-    """One file that holds how far a fit is, so that one that was interrupted goes on; without a path, no file.
+    """One file that holds how far a fit is, so that one that was interrupted goes on.
 
     Parameters
     ----------
-    path : path or None
+    path : path
     problem : mapping
         What makes a fit the same one: number of instances, features, prior. A file of another is an error.
 
@@ -189,16 +189,13 @@ class Checkpoint:
     n_iter : int
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, problem: Mapping[str, Any] | None = None) -> None:
-        self.path, self.problem = None if path is None else Path(path), dict(problem or {})
+    def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, Any]) -> None:
+        self.path, self.problem = Path(path), plain(dict(problem))
         self.n_iter, self.place, self.climbs = 0, 0, list[FloatArray]()
-        if self.path is None:
-            return
         if not self.path.parent.is_dir():
             raise FileNotFoundError(
                 f"checkpoint={str(path)!r} cannot be written: there is no folder {self.path.parent}."
             )
-        self.problem = plain(self.problem)
         data = read_state(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is None:
             return

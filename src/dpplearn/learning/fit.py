@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -117,7 +117,7 @@ class Posterior:
     scale: FloatArray  # largest |f_ij| of each feature
     constant: FloatArray  # c with F c = 1, or 0 where there is none
     settings: FitSettings
-    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    checkpoint: Checkpoint | None = None
     learned: bool = False  # whether x has the parameters of the similarity
     counts: float = 1.0  # how often each instance counts: more than once where they are a sample
     rough: bool = False  # whether it is climbed to see where a start leads: nothing of that is shown or kept
@@ -177,7 +177,8 @@ class Posterior:
         """Show how far it is, and keep it in the checkpoint."""
         if not self.rough:
             self.progress.finish(n_iter, point.log_likelihood, largest(point.gradient))
-            self.checkpoint.save(x, n_iter, point.log_likelihood)
+            if self.checkpoint is not None:
+                self.checkpoint.save(x, n_iter, point.log_likelihood)
 
 
 def maximize_posterior(
@@ -306,11 +307,13 @@ def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[list
 def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[FloatArray]) -> list[Optimum]:
     """Where each start leads; a fit that was interrupted goes on from where it was."""
     saved, settings, ends = posterior.checkpoint, posterior.settings, list[Optimum]()
-    n_iter = saved.n_iter
-    for k, start in enumerate(starts):
-        saved.place, x = k, saved.climbs[k] if k < len(saved.climbs) else start
-        ends.append(ascend(posterior, survey, x, settings.tol, settings.max_iter + (n_iter if k else 0), n_iter))
+    n_iter, known = (0, []) if saved is None else (saved.n_iter, saved.climbs)
+    for k, start in enumerate([*known, *starts[len(known) :]]):
+        last = settings.max_iter + (n_iter if k else 0)
+        ends.append(ascend(posterior, survey, start, settings.tol, last, n_iter))
         n_iter = ends[-1].n_iter
+        if saved is not None:
+            saved.place = k + 1
     return ends
 
 
@@ -361,6 +364,8 @@ def concluded(posterior: Posterior, survey: Survey, best: Optimum, starts: Float
         starts,
         survey.encoding,
         spread,
+        len(survey.kept),
+        survey.n_counted,
     )
 
 

@@ -126,6 +126,7 @@ class Survey(NamedTuple):
     n_chosen: float  # of the items chosen in them,
     n_items: float  # of all their items,
     sampled: float  # and of those in the sample by which starts are compared
+    n_counted: int  # items of the instances that count, whatever their weight
     parts: tuple[str, ...]  # names of what a learned similarity is made of
     encoding: Encoding | None  # how the features were made of a table
     same_parts: frozenset[tuple[str, str]]  # parts that are the same matrix in every instance
@@ -178,6 +179,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         n_chosen=float(weights @ [len(shard.subsets[t]) for t in kept]),
         n_items=float(weights @ [shard.item_sets[t].n for t in kept]),
         sampled=float(shard.weights[[t for t in kept if is_sampled(shard, t)]].sum()) if learned else 0.0,
+        n_counted=sum(shard.item_sets[t].n for t in kept),
         parts=parts,
         encoding=encoding,
         same_parts=same_parts(shard.item_sets, learned),
@@ -198,7 +200,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         impossible += [(start + t, why) for t, why in s.impossible]
         kept += [start + t for t in s.kept]
         start += s.n_instances
-    totals = ("products", "weight", "n_chosen", "n_items", "sampled")
+    totals = ("products", "weight", "n_chosen", "n_items", "sampled", "n_counted")
     return Survey(
         n_instances=start,
         names=names,
