@@ -230,7 +230,7 @@ def to_text(data: bytes, path: Path | str, encoding: str | None = None, fallback
     if encoding is None and b"\0" in data:
         raise ValueError(
             f"{path} must be a text file, but is binary: byte {data.index(0)} is 0. "
-            'For UTF-16 without a byte order mark, pass encoding="utf-16-le" or encoding="utf-16-be".'
+            'Save it as UTF-8; in Python, pass encoding="utf-16-le" where it is UTF-16 without a byte order mark.'
         )
     try:
         text = decode(data, path, encoding or "utf-8")

@@ -133,16 +133,14 @@ class Baskets:
 
     def distinct(self, weights: FloatArray) -> BasketShard:
         """Different baskets once each, smallest first, with the sum of their weights, where that is not 0."""
-        sets, sizes, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+        parts = []
         for k in np.unique(self.sizes[weights > 0]).tolist():
             which = np.flatnonzero((self.sizes == k) & (weights > 0))
-            rows = self.subsets.indices[self.subsets.indptr[which, None] + np.arange(k)]
+            rows = pick(self.subsets.indptr, self.subsets.indices, which)[1].reshape(which.size, k)
             rows, number = np.unique(rows, axis=0, return_inverse=True) if k else (rows[:1], np.zeros(which.size, int))
-            sets.append(rows.ravel().astype(np.int64))
-            sizes.append(np.full(len(rows), k, np.int64))
-            counts.append(np.bincount(number.ravel(), weights[which]).astype(np.float64))
-        indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
-        return BasketShard(indptr, np.concatenate(sets), np.concatenate(counts))
+            parts.append((rows.ravel(), np.full(len(rows), k), np.bincount(number.ravel(), weights[which])))
+        sets, sizes, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return BasketShard(np.append(0, np.cumsum(sizes)), sets, counts)
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:

@@ -9,6 +9,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -93,14 +94,6 @@ def read_json(source: Path, name: str, encoding: str) -> Items:
 
 def write_json(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
     return ("[\n" + ",\n".join(map(as_json, records)) + "\n]\n").encode("utf-8", "backslashreplace")
-
-
-def read_tsv(source: Path, name: str, encoding: str) -> Items:
-    return read_csv(source, name, encoding, "\t")
-
-
-def write_tsv(items: Items, subset: IntArray, records: Records) -> bytes:
-    return write_csv(items, subset, records, "\t")
 
 
 def read_csv(source: Path, name: str, encoding: str, delimiter: str = ",") -> Items:
@@ -232,7 +225,7 @@ FORMATS = {
     "csv": Format(read_csv, write_csv),
     "parquet": Format(open_parquet, write_parquet),
     "npz": Format(read_npz, write_npz),
-    "tsv": Format(read_tsv, write_tsv),
+    "tsv": Format(partial(read_csv, delimiter="\t"), partial(write_csv, delimiter="\t")),
     "json": Format(read_json, write_json),
     "npy": Format(read_npy, write_npy),
 }

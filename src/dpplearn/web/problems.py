@@ -109,7 +109,7 @@ def in_words(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         near = get_close_matches(str(error["loc"][-1])[:QUOTED], MEMBERS, 1)
         return "no member has this name" + (f"; perhaps {near[0]!r} is meant." if near else ".")
-    words = error["msg"].removeprefix("Value error, ")
+    words = error["ctx"]["error"] if error["type"] == "value_error" else error["msg"]  # ours without pydantic's prefix
     return f"{words}." if error["type"] == "missing" else f"{words}, found {shown(error['input'])}."
 
 

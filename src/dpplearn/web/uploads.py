@@ -70,10 +70,9 @@ def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
         encoding = None if charset is None else check_charset(str(charset), name)
         documents = parse_document(file.data, name, name, encoding, limits)
     except ValueError as error:
-        detail = str(error).partition(" For UTF-16")[0]  # advice for somebody who has no command line
-        if isinstance(error.__cause__, UnicodeError):
-            detail = f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again."
-        raise ValueError(detail) from None
+        if isinstance(error.__cause__, UnicodeError):  # advice for somebody who has no command line
+            raise ValueError(f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again.") from None
+        raise
     most = settings.max_document_characters
     for document in documents:
         if len(document.text) > most:

@@ -138,7 +138,7 @@ def test_a_mistake_in_a_process_says_where_and_not_what(readers, caplog):
 
 
 def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, is_problem, monkeypatch):
-    with serving(Settings(workers=2, queue=2, max_seconds=15.0)) as client:  # enough for a new process
+    with serving(Settings(workers=2, queue=2, max_seconds=9.0)) as client:  # enough for a new process
         path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
         monkeypatch.setattr("dpplearn.web.app.ReadDocuments", lambda *_: stuck.forever)
         answers = []
@@ -306,7 +306,7 @@ def test_out_of_descriptors_the_log_stays_short():
             port = int(ready.rpartition(b":")[2].partition(b"/")[0])
             for _ in range(400):
                 held.enter_context(socket.create_connection(("127.0.0.1", port)))
-            time.sleep(3)
+            time.sleep(1)
             assert httpx.get(f"http://127.0.0.1:{port}{HEALTH}", timeout=60).status_code == 200
         finally:
             process.terminate()

@@ -121,13 +121,13 @@ def gate():
 
 
 def test_a_request_past_the_time_limit_keeps_its_place_until_its_work_ends(serving, gate, is_problem):
-    with serving(Settings(workers=1, queue=0, max_seconds=6.0)) as client:
+    with serving(Settings(workers=1, queue=0, max_seconds=4.0)) as client:
         body = documents(2, "A storm hit. Rain fell.")
         posted = until(lambda: (answer := client.post(CLUSTERS, json=body)).is_success and answer)
         path = posted.headers["location"] + "/select"
         opened = gate(client.service)
         found = is_problem(client.post(path, json={}), 504, "time-limit")
-        assert (found["limit"], found["value"]) == ("max_seconds", 6.0)
+        assert (found["limit"], found["value"]) == ("max_seconds", 4.0)
         assert client.service.pool.taken == 1
         is_problem(client.post(path, json={}), 429, "busy")
         opened.set()
@@ -137,7 +137,7 @@ def test_a_request_past_the_time_limit_keeps_its_place_until_its_work_ends(servi
 
 
 def test_work_that_waited_too_long_never_begins(serving, gate, is_problem):
-    with serving(Settings(workers=1, queue=1, max_seconds=8.0)) as client:
+    with serving(Settings(workers=1, queue=1, max_seconds=5.0)) as client:
         posted = until(lambda: (answer := client.post(CLUSTERS, json=documents(2))).is_success and answer)
         path = posted.headers["location"] + "/select"
         opened, answers = gate(client.service), []
@@ -153,7 +153,7 @@ def test_work_that_waited_too_long_never_begins(serving, gate, is_problem):
 
 
 def test_work_of_hours_ends_with_its_request(serving, is_problem):
-    with serving(Settings(workers=1, max_seconds=15.0, samples=10**8)) as client:  # enough for a new process
+    with serving(Settings(workers=1, max_seconds=9.0, samples=10**8)) as client:  # enough for a new process
         text = " ".join(f"The river{i} rose in town{i % 7} by {i} metres." for i in range(40))
         path = client.post(CLUSTERS, json=documents(1, text)).headers["location"] + "/select"
         is_problem(client.post(path, json={"decoder": "sampled"}), 504, "time-limit")

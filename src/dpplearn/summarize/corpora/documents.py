@@ -30,8 +30,7 @@ from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
-from dpplearn.summarize.text.subtitles import OPENING as SUBTITLES
-from dpplearn.summarize.text.subtitles import read_subtitles
+from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
 
 # a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
 _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)

@@ -15,8 +15,9 @@ _INVISIBLE_RANGES = re.findall(r"(.)-(.)|(.)", INVISIBLE, re.DOTALL)
 UNSEEN = "\u200e\u200f" + "".join(
     single or "".join(map(chr, range(ord(first), ord(last) + 1))) for first, last, single in _INVISIBLE_RANGES
 )
+BLANK = WHITE + UNSEEN  # of it a blank line is made
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_WORD = re.compile(r"[^\W_]")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 # End a sentence before white space, if what follows can begin one.
 SPACED = ".!?…‥‼⁇⁈⁉‽"
@@ -54,4 +55,4 @@ def without_surrogates(text: str) -> str:
 
 def has_word(text: str, start: int, end: int) -> bool:
     """Whether text[start:end] holds a letter or a digit."""
-    return (start < end and text[start].isalnum()) or _WORD.search(text, start, end) is not None
+    return (start < end and text[start].isalnum()) or _LETTER_OR_DIGIT.search(text, start, end) is not None

@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeAlias
 from dpplearn.summarize.text.words import word_lists
 
 Found: TypeAlias = re.Match[str]
-Question: TypeAlias = Callable[[Found], bool]
+Condition: TypeAlias = Callable[[Found], bool]
 
 
-_LISTS = word_lists("cut-words")
-_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+CUT_WORDS = word_lists("cut-words")
+_ENGLISH_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _VERB = re.compile(  # what may well be a finite verb: attended, occurs to nobody else; we use, they also say
     r"\b[a-z]{2,}[^\Weu]ed\b|\b(?:[Ww]e|[Tt]hey|I|[Yy]ou) (?:also )?[a-z]{2,}|\b[a-z]{3,}(?:izes|ifies)\b"
 )
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
 
     name: str
     pattern: re.Pattern[str]
-    holds: Question
+    holds: Condition
     heavy: bool
 
 
@@ -41,7 +41,7 @@ _BREAK = re.compile(r"[,;:–—]")
 
 def any_of(name: str) -> str:
     """A pattern for one of a list, the longest first."""
-    return f"(?:{'|'.join(sorted(map(re.escape, _LISTS[name]), key=lambda one: (-len(one), one)))})"
+    return f"(?:{'|'.join(sorted(map(re.escape, CUT_WORDS[name]), key=lambda one: (-len(one), one)))})"
 
 
 def words_in(text: str) -> list[str]:
@@ -52,12 +52,12 @@ def words_in(text: str) -> list[str]:
     >>> words_in("The U.S. mayor’s well-known plan.")
     ['the', 'u.s', "mayor's", 'well-known', 'plan']
     """
-    return [word.lower().replace("’", "'") for word in _WORD.findall(text)]
+    return [word.lower().replace("’", "'") for word in _ENGLISH_WORD.findall(text)]
 
 
 def has_any(text: str, *names: str) -> bool:
     """Whether a text has a word of the lists."""
-    return any(word in _LISTS[name] for word in words_in(text) for name in names)
+    return any(word in CUT_WORDS[name] for word in words_in(text) for name in names)
 
 
 def has_finite(text: str) -> bool:
@@ -108,7 +108,7 @@ def is_aside(found: Found) -> bool:
     noun, said = next(iter(reversed(words_in(before[-60:]))), ""), words_in(inside)
     if not noun or not said or _FORMULA.search(found.string) or not (before[-1].isalnum() or before[-1] in "%’”"):
         return False
-    if noun in _LISTS["governing"] or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
+    if noun in CUT_WORDS["governing"] or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
         return False
     if said[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(said):
         return False
@@ -133,27 +133,10 @@ def is_report(statement: str) -> bool:
 
 def opens_clause(found: Found) -> bool:
     """What follows stands alone: it has a verb before its next comma, and begins as clauses do."""
-    first = _BREAK.split(_after(found), maxsplit=1)[0]
-    if (
-        not is_clause(first)
-        or re.match(rf"{DAY}|{MONTH}", first)
-        or _next(found) in _LISTS["subordinators"] | _LISTS["finite"]
-    ):
+    first, word = _BREAK.split(_after(found), maxsplit=1)[0], _next(found)
+    if not is_clause(first) or re.match(rf"{DAY}|{MONTH}", first):
         return False
-    return _next(found) not in (
-        "and",
-        "or",
-        "but",
-        "who",
-        "which",
-        "that",
-        "than",
-        "where",
-        "not",
-        "nor",
-        "second",
-        "third",
-    )
+    return not any(word in CUT_WORDS[name] for name in ("subordinators", "finite", "no heads"))
 
 
 def is_said_in_front(found: Found) -> bool:
@@ -178,7 +161,9 @@ def closes_before_verb(found: Found) -> bool:
 def is_subject(before: str) -> bool:
     """Whether a text ends with a subject and no verb: of the sentence, after "In May,", or of what is said."""
     opening, *rest = before.split(",")
-    leads = opening.lower() in _LISTS["connectives"] or not _LISTS["subordinators"].isdisjoint(words_in(opening)[:1])
+    leads = opening.lower() in CUT_WORDS["connectives"] or not CUT_WORDS["subordinators"].isdisjoint(
+        words_in(opening)[:1]
+    )
     if len(rest) > 1 or (rest and not leads):
         return False
     part = re.split(r"\b(?:that|said|says)\b", (rest or [opening])[-1])[-1]
@@ -197,23 +182,21 @@ def ends_plainly(found: Found) -> bool:
     hanging = re.split(r"\b(?:that|until|when|if|because|whether|although|while|unless|how|why)\b", last)[-1]
     if not is_clause(last) or not is_clause(hanging) or _FORMULA.search(found.string):
         return False
-    if not leading and words_in(before)[0] in _LISTS["subordinators"] | {"according"}:
+    if not leading and words_in(before)[0] in CUT_WORDS["subordinators"] | {"according"}:
         return False
     if re.search(r"\b(?:between|both|either|not only|such|so|too|from|and|or|that|more|less|than)$", before.rstrip()):
         return False
-    return not any(
-        has_finite(one) or re.match(r" (?:that|who|which|but|so|or|to|where|when|as|while)\b", one) for one in others
-    )
+    goes_on = r" (?:that|who|which|but|so|or|to|where|when|as|while)\b"
+    return not any(has_finite(one) or re.match(goes_on, one) for one in others)
 
 
 def is_second_clause(found: Found) -> bool:
     """A clause with a subject of its own after one that is whole; not the last of several, nor the one of two."""
     before, cut = _before(found), found["cut"]
-    if ("," in before and words_in(before)[0] not in _LISTS["subordinators"]) or re.search(r"[;:]", before):
+    if ("," in before and words_in(before)[0] not in CUT_WORDS["subordinators"]) or re.search(r"[;:]", before):
         return False
-    if re.search(r"\b(?:between|both|one)\b", before) or re.search(
-        r"\b(?:others?|latter|second|and so)\b|^; and\b", cut
-    ):
+    of_several = re.search(r"\b(?:others?|latter|second|and so)\b|^; and\b", cut)
+    if of_several or re.search(r"\b(?:between|both|one)\b", before):
         return False
     return ends_plainly(found) and has_finite(cut)
 
@@ -221,13 +204,13 @@ def is_second_clause(found: Found) -> bool:
 def leads_in(found: Found) -> bool:
     """A clause or phrase in front of a main clause, whose subject is not told by it."""
     first = _next(found)
-    return opens_clause(found) and first not in _LISTS["pointing"] and not first.endswith(("ed", "ing"))
+    return opens_clause(found) and first not in CUT_WORDS["pointing"] and not first.endswith(("ed", "ing"))
 
 
 def is_passing_day(found: Found) -> bool:
     """A day that says when something was, in a sentence that denies nothing; not the news itself, nor one of two."""
     before, whole = _before(found), found.string
-    if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in _LISTS["dated"]:
+    if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in CUT_WORDS["dated"]:
         return False
     return is_clause(before) or is_clause(_after(found)[:40])
 
@@ -243,7 +226,7 @@ def is_between(found: Found) -> bool:
     """Between commas after a subject or an auxiliary: not between two clauses."""
     *leading, part = _BREAK.split(_before(found))
     words = words_in(part)
-    if not words or words[-1] in _LISTS["auxiliaries"]:
+    if not words or words[-1] in CUT_WORDS["auxiliaries"]:
         return bool(words) and not has_finite(_next(found))
     return has_finite(_next(found)) and not has_finite(part) and not leading
 
@@ -258,8 +241,9 @@ def is_between_dashes(found: Found) -> bool:
     return found["dash"] not in found["cut"][3:-3]
 
 
-def follows_clause(found: Found) -> bool:
-    return is_clause(_before(found))
+def is_in_order(found: Found) -> bool:
+    """An "in order" that is no state: not "was in order to"."""
+    return not re.search(r"\b(?:not|is|are|was|put|kept|set|brought)$", _before(found))
 
 
 DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
@@ -288,18 +272,18 @@ TIMES = (
     r"At (?:about |around )?[0-9]{1,2}(?:[:.][0-9]{2})? ?(?:[ap]\.m\.|[ap]m)(?: local time)?",
     r"(?:A|Two|Three|Four|Five|Several|Some) (?:day|hour|week|month|year)s? (?:ago|later)",
 )
+RECENT = r"(?:today|yesterday|(?:this|last) (?:week|month|year))"
 NOTED = r"(?:noted|pointed out)"
-SEEN = rf"(?:shown|seen|mentioned|discussed|described|illustrated|stated|explained|reported|expected|{NOTED})"
-RELATIVES = r"(?:who|which|whose)"
 OF_THEM = r"(?:many|most|some|all|both|one|two|three|several|half|part|each) of (?:whom|which)"
 MORE = r"(?:including|such as(?! they\b)|especially|particularly"
-CLAUSES = (
-    r"(?:while|although|though|even though|whereas|because|since|with|amid|after|before|compared (?:to|with)"
-    r"|as (?:he|she|it|they|we|the|a|part of))"
-)
-
+TO_THE_END = r"\s[^;:()]{3,200}?"
+GOES_ON = r"(?=\s[a-z])"
+RELATIVES = r"(?:who|which|whose)"
+WHO_IS = r", (?:an?|the|of|from|who|whose|[a-z]+ing) "  # after an age, what one is or does
+A_THING = r"(?:an?|the|his|her|its|one of)"
+KNOWN_AS = r"(?:also )?known as|located|based"
+THUS = r"(?:thus |thereby |also |then )?"
 SUBJECT = r"the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z][\w’'-]*"
-FRONT = r"(?:After|Following|While|Although|Though|Even though|Because|Since|As (?:the|he|she|it|they|an?|part of))"
 
 
 @cache
@@ -307,9 +291,9 @@ def english_rules() -> tuple[Rule, ...]:
     """The rules, in the order in which they are tried."""
     said = any_of("reporting")
     told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
-    light: list[tuple[str, str, Question]] = [
+    light: list[tuple[str, str, Condition]] = [
         ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
-        ("dashes", r"(?P<cut>\s(?P<dash>--|–|—)\s[a-z][^–—;:]{2,140}?\s(?P=dash))(?=\s[a-z])", is_between_dashes),
+        ("dashes", rf"(?P<cut>\s(?P<dash>--|–|—)\s[a-z][^–—;:]{{2,140}}?\s(?P=dash)){GOES_ON}", is_between_dashes),
         ("attribution", rf"(?P<cut>\s?,\s{WHO} {said}{WHEN}?{STATED}?{WHEN}?){END}", is_reported),
         ("attribution", rf"(?P<cut>\s?,\s{said} {WHO}{WHEN}?){END}", is_reported),
         ("according to", rf"(?P<cut>\s?,\saccording to (?P<who>[^;:()]{{2,160}})){END}", is_reported),
@@ -317,60 +301,35 @@ def english_rules() -> tuple[Rule, ...]:
         ("said that", rf"^(?P<cut>{WHO} (?:{said}|{told}){WHEN}? that )", drops_that),
         ("connective", rf"^(?P<cut>(?i:{any_of('connectives')}), )", opens_clause),
         ("connective", rf"^(?P<cut>(?:But|And|So) )(?={any_of('openers')}\b|[A-Z][a-z])", opens_clause),
-        ("connective", rf"(?P<cut>,\s{any_of('between')},)(?=\s[a-z])", is_between),
-        (
-            "connective",
-            rf"(?P<cut>,\s(?:however|though|too|as well|of course|in fact|for example)){END}",
-            follows_clause,
-        ),
+        ("connective", rf"(?P<cut>,\s{any_of('between')},){GOES_ON}", is_between),
+        ("connective", rf"(?P<cut>,\s{any_of('at the end')}){END}", lambda found: is_clause(_before(found))),
         ("signpost", r"^(?P<cut>(?:Note|Notice|Recall|Observe|We (?:also )?note) that )", opens_clause),
         ("signpost", rf"^(?P<cut>It (?:should (?:also )?be {NOTED}|is worth noting|turns out) that )", opens_clause),
-        ("signpost", rf"^(?P<cut>As (?:(?:can be |is |was |we have )?{SEEN})(?: [\w.]+){{0,5}}, )", opens_clause),
+        (
+            "signpost",
+            rf"^(?P<cut>As (?:(?:can be |is |was |we have )?{any_of('seen')})(?: [\w.]+){{0,5}}, )",
+            opens_clause,
+        ),
         ("signpost", r"^(?P<cut>In this (?:paper|work|article|section|study|report|chapter), )", opens_clause),
         ("time in front", rf"^(?P<cut>(?:{'|'.join(TIMES)}), )", opens_clause),
         ("day", rf"(?P<cut> (?:late |early )?on (?:(?:late |early )?{DAY}|{DATE})){FREE}", is_passing_day),
         ("day", rf"(?<= (?:said|told|died|left))(?P<cut> (?:late |early )?{DAY}){FREE}", is_passing_day),
-        (
-            "day",
-            rf"(?P<cut>(?: earlier| later)? (?:today|yesterday|(?:this|last) (?:week|month|year))){END}",
-            is_passing_day,
-        ),
+        ("day", rf"(?P<cut>(?: earlier| later)? {RECENT}){END}", is_passing_day),
         ("small words", rf"\b{any_of('auxiliaries')}(?P<cut> also)(?= [a-z]+\b)", is_also),
         ("small words", r"(?P<cut> also)(?= (?:be|been|have|had|has|[a-z]+(?:ed|ing|es))\b)", is_also),
-        (
-            "small words",
-            r"(?P<cut> in order)(?= to [a-z]+)",
-            lambda found: not re.search(r"\b(?:not|is|are|was|put|kept|set|brought)$", _before(found)),
-        ),
-        ("age", rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9],)(?=\s[a-z])", is_age),
-        (
-            "age",
-            rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9])(?=, (?:an?|the|of|from|who|whose|[a-z]+ing) )",
-            is_age,
-        ),
+        ("small words", r"(?P<cut> in order)(?= to [a-z]+)", is_in_order),
+        ("age", rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9](?:(?={WHO_IS})|,{GOES_ON}))", is_age),
     ]
-    heavy: list[tuple[str, str, Question]] = [
-        ("relative", rf"(?P<cut>,\s{RELATIVES}\s[^;:()]{{3,160}}?,)(?=\s[a-z])", closes_before_verb),
-        ("relative", rf"(?P<cut>\s?,\s(?:{RELATIVES}|where|{OF_THEM})\s[^;:()]{{3,200}}?){END}", ends_plainly),
-        (
-            "apposition",
-            rf"^(?:{NAME} ){{0,4}}{NAME}(?P<cut>, (?:an?|the|his|her|its|one of) [^,;:()]{{3,90}},)(?=\s[a-z])",
-            is_apposition,
-        ),
-        (
-            "included",
-            rf"(?P<cut>,\s{MORE}|(?:also )?known as|located|based)\s[^,;:()]{{2,90}},)(?=\s[a-z])",
-            closes_before_verb,
-        ),
+    heavy: list[tuple[str, str, Condition]] = [
+        ("relative", rf"(?P<cut>,\s{RELATIVES}\s[^;:()]{{3,160}}?,){GOES_ON}", closes_before_verb),
+        ("relative", rf"(?P<cut>\s?,\s(?:{RELATIVES}|where|{OF_THEM}){TO_THE_END}){END}", ends_plainly),
+        ("apposition", rf"^(?:{NAME} ){{0,4}}{NAME}(?P<cut>, {A_THING} [^,;:()]{{3,90}},){GOES_ON}", is_apposition),
+        ("included", rf"(?P<cut>,\s{MORE}|{KNOWN_AS})\s[^,;:()]{{2,90}},){GOES_ON}", closes_before_verb),
         ("included", rf"(?P<cut>\s?,\s{MORE}|as well as|along with|among them)\s[^;:()]{{2,200}}?){END}", ends_plainly),
-        (
-            "participle",
-            rf"(?P<cut>\s?,\s(?:thus |thereby |also |then )?{any_of('participles')}\s[^;:()]{{3,200}}?){END}",
-            ends_plainly,
-        ),
+        ("participle", rf"(?P<cut>\s?,\s{THUS}{any_of('participles')}{TO_THE_END}){END}", ends_plainly),
         ("second clause", rf"(?P<cut>(?:\s?,\sand\s(?:{SUBJECT})\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
-        ("in front", rf"^(?P<cut>{FRONT}\s[^,;:()]{{3,120}}, )", leads_in),
-        ("clause", rf"(?P<cut>\s?,\s{CLAUSES}\s[^;:()]{{3,200}}?){END}", ends_plainly),
+        ("in front", rf"^(?P<cut>{any_of('in front')}\s[^,;:()]{{3,120}}, )", leads_in),
+        ("clause", rf"(?P<cut>\s?,\s{any_of('clauses')}{TO_THE_END}){END}", ends_plainly),
     ]
     return tuple(
         Rule(name, re.compile(pattern), holds, rules is heavy)

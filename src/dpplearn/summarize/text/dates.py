@@ -10,11 +10,11 @@ from functools import cache, lru_cache
 
 from dpplearn.summarize.text.words import word_lists, words
 
-LONGEST = 80  # characters of a text that is a date
+_LONGEST_DATE = 80  # characters of a text that is a date
 _MORE = 8  # words beside day, month and year: weekday, time, edition
-_AGENCY = re.compile(r"[A-Z]{2,4}(?:_[A-Z]{3}_)?_?((?:19|20)[0-9]{6})(?:[._-]|$)|[A-Z]{2,4}([0-9]{6})-[0-9]")
+_AGENCY_NUMBER = re.compile(r"[A-Z]{2,4}(?:_[A-Z]{3}_)?_?((?:19|20)[0-9]{6})(?:[._-]|$)|[A-Z]{2,4}([0-9]{6})-[0-9]")
 _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(?![0-9])")
-_CLOCK = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
+_TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
 
 
 @lru_cache(maxsize=4096)  # of the same documents, each time that their sentences are put in order
@@ -37,7 +37,7 @@ def parse_date(text: str | None) -> datetime | None:
     (None, None)
     """
     text = (text or "").strip()
-    if not text or len(text) > LONGEST:
+    if not text or len(text) > _LONGEST_DATE:
         return None
     text = "".join(str(int(c)) if c.isdecimal() else c for c in text)  # figures of any script
     with suppress(ValueError, OverflowError):
@@ -56,7 +56,7 @@ def agency_date(name: str) -> datetime | None:
     >>> agency_date("APW19981016.0240"), agency_date("AP890321-0012"), agency_date("report.txt")
     (datetime.datetime(1998, 10, 16, 0, 0), datetime.datetime(1989, 3, 21, 0, 0), None)
     """
-    found = _AGENCY.match(name)
+    found = _AGENCY_NUMBER.match(name)
     if found is None:
         return None
     figures = found[1] or f"19{found[2]}"
@@ -71,7 +71,7 @@ def heading_date(text: str) -> datetime | None:
     >>> heading_date("Samedi 7 juillet 2007\\n\\nIl pleut."), heading_date("On May 7, 2007 it rained. It was cold.")
     (datetime.datetime(2007, 7, 7, 0, 0), None)
     """
-    line = text.lstrip()[: LONGEST + 1].split("\n", 1)[0].strip()
+    line = text.lstrip()[: _LONGEST_DATE + 1].split("\n", 1)[0].strip()
     return parse_date(line) if len(words(line)) <= 3 + 3 else None
 
 
@@ -123,7 +123,7 @@ def _day(year: int, month: int, day: int) -> datetime | None:
 
 
 def _clock(text: str) -> timedelta:
-    found = _CLOCK.search(text)
+    found = _TIME_OF_DAY.search(text)
     if found is None:
         return timedelta()
     hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3] or 0)

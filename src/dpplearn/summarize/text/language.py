@@ -13,8 +13,8 @@ from functools import cache
 
 from dpplearn.summarize.text.words import word_lists, words
 
-LEAST = 50  # words, below which nothing is said
-ENOUGH = 6_000  # characters that are looked at, as many of each document's beginning
+_FEWEST_TOLD = 50  # words, below which nothing is said
+_LOOKED_AT = 6_000  # characters that are looked at, as many of each document's beginning
 _CODES = {
     "ar": "Arabic", "cs": "Czech", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fr": "French",
     "he": "Hebrew", "hi": "Hindi", "it": "Italian", "pt": "Portuguese",
@@ -32,17 +32,17 @@ def foreign(texts: Iterable[str]) -> str | None:
     >>> foreign(["The river rose in the night, and the town was cut off. "] * 9)
     """
     texts = list(texts)[:30]
-    part = ENOUGH // max(len(texts), 1)
+    part = _LOOKED_AT // max(len(texts), 1)
     found = words("\n".join(text[:part] for text in texts))
     said = "".join(found)
     if not said.isascii():
         letters = Counter({c: count for c, count in Counter(said).items() if c.isalpha()})
         total = letters.total()
         other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
-        if total >= 4 * LEAST and 2 * other.total() > total:
+        if total >= 4 * _FEWEST_TOLD and 2 * other.total() > total:
             script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
             return "Chinese characters" if script == "CJK" else f"{script.title()} script"
-    if len(found) < LEAST:
+    if len(found) < _FEWEST_TOLD:
         return None
     counts = Counter(found)
     lists = word_lists("small-words")

@@ -1,15 +1,13 @@
-"""A Markdown file as blocks of known kinds, by markdown-it-py's tokens: CommonMark and tables, no front matter."""
+"""A Markdown file as blocks of known kinds: markdown-it-py makes a page of it, which is read as any page is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.lines import is_date
-from dpplearn.summarize.text.newswire import is_byline
 from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.sentences import CODE
 
@@ -21,36 +19,24 @@ if TYPE_CHECKING:
 NESTING = 60  # of lists and quotations: what is deeper the parser drops
 BRACKETS = 10  # in each other: those inside are text. The parser's time grows by as many times
 _IMAGES = re.compile(r"(?:!\[){9,}")  # a run of what opens images, each of which the parser would try
-_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
+_MANY_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
 _QUOTES = re.compile(r"^[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*){5,}>", re.MULTILINE)  # at the head of a line
-_HEAD = re.compile(r"(?:[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*)*>)?")
-_ENDS = 5  # of quotations without a blank line between them
-_RULE = re.compile(r"[> \t]*\|?[ \t]*:?-[-:| \t]*\|[-:| \t]*")  # the second line of a table
+_LINE_HEAD = re.compile(r"(?:[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*)*>)?")
+_MOST_ENDS = 5  # of quotations without a blank line between them
+_TABLE_RULE = re.compile(r"[> \t]*\|?[ \t]*:?-[-:| \t]*\|[-:| \t]*")  # the second line of a table
 _MISSING = 10  # cells that rows of a table may lack, and one more for every four of its characters
 _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
-_NOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
-_TASK = re.compile(r"\[[ xX]\]\s+")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
+_TASK = re.compile(r"^\s*(?:\[[ xX]\]\s+|\[![A-Za-z]{3,20}\][+-]?\s*)")  # [x] of a task, [!NOTE] of a quotation
 _SETTINGS = re.compile(
     r"\ufeff?(?:---[ \t]*\r?\n[A-Za-z][\w-]{0,40}:[ \t\r\n]|\+\+\+[ \t]*\r?\n[A-Za-z][\w-]{0,40} ?=)"
 )
 _HEADING = re.compile(r"(?:\A\ufeff?|\n\r?\n)#{1,6} [^\s#][^\n]{0,200}(?:\n\r?\n|\Z)")
 _OTHER_MARKS = re.compile(r"\]\([^()\s]{1,300}\)|\*\*[^*\s][^*\n]{0,200}\*\*|^```|^\|? ?:?-{3,}:? ?\|", re.MULTILINE)
-_ALERT = re.compile(r"\[![A-Za-z]{3,20}\][+-]?\s*")  # [!NOTE] at the head of a quotation
 _MARKED = re.compile(r"(?<![=\w])==(?=\S)([^=\n]{1,300})(?<=\S)==(?![=\w])")
 _DEFINITION = re.compile(r"^:[ \t]+(?=[^\W_]|[\"'*`(])", re.MULTILINE)  # under the term that it defines
 _DIRECTIVE = re.compile(r":::|!!!\s|\?\?\?\+?\s|\{%|\{\{|\[TOC\]|\[\[toc\]\]", re.IGNORECASE)  # of site generators
 _STOPPED = re.compile(r"[^\W\d_]{3}[.!?][\"')]?\s$")
-_SPACES = ("softbreak", "hardbreak")
-_LINKED = 0.8
-
-
-class _Inline(NamedTuple):
-    """The text of a block, and what it is made of."""
-
-    text: str
-    linked: int  # characters in links
-    images: str  # what stands for them
-    strong: bool  # nothing else in it
 
 
 @cache
@@ -64,16 +50,26 @@ def _parser() -> MarkdownIt:
             if token.type == "inline" and token.children is not None:
                 shallow.inline.parse(token.content, shallow, state.env, token.children)
 
+    def name_paragraphs(state: StateCore) -> None:
+        tokens = state.tokens
+        for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            if token.type == "inline":
+                tag = _told(token, top=before.level == 0)
+                if tag != "p" and before.type == "paragraph_open":
+                    for one in (before, after):
+                        one.tag, one.hidden = tag, False
+
     parser = MarkdownIt("commonmark", {"maxNesting": NESTING}).enable("table")
     parser.core.ruler.at("inline", inline)
+    parser.core.ruler.push("name_paragraphs", name_paragraphs)
     return parser
 
 
 def read_markdown(source: str) -> tuple[BlockText, str | None]:
     """Return the blocks of a Markdown file and its title, which is its first heading of level 1.
 
-    Front matter, what is struck out, link targets and images in a text are dropped; HTML is read as `read_html` does; a
-    paragraph in bold is a heading, one of images a caption, as is a footnote; one of links is navigation.
+    Front matter, what is struck out, link targets and images in a text are dropped. A paragraph in bold is a heading,
+    one of images a caption, as is a footnote; one of links is navigation. The rest is as in `read_html`.
 
     Examples
     --------
@@ -81,42 +77,7 @@ def read_markdown(source: str) -> tuple[BlockText, str | None]:
     >>> title, [(block.kind, made.text[block.start : block.end]) for block in made.blocks]
     ('Rain', [('paragraph', 'It rained in Oslo.'), ('item', 'Wet'), ('row', 'a | b'), ('row', '1 | 2')])
     """
-    made, title = BlockText(), None
-    level, cell = 0, False  # of the open heading; whether a cell is open
-    inside: list[str] = []  # open lists and quotes
-    cells: list[str] = []  # of the open row
-    for token in _parser().parse(_plain_marks(_without_front_matter(source))):
-        kind = token.type
-        if kind == "heading_open":
-            level = int(token.tag[1])
-        elif kind in ("list_item_open", "blockquote_open"):
-            inside.append("item" if kind == "list_item_open" else "quotation")
-        elif kind in ("list_item_close", "blockquote_close"):
-            inside.pop()
-        elif kind in ("fence", "code_block"):
-            made.add("code", token.content)
-        elif kind == "html_block":
-            made.extend(read_html(token.content, fragment=True)[0])
-        elif kind == "tr_open":
-            cells = []
-        elif kind == "tr_close":
-            made.add("row", " | ".join(cells))
-        elif kind in ("th_open", "td_open", "th_close", "td_close"):
-            cell = token.nesting == 1
-        elif kind == "heading_close":
-            level = 0
-        elif kind == "inline":
-            inline = _inline(token.children or ())
-            if cell:
-                cells.append(inline.text)
-            elif level:
-                if level == 1 and title is None and inline.text:
-                    title = inline.text
-                else:
-                    made.add("heading", inline.text)
-            else:
-                _add_text(made, inside[-1] if inside else "paragraph", inline)
-    return made, title
+    return read_html(_parser().render(_plain_marks(_without_front_matter(source))), fragment=True)
 
 
 def is_markdown(text: str) -> bool:
@@ -135,7 +96,7 @@ def is_markdown(text: str) -> bool:
 def _plain_marks(source: str) -> str:
     """Without what nobody writes, and what would be deeper than the parser goes or cost it much time."""
     source = _bounded(_DEFINITION.sub("\n- ", source.replace("\r\n", "\n").replace("\r", "\n")))
-    source = _MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source)
+    source = _MANY_MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source)
     return _IMAGES.sub("", _QUOTES.sub(_five_deep, source))
 
 
@@ -156,67 +117,58 @@ def _bounded(source: str) -> str:
         if not line.strip():
             depth = ends = columns = lacking = 0
         else:
-            before, depth = depth, _HEAD.match(line)[0].count(">")  # type: ignore[index]  # it matches nothing, too
+            before, depth = depth, _LINE_HEAD.match(line)[0].count(">")  # type: ignore[index]  # it matches nothing, too
             ends += depth < before
             size += len(line)
             lacking += max(columns - 1 - line.count("|"), 0)
-            if ends > _ENDS or lacking > _MISSING + size // 4:
+            if ends > _MOST_ENDS or lacking > _MISSING + size // 4:
                 found.append("")
                 ends = columns = lacking = 0
-            if not columns and _RULE.fullmatch(line.rstrip()):
+            if not columns and _TABLE_RULE.fullmatch(line.rstrip()):
                 columns, size = line.count("|") + 1, 2 * len(line)
         found.append(line)
     return "\n".join(found)
 
 
-def _add_text(made: BlockText, kind: str, inline: _Inline) -> None:
-    """A paragraph, or the text of an item or a quotation."""
-    text = _TASK.sub("", inline.text, count=1) if kind == "item" and _TASK.match(inline.text) else inline.text
-    if kind == "quotation":
-        text = _ALERT.sub("", text, count=1) if _ALERT.match(text) else text
-    note = _NOTE.match(text)
-    if not text:
-        made.add("caption", inline.images)
-    elif note and note[1]:
-        made.add("caption", text[note.end() :])
-    elif _DIRECTIVE.match(text):
-        made.add("code", text)
-    elif is_byline(text) or is_date(text):
-        made.add("byline", text)
-    elif inline.linked >= _LINKED * len(text) and len(text) < 200:
-        made.add("navigation", text)
-    elif inline.strong and text[-1] not in ".!?。！？।:" and kind == "paragraph":
-        made.add("heading", text)
-    else:
-        made.add(kind, _NOTE.sub("", text))
+def _told(inline: Token, top: bool) -> str:
+    """Leave in a block what it says, without what is struck out, images, tags and marks that CommonMark does not know.
 
-
-def _inline(tokens: Sequence[Token]) -> _Inline:
-    """Text without marks, on one line."""
-    parts: list[str] = []
-    images: list[str] = []
-    linked = links = bold = plain = struck = 0
-    for token in tokens:
-        if token.type in ("s_open", "s_close"):
-            struck += token.nesting
-        elif struck:
-            continue  # withdrawn
-        elif token.type in ("text", "text_special", "code_inline"):
-            if token.type == "code_inline" and parts and _STOPPED.search(parts[-1]):
-                parts.append(CODE)  # a name in small letters, which may begin a sentence
-            parts.append(_MARKED.sub(r"\1", token.content) if token.type == "text" else token.content)
-            linked += len(token.content) * (links > 0)
-            plain += len(token.content.strip()) * (bold == 0)
-        elif token.type in _SPACES or (token.type == "html_inline" and token.content[:3].lower() == "<br"):
-            parts.append(" ")
-        elif token.type == "image":
-            images.append(_inline(token.children or ()).text)
-        elif token.type.startswith("link"):
-            links += token.nesting
-        elif token.type.startswith("strong"):
-            bold += token.nesting
-    text = " ".join("".join(parts).split())
-    return _Inline(text, linked, ", ".join(filter(None, images)), bool(text) and not plain)
+    What is returned is the name of the element that a paragraph of it is.
+    """
+    kept: list[Token] = []
+    images: list[Token] = []
+    struck, before = 0, ""
+    for token in inline.children or ():
+        struck += token.nesting * (token.tag == "s")
+        if struck or token.tag == "s" or (token.type == "html_inline" and token.content[:3].lower() != "<br"):
+            continue
+        if token.type == "text":
+            token.content = _MARKED.sub(r"\1", token.content)
+        elif token.type == "code_inline" and _STOPPED.search(before):
+            token.content = CODE + token.content  # a name in small letters, which may begin a sentence
+        before = before if token.nesting else token.content
+        (images if token.type == "image" else kept).append(token)
+    said = "".join(token.content for token in kept).strip()
+    inline.children = kept
+    if not said:
+        alts = ("".join(part.content for part in image.children or ()) for image in images)
+        for image in images[:1]:
+            image.type, image.content, inline.children = "text", ", ".join(filter(None, alts)), [image]
+        return "figcaption"
+    head = next(token for token in kept if token.content.strip())
+    if head.type == "text" and not top:
+        head.content = _TASK.sub("", head.content)
+    note = _FOOTNOTE.match(head.content)
+    for token in kept:
+        token.content = _FOOTNOTE.sub("", token.content) if token.type == "text" else token.content
+    if note and note[1]:
+        return "figcaption"
+    if _DIRECTIVE.match(said):
+        return "pre"
+    depth = accumulate(token.nesting * (token.tag == "strong") for token in kept)
+    bold = all(d or not token.content.strip() for d, token in zip(depth, kept, strict=True))
+    linked = any(token.tag == "a" for token in kept)
+    return "h6" if bold and top and not linked and said[-1] not in ".!?。！？।:" else "p"
 
 
 def _without_front_matter(source: str) -> str:

@@ -12,8 +12,8 @@ _EASTERN = re.compile(  # as in 新华社北京3月5日电(记者 王明) and �
     r"(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?(?:讯|訊|电|電)"
     r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}"
 )
-_SMALL = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
-_LONGEST = 100  # characters of a dateline
+_IN_PLACES = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
+_LONGEST_DATELINE = 100  # characters of a dateline
 
 
 def dateline_end(text: str) -> int:
@@ -28,7 +28,7 @@ def dateline_end(text: str) -> int:
     ['Oil fell.', 'Snow.', 'NATO met. -- It']
     """
     start = len(text) - len(text[:1000].lstrip()) - len(text[1000:])
-    head = text[start : start + _LONGEST]
+    head = text[start : start + _LONGEST_DATELINE]
     if head.isascii() and not ("(" in head or "-" in head or "_" in head):
         return 0  # neither an agency nor a dash
     eastern = _EASTERN.match(head)
@@ -61,7 +61,7 @@ def _is_place(place: str, agency: bool) -> bool:
         return False
     for word in words:
         bare = word.strip("(),.")
-        if not bare or bare.isdigit() or bare.lower() in _SMALL:
+        if not bare or bare.isdigit() or bare.lower() in _IN_PLACES:
             continue
         if not bare[0].isupper() or not all(char.isalpha() or char in ".,'’/-" for char in bare):
             return False
@@ -79,7 +79,7 @@ def _opens_story(rest: str) -> bool:
 
 _INITIALS = re.compile(r"\(?[A-Za-z]{1,4}[/-][A-Za-z]{1,4}(?:[/-][A-Za-z]{1,4})?\)?$|\([a-z]{2,4}\)$|[a-z]{2,3}$")
 _END = re.compile(r"(?:-+ ?30 ?-+|#+|\(?END(?:IT)?\)?|\(?MORE\)?)$", re.IGNORECASE)
-_NOTICE = re.compile(
+_DESK_NOTICE = re.compile(
     r"\(?(?:STORY CAN END HERE|OPTIONAL (?:TRIM|MATERIAL|CUT|ADD)|(?:BEGIN|END) OPTIONAL)"
     r"|\(?(?:Eds?|EDS?|Editors?|EDITORS?):|c\. ?(?:19|20)[0-9]{2}\b|(?:©|\(c\)) ?(?:19|20)[0-9]{2}\b"
     r"|[A-Z]{2,4}-(?:[A-Z]{2,4}-)?[0-9]{2}-[0-9]{2}-[0-9]{2}\b|[_*=-]{2,}$"
@@ -94,7 +94,7 @@ def is_notice(line: str) -> bool:
     >>> [is_notice(line) for line in ("AP-NY-10-16-98 0240EDT", "(STORY CAN END HERE)", "It rained.")]
     [True, True, False]
     """
-    return len(line) <= 160 and _NOTICE.match(line) is not None
+    return len(line) <= 160 and _DESK_NOTICE.match(line) is not None
 
 
 def is_signature(line: str) -> bool:

@@ -35,8 +35,8 @@ _PART = re.compile(r"[a-z]+")
 _LINKED = 0.8  # share of its characters in links from which on a short block only leads elsewhere
 _LONGEST_BYLINE = 200
 _STORY = 0.25  # share of a page's paragraphs that must be left as its story
-_ENOUGH = 400  # characters that are a story however many readers comment on it
-_MARK = re.compile(r"\s*\[[^\[\]]{1,30}\]\s*")  # a note's number, [citation needed]
+_A_STORY = 400  # characters that are a story however many readers comment on it
+_NOTE_MARK = re.compile(r"\s*\[[^\[\]]{1,30}\]\s*")  # a note's number, [citation needed]
 
 # Comments and what is no text, to be left out; declarations; and tags, with attributes as the HTML standard reads them.
 _MARKUP = re.compile(
@@ -48,9 +48,9 @@ _MARKUP = re.compile(
     re.IGNORECASE | re.DOTALL | re.ASCII,
 )
 _DEEPEST = 200  # elements in elements: beyond, the time of HTML parsers is quadratic
-_CLOSING = word_set("p li dd dt td th tr tbody thead caption")  # the parser ends them itself where the next begins
+_SELF_ENDING = word_set("p li dd dt td th tr tbody thead caption")  # the parser ends them itself where the next begins
 _ONCE = frozenset(["html", "head", "body"])  # their ends end nothing
-_NAMED = (_BLOCKS | {"span", "sup"}) - _CLOSING
+_COUNTED = (_BLOCKS | {"span", "sup"}) - _SELF_ENDING
 
 
 def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | None]:
@@ -84,12 +84,12 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
     return reader.made, reader.titles.get("title") or reader.titles.get("h1")
 
 
-def page_blocks(source: str) -> list[tuple[str, str]]:
+def html_blocks(source: str) -> list[tuple[str, str]]:
     """Kinds and texts of the blocks of a page inside another file; its title, where it stands there, is a heading.
 
     Examples
     --------
-    >>> page_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>")
+    >>> html_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>")
     [('heading', 'One'), ('paragraph', 'It rained.'), ('item', 'Wet')]
     """
     page, title = read_html(source)
@@ -113,13 +113,13 @@ def shallow(source: str) -> str:
         name = (found[3] or "").lower()
         if not name or not found[4]:  # a tag that is never ended is none, either
             return ""
-        if name in _CLOSING or name in ("a", "br"):
+        if name in _SELF_ENDING or name in ("a", "br"):
             return found[0]
         if name in _ONCE:
             return "" if found[2] else found[0]
         if name == "form":
             return "<hr>"
-        if name not in _NAMED:
+        if name not in _COUNTED:
             return "<wbr>"
         if not found[2]:
             if name != "hr":
@@ -151,6 +151,7 @@ class _Reader:
         self.parts: list[str] = []
         self.links = self.linked = 0  # <a> that are open; characters in them
         self.cells: list[str] = []
+        self.headed = False  # the table at hand has a head, so that it is none for the layout
         self.kept = self.passed = self.commented = 0  # characters of paragraphs in the story, outside, by readers
 
     @property
@@ -160,7 +161,7 @@ class _Reader:
     @property
     def has_story(self) -> bool:
         """Whether enough of the page is left as what it tells."""
-        heard = self.kept > min(_STORY * (self.kept + self.commented), _ENOUGH)
+        heard = self.kept > min(_STORY * (self.kept + self.commented), _A_STORY)
         return self.kept > _STORY * (self.kept + self.passed) and (heard or not self.comments)
 
     def walk(self, root: Any) -> None:
@@ -192,6 +193,7 @@ class _Reader:
             self.flush()
             if tag == "table":
                 self.end_row()
+            self.headed = tag == "thead" or (self.headed and tag != "table")
             self.stack.append((tag, self.kind_of(node)))
             self.depth[tag] += 1
 
@@ -262,9 +264,9 @@ class _Reader:
         self.made.add(kind, text)
 
     def end_row(self) -> None:
-        """Put the cells of a row together; one cell alone, or a long one, is a table made for the layout."""
+        """Put the cells of a row together; one alone, or a long one, is a layout if there is no head."""
         cells, self.cells = self.cells, []
-        if len(cells) > 1 and max(map(len, cells)) < 300:
+        if self.headed or (len(cells) > 1 and max(map(len, cells)) < 300):
             self.made.add("row", " | ".join(cells))
         else:
             for cell in cells:
@@ -280,7 +282,7 @@ def _marks_note(node: Any) -> bool:
     if node.tag != "sup":
         return False
     to_note = "reference" in words or node.css_first("a[href*='#']") is not None
-    return to_note or _MARK.fullmatch(node.text(deep=True)) is not None
+    return to_note or _NOTE_MARK.fullmatch(node.text(deep=True)) is not None
 
 
 def _words(node: Any) -> frozenset[str]:
@@ -288,11 +290,13 @@ def _words(node: Any) -> frozenset[str]:
     given = node.attributes
     if not given:
         return frozenset()
-    return _split(node.tag, tuple((given.get(name) or "")[:400] for name in ("class", "id", "role", "itemprop", "rel")))
+    return _split_names(
+        node.tag, tuple((given.get(name) or "")[:400] for name in ("class", "id", "role", "itemprop", "rel"))
+    )
 
 
 @lru_cache(1_000)
-def _split(tag: str, values: tuple[str, ...]) -> frozenset[str]:
+def _split_names(tag: str, values: tuple[str, ...]) -> frozenset[str]:
     """The words of names, and every two of them in a row as one.
 
     The id of a section without a class is what its heading says, as programs that make documentation write it.

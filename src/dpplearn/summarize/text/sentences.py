@@ -11,21 +11,23 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dpplearn._cached import cached_property
-from dpplearn.summarize.text import abbreviations as abbr
 from dpplearn.summarize.text.blocks import WHOLE, Block
 from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, NOTE, OPENERS, SPACED, UNSEEN, has_word
 from dpplearn.summarize.text.lines import find_blocks, with_turns
+from dpplearn.summarize.text.words import DATES, word_lists
 
 WINDOW = 60
+_ABBR = word_lists("abbreviations")  # words with a period that need not end a sentence, by what may follow them
+_NO_END = DATES.union(*(_ABBR[name] for name in ("titles", "never", "numbered", "parts", "suffixes", "capitalized")))
 
 _BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
 _STOPS = re.escape(SPACED + ALWAYS)
-_STOP = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
+_STOP_RUN = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
 # The only ones of an ASCII text, in which they are found in half the time; before these none ends a sentence.
 _ASCII_STOP = re.compile("[.!?]++(?![a-z0-9])")
 _SPACE = re.compile(r"\s+")
-_WORD = re.compile(r"[^\W_][\w'’]{0,40}")
-_WORDS = re.compile(r"[\w'’]+|[.!?]")
+_NEXT_WORD = re.compile(r"[^\W_][\w'’]{0,40}")
+_TOKENS = re.compile(r"[\w'’]+|[.!?]")
 _TOLD = re.compile(r"[^\W\d_]{1,8}(?:说|說|[说說问問答]道|表示|称|稱)[。！]")
 CODE = "\u2060"  # before a word that begins a sentence though it is in small letters, as readers of markup know
 _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
@@ -104,7 +106,7 @@ def _ends(text: str, block: Block) -> Iterator[int]:
     low, high, kind = block
     if kind not in WHOLE:
         view, done = None, low
-        for match in (_ASCII_STOP if text.isascii() else _STOP).finditer(text, low, high):
+        for match in (_ASCII_STOP if text.isascii() else _STOP_RUN).finditer(text, low, high):
             start, stop = match.span()
             if stop >= high:
                 break
@@ -127,7 +129,7 @@ def _is_plain(text: str, low: int, high: int, start: int) -> bool:
     if text[start : start + 2] != ". " or not "A" <= text[start + 2 : min(start + 3, high)] <= "Z":
         return False
     word = text[text.rfind(" ", max(low, start - 40), start) + 1 : start]
-    return 2 < len(word) < 40 and word.isascii() and word.isalpha() and word.lower() not in abbr.ALL
+    return 2 < len(word) < 40 and word.isascii() and word.isalpha() and word.lower() not in _NO_END
 
 
 class _View:
@@ -232,9 +234,7 @@ class _View:
     def before(self, start: int) -> str:
         """The word that a stop follows."""
         near = self.text[max(self.low, start - 40) : start]
-        if not near or near[-1].isspace():
-            return ""
-        return near.split()[-1].lstrip(OPENERS + EITHER + DASHES + ".…/")
+        return "" if not near or near[-1].isspace() else near.split()[-1].lstrip(OPENERS + EITHER + DASHES + ".…/")
 
     def begins(self, start: int, stop: int, following: int, quoted: bool, always: bool) -> bool:
         """Whether a new sentence begins at `following`, after white space."""
@@ -245,7 +245,7 @@ class _View:
         if first >= self.high:
             return False
         head = self.text[first]
-        match = _WORD.match(self.text, first, min(self.high, first + WINDOW))
+        match = _NEXT_WORD.match(self.text, first, min(self.high, first + WINDOW))
         word = match[0] if match else ""
         small = head.islower() and CODE not in opened and not self.uncased
         if small and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay
@@ -268,9 +268,9 @@ class _View:
             return False
         if word.lower() in ("inc", "corp", "co", "ltd"):  # Yahoo! Inc.
             return False
-        if quoted and word.lower() not in abbr.PRONOUNS:  # "Stop!" Conductor Webb yelled.
-            for token in _WORDS.findall(self.text, first, min(self.high, first + WINDOW))[:6]:
-                if token in abbr.SPEECH:
+        if quoted and word.lower() not in _ABBR["pronouns"]:  # "Stop!" Conductor Webb yelled.
+            for token in _TOKENS.findall(self.text, first, min(self.high, first + WINDOW))[:6]:
+                if token in _ABBR["speech"]:
                     return False
                 if token in "!?" or (token[0].islower() and token not in ("of", "de", "van", "von", "bin", "al")):
                     break
@@ -284,40 +284,40 @@ class _View:
         name = word.lower()
         if "-" in name and not (word.isupper() and any(map(str.isdigit, word))):  # as UTF-8-SIG is
             word, name = word.rpartition("-")[2], name.rpartition("-")[2]  # R-Tenn.
-        starts = after in abbr.STARTERS or any(mark in opened for mark in '"“«`')
-        if opened[:1] and opened[0] in DASHES and (name in abbr.SUFFIXES or name in abbr.MONTHS or "." in name):
+        starts = after in _ABBR["starters"] or any(mark in opened for mark in '"“«`')
+        if opened[:1] and opened[0] in DASHES and (name in _ABBR["suffixes"] or name in _ABBR["months"] or "." in name):
             return False  # BOSTON, Mass. -- The
-        if name in abbr.NEVER or (head.isdigit() and name.endswith("str")):  # Bahnhofstr. 12
+        if name in _ABBR["never"] or (head.isdigit() and name.endswith("str")):  # Bahnhofstr. 12
             return False
         if self.text[max(self.low, start - 5) : start].endswith("J.-C"):
-            return after in abbr.FOREIGN_STARTERS
-        if name in abbr.NUMBERED and (head.isdigit() or head in "#№" or self.is_code(start)):
+            return after in _ABBR["foreign starters"]
+        if name in _ABBR["numbered"] and (head.isdigit() or head in "#№" or self.is_code(start)):
             return False
-        if name in abbr.PARTS and head.isupper() and set(after) <= set("ivxlc"):
+        if name in _ABBR["parts"] and head.isupper() and set(after) <= set("ivxlc"):
             return False
         if len(word) == 1 and word.isalpha():
             return self.follows_letter(start, word, head, after, starts)
         if "." in name:
             return _follows_acronym(name, head, after, opened, starts)
-        if name in abbr.CAPITALIZED and word[0].islower():
+        if name in _ABBR["capitalized"] and word[0].islower():
             return True
-        if name in abbr.TITLES:
-            return after in abbr.ARTICLES and not opened
-        if name in abbr.MONTHS or name in abbr.DAYS:
-            return not head.isdigit() and after not in abbr.DATES
-        if name in abbr.SUFFIXES:
+        if name in _ABBR["titles"]:
+            return after in _ABBR["articles"] and not opened
+        if name in _ABBR["months"] or name in _ABBR["days"]:
+            return not head.isdigit() and after not in DATES
+        if name in _ABBR["suffixes"]:
             return starts or (name == "etc" and head.isupper())
         if head.islower():  # without capitals there is less to go by: 5 in. wide
             return len(name) > 2 or starts
         if name.isdigit() and len(name) <= 2:
-            return after not in abbr.GERMAN_MONTHS and not self.is_ordinal(start - len(name), after)
+            return after not in _ABBR["german months"] and not self.is_ordinal(start - len(name), after)
         return True
 
     def is_ordinal(self, start: int, after: str) -> bool:
         """Whether a number is the German "20.", by the word before it: in der 20. Kalenderwoche."""
         previous = self.text[max(self.low, start - 12) : start].split()[-1:]
-        begins = after in abbr.STARTERS or after in abbr.FOREIGN_STARTERS
-        return bool(previous) and previous[0] in abbr.BEFORE_ORDINALS and not begins
+        begins = after in _ABBR["starters"] | _ABBR["foreign starters"]
+        return not begins and not _ABBR["before ordinals"].isdisjoint(previous)
 
     def is_code(self, start: int) -> bool:
         """Whether the next word is made of capitals and figures, as in "no. CC/2023/17"."""
@@ -337,7 +337,7 @@ class _View:
 def _follows_acronym(name: str, head: str, after: str, opened: str, starts: bool) -> bool:
     """After a word with periods in it: a.m., U.S., Ph.D., example.org, 1.9.3."""
     if name in ("a.m", "p.m"):
-        return "(" not in opened and after not in abbr.DATES and after not in abbr.ZONES
+        return "(" not in opened and after not in DATES and after not in _ABBR["zones"]
     if _ACRONYM.match(name) is None:
         return True
     return starts and not head.isdigit()

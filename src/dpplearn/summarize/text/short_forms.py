@@ -17,12 +17,12 @@ from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import ENGLISH
 
 Span = tuple[int, int]
-LEAST = 6  # words of a short form
-LONGEST = 1_000  # characters of a sentence that is looked at
+_FEWEST_WORDS = 6  # words of a short form
+_MOST_CHARACTERS = 1_000  # characters of a sentence that is looked at
 _QUOTED = re.compile(
     r"“[^”]*”|\"[^\"]*\"|``.*?''|(?<![\w’'])[‘'](?=\w)[^’']*(?:['’]\w[^’']*)*['’](?!\w)|«[^»]*»|„[^“”]*[“”]"
 )
-_MARK = re.compile(r"[\"“”«»„]|``|''|(?<!\w)['‘](?=\w{3})")
+_LONE_QUOTE = re.compile(r"[\"“”«»„]|``|''|(?<!\w)['‘](?=\w{3})")
 _BRACKETS = re.compile(r"\s\([^()]{2,160}\)(?=[\s,.;:!?।،؟·]|$)|（[^（）]{2,160}）")
 
 
@@ -46,7 +46,7 @@ def short_forms(text: str, language: str | None = None) -> tuple[ShortForm, ...]
     >>> short_forms("The bridge stays open, unless the river rises above the mark.")
     ()
     """
-    if not 0 < len(text) <= LONGEST:
+    if not 0 < len(text) <= _MOST_CHARACTERS:
         return ()
     english = language in (None, ENGLISH)
     quoted = quotations(text)
@@ -88,7 +88,7 @@ def quotations(text: str) -> list[Span] | None:
         text[a:b]
         for a, b in zip([0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)], strict=True)
     )
-    return None if _MARK.search(inside) else spans
+    return None if _LONE_QUOTE.search(inside) else spans
 
 
 def _cut(text: str, dropped: tuple[Span, ...], quoted: list[Span], heavy: bool) -> tuple[Span, ...]:
@@ -141,7 +141,7 @@ def _is_safe(text: str, span: Span, quoted: list[Span]) -> bool:
 
 def _stands(left: str) -> bool:
     """Whether what is left is a sentence still: words enough, and a verb."""
-    return count_words(left) >= LEAST and is_clause(left) and left[:1].isalnum()
+    return count_words(left) >= _FEWEST_WORDS and is_clause(left) and left[:1].isalnum()
 
 
 def _without_brackets(text: str, quoted: list[Span]) -> tuple[Span, ...]:
@@ -154,4 +154,4 @@ def _without_brackets(text: str, quoted: list[Span]) -> tuple[Span, ...]:
         before = text[:start].rstrip()[-1:]
         if letters > 2 and before.isalnum() and not inside:
             dropped = (*dropped, (start, end))
-    return dropped if dropped and count_words(without(text, dropped)) >= LEAST else ()
+    return dropped if dropped and count_words(without(text, dropped)) >= _FEWEST_WORDS else ()

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-FEWEST = 3  # lines with labels that make a conversation
+_FEWEST_LABELS = 3  # lines with labels that make a conversation
 _DATE = (
     r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{4}|[0-9]{2})"
     r"|[0-9]{1,2}\.? [^\W\d_]{3,9}\.?,? [0-9]{2,4}|[A-Z][a-z]{2,8}\.? [0-9]{1,2},? [0-9]{2,4})"
@@ -36,11 +36,11 @@ _NAME_FIRST = re.compile(
     rf"(?P<name>{_NAME})(?:[\s,–—-]*+[\[(]\s?{_STAMP}\s?[\])]\s*:?|(?:,|\s[-–—|])?\s++{_STAMP}\s*(?::|$))\s*"
 )
 _NICK = re.compile(rf"<(?P<name>{_NAME})>\s+")
-_NAMED = re.compile(rf"(?P<name>{_NAME})\s?[:：](?:\s+|$)")
+_NAME_AND_COLON = re.compile(rf"(?P<name>{_NAME})\s?[:：](?:\s+|$)")
 # Sounds and what a program shows instead of a picture, before the words: [laughter], (coughs), <Media omitted>
-_ASIDE = re.compile(r"(?:(?:\[[^\[\]\n]{1,60}\]|\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)[.,:]?\s*)++")
+_SOUNDS = re.compile(r"(?:(?:\[[^\[\]\n]{1,60}\]|\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)[.,:]?\s*)++")
 _OF_PROGRAM = re.compile(r"(?:\*{1,3}|-->|<--|-!-|==|--)\s")
-_MARK = "\u200e"  # with which some programs begin what is theirs
+_PROGRAM_MARK = "\u200e"  # with which some programs begin what is theirs
 
 
 class Turn(NamedTuple):
@@ -59,7 +59,7 @@ class _Label(NamedTuple):
 
 def may_have_turns(text: str) -> bool:
     """Whether a text has what turns are told by: times, or signs after or around names; most texts have too few."""
-    named = text.count(":") + text.count("：") > FEWEST or text.count("<") >= FEWEST
+    named = text.count(":") + text.count("：") > _FEWEST_LABELS or text.count("<") >= _FEWEST_LABELS
     return named or b"0.00" in text.encode("utf-8", "replace").translate(_AS_TIME)
 
 
@@ -80,10 +80,7 @@ def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]
     [(0, True), (13, False), (12, False), (13, False)]
     """
     timed = [_timed(line) if _COLONS.search(line) or _DOTS.search(line) else None for line in lines]
-    found = _timed_turns(lines, timed)
-    if found is None:
-        found = _nick_turns(lines)
-    return _named_turns(lines, heads) if found is None else found
+    return _timed_turns(lines, timed) or _nick_turns(lines) or _named_turns(lines, heads)
 
 
 def _timed(line: str) -> _Label | None:
@@ -107,8 +104,8 @@ def _timed_turns(lines: Sequence[str], labels: Sequence[_Label | None]) -> list[
     stamped = [label for label in labels if label is not None]
     times = Counter(label.name for label in stamped if label.name)
     named = sum(number for number in times.values() if number > 1)
-    told = named >= FEWEST and 20 * named >= len(lines)
-    if not told and (len(stamped) < FEWEST or 4 * sum(label.sure for label in stamped) < len(lines)):
+    told = named >= _FEWEST_LABELS and 20 * named >= len(lines)
+    if not told and (len(stamped) < _FEWEST_LABELS or 4 * sum(label.sure for label in stamped) < len(lines)):
         return None
     spoken = 2 * times.total() >= len(stamped) and named > 0
     found: list[Turn | None] = []
@@ -125,7 +122,7 @@ def _timed_turns(lines: Sequence[str], labels: Sequence[_Label | None]) -> list[
 def _nick_turns(lines: Sequence[str]) -> list[Turn | None] | None:
     matches = [_NICK.match(line) for line in lines]
     count = sum(match is not None for match in matches)
-    if count < FEWEST or 3 * count < len(lines):
+    if count < _FEWEST_LABELS or 3 * count < len(lines):
         return None
     return [
         _turn(line, match.end()) if match else Turn(0, program=True) if _OF_PROGRAM.match(line) else None
@@ -135,13 +132,13 @@ def _nick_turns(lines: Sequence[str]) -> list[Turn | None] | None:
 
 def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:
     """Turns that begin with a name and a colon: two names that come again, in a third of the lines or paragraphs."""
-    named = (_NAMED.match(line) if _COLON.search(line, 0, _NAME_LENGTH) else None for line in lines)
+    named = (_NAME_AND_COLON.match(line) if _COLON.search(line, 0, _NAME_LENGTH) else None for line in lines)
     matches = [match if match and _is_name(match["name"]) else None for match in named]
     times = Counter(match["name"] for match in matches if match)
     again = {name for name, number in times.items() if number > 1}
     mine = [head for head, match in zip(heads, matches, strict=True) if match and match["name"] in again]
     base = sum(heads) if 2 * sum(mine) > len(mine) else len(lines)
-    if len(again) < 2 or len(mine) <= FEWEST or 3 * len(mine) < base:
+    if len(again) < 2 or len(mine) <= _FEWEST_LABELS or 3 * len(mine) < base:
         return [None] * len(lines)
     return [
         _turn(line, match.end()) if match and match["name"] in again else None
@@ -150,7 +147,7 @@ def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | Non
 
 
 def _turn(line: str, begin: int) -> Turn:
-    if line.startswith(_MARK, begin):
+    if line.startswith(_PROGRAM_MARK, begin):
         return Turn(0, program=True)
-    aside = _ASIDE.match(line, begin)
+    aside = _SOUNDS.match(line, begin)
     return Turn(aside.end() if aside else begin)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -27,10 +28,6 @@ _LETTERS_A_WORD = 4
 
 Budget: TypeAlias = float | str
 AUTO = "auto"  # what suits the text
-USUAL = 100.0  # words of a summary of NEWS words, about a cluster of news articles
-NEWS = 2_500.0
-LEAST = 60.0  # three or four sentences
-LARGEST = 1.0 / 3.0  # of the text
 _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", re.ASCII)
 
 
@@ -90,11 +87,8 @@ def _count_chunk(chunk: str) -> int:
         return 1
     count = 0
     for piece in _PIECE.finditer(chunk):
-        if piece["run"]:
-            letters = len(UNSPACED.findall(piece["run"]))
-            count += -(-letters // _LETTERS_A_WORD)
-        else:
-            count += any(map(str.isalnum, piece[0]))  # punctuation between is no word
+        letters = len(UNSPACED.findall(piece["run"] or ""))  # without, punctuation between is no word
+        count += -(-letters // _LETTERS_A_WORD) if letters else any(map(str.isalnum, piece[0]))
     return count
 
 
@@ -162,26 +156,17 @@ def cut(text: str, budget: float, unit: Unit) -> str:
     if unit == "sentences" or length(text, unit) <= budget:
         return text
     words = text.split()
-    low = _longest(len(words), lambda n: length(" ".join(words[:n]), unit) <= budget)
+    low = bisect_left(range(1, len(words) + 1), 1, key=lambda n: length(" ".join(words[:n]), unit) > budget)
     head = " ".join(words[:low])
     rest = words[low] if low < len(words) else ""
     if low and UNSPACED.search(rest) is None:
         return head
     # not even a word fits, or words have no spaces between them: by characters, and signs stay with their letters
     before, rest = (f"{head} ", rest) if low else ("", text)
-    end = _longest(len(rest), lambda n: length(before + rest[:n], unit) <= budget)
+    end = bisect_left(range(1, len(rest) + 1), 1, key=lambda n: length(before + rest[:n], unit) > budget)
     while 0 < end < len(rest) and unicodedata.category(rest[end]).startswith("M"):
         end -= 1
     return before + rest[:end] if end else head
-
-
-def _longest(n: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to n that fits, where less always fits too: by bisection."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    return low
 
 
 def share_of(budget: Budget) -> float | None:
@@ -214,7 +199,7 @@ def suited(words: float) -> float:
     >>> [round(suited(n)) for n in (150, 600, 2_500, 100_000)]
     [50, 62, 100, 342]
     """
-    return min(max(USUAL * (words / NEWS) ** (1.0 / 3.0), LEAST), LARGEST * words)
+    return min(max(100.0 * (words / 2_500.0) ** (1.0 / 3.0), 60.0), words / 3.0)
 
 
 def check_length(budget: Budget, unit: Unit) -> None:

@@ -37,10 +37,10 @@ def _pattern(letter: str, part: str) -> str:
 
 
 _ASCII_WORD = re.compile(_pattern("[a-z]", "[a-z0-9]"), re.ASCII)
-_LETTER, _PART = rf"[^\W\d{SINGLE}]", rf"(?:[^\W{SINGLE}]++|[{_MARKS}]++)"
-_WORD = re.compile(
+_LETTER, _WORD_PART = rf"[^\W\d{SINGLE}]", rf"(?:[^\W{SINGLE}]++|[{_MARKS}]++)"
+_ANY_WORD = re.compile(
     rf"(?=[\w{_MARKS}{SINGLE}])"  # most characters between words are told by one look
-    rf"(?:{_pattern(_LETTER, _PART)}|[{SINGLE}]|{_PART}++(?:'{_PART}++)*+)"
+    rf"(?:{_pattern(_LETTER, _WORD_PART)}|[{SINGLE}]|{_WORD_PART}++(?:'{_WORD_PART}++)*+)"
 )
 _THOUSANDS = re.compile(r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))")
 _INSIDE = re.compile(r"[.,'](?=[^\W_])")  # what a word may have in it, besides letters and figures
@@ -72,7 +72,7 @@ def _read(text: str) -> tuple[str, ...]:
     """The words of a text, or of a part of one between white space: no word has any inside."""
     pattern = _ASCII_WORD
     if not text.isascii():
-        text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _WORD
+        text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _ANY_WORD
     if not text.isprintable():
         text = _DROPPED.sub("", text)
     text = text.lower()
@@ -137,3 +137,6 @@ def word_lists(file: str) -> dict[str, frozenset[str]]:
     data = resources.files("dpplearn.summarize").joinpath("data", f"{file}.txt").read_text(encoding="utf-8")
     found = re.findall(r"^(\w[\w ]*):((?:.*\n )*.*)", data, re.MULTILINE)
     return {name: frozenset(word.replace("_", " ") for word in listed.split()) for name, listed in found}
+
+
+DATES = frozenset().union(*(word_lists("abbreviations")[name] for name in ("months", "days", "calendar")))
