@@ -106,13 +106,6 @@ def test_nothing(given):
         as_cluster(given)
 
 
-def test_odd_strings_are_no_trouble():
-    assert texts("a\0b\0 is no path.") == ["a\0b\0 is no path."]
-    assert texts("a" * 300 + ".") == ["a" * 300 + "."]  # longer than a name may be
-    with pytest.raises(ValueError, match="item 1"):
-        as_cluster(b"\xff\xfeh")
-
-
 def test_one_call_is_what_the_summarizer_says(folder, tmp_path):
     model = Summarizer.load()
     expected = model.summarize(Cluster.from_texts([STORM, RAIN]), 12, "words").text

@@ -14,7 +14,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain import topics
 from dpplearn.summarize.model.worth import Worth
-from dpplearn.summarize.text.units import costs, length, limit, settled, share_of, suited
+from dpplearn.summarize.text.units import costs, length, limit, share_of, suited
 from made_up import made_up
 
 NONE = np.empty(0, np.int64)
@@ -57,17 +57,6 @@ def test_probabilities_at_a_length_are_those_of_the_definition(seed):
     assert np.isclose(worth.least, (cost * k**2).sum() / (cost * k).sum() / 2)
 
 
-def test_a_sentence_raises_the_agreement_where_it_is_worth_having():
-    """F = 2 sum c p / (cost of Y + cost of R): one more item with p above F / 2 raises it, one below lowers it."""
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        p, c = rng.uniform(0, 1, 5), rng.uniform(1, 5, 5)
-        room = rng.uniform(5, 20)
-        F = 2 * (c[:4] @ p[:4]) / (c[:4].sum() + room)
-        more = 2 * (c @ p) / (c.sum() + room)
-        assert (more > F) == (p[4] > F / 2)
-
-
 def test_a_model_that_finds_all_alike_excludes_none():
     worth = Worth.of(read_model(DPP(0.3 * np.eye(10)), 0.5), np.ones(10), 3.0, NONE, NONE)
     assert np.allclose(worth.given(NONE), 0.3)
@@ -83,7 +72,7 @@ def test_what_depends_on_the_rest_is_worth_nothing():
     assert everything.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("decoder", list(DECODERS))
+@pytest.mark.parametrize("decoder", ["consensus", "greedy", "local"])
 def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     """Scraps among sentences of news, with room for all of them: none comes in, and the reason says why."""
     documents = [f"{document.text}\n\nFig. 3.\n\nNone.\n\nAnd so on." for document in Cluster.example().documents]
@@ -106,7 +95,7 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
         assert len(filled.sentences) > len(summary.sentences)
 
 
-@pytest.mark.parametrize("decoder", ["greedy", "sampled", "local", "exact"])
+@pytest.mark.parametrize("decoder", ["greedy", "local"])
 def test_most_probable_sets_have_all_that_is_worth_having_and_fits(bundled, decoder):
     for seed, budget in itertools.product(range(4), (12, 30)):
         ready = bundled.prepare(made_up(seed))
@@ -190,12 +179,6 @@ def test_the_default_suits_the_text_and_cuts_nothing(bundled):
         summary = bundled.summarize(Cluster.from_texts(texts))
         assert summary.note == ""
         assert summary.text in texts[0]
-
-
-def test_settled_in_a_unit_of_ones_own():
-    assert settled("50%", len, ["Rain.", "Snow."], "Rain.") == 5.0
-    assert settled("auto", len, ["Rain.", "Snow."], "Rain.") == 5.0  # room for one
-    assert settled(7, len, [], "") == 7.0
 
 
 @pytest.mark.parametrize("budget", [10, 10.2, 10.5, 10.75, 11])

@@ -39,22 +39,12 @@ def test_any_text_can_be_highlighted(texts):
         assert "\n" not in sentence.text
 
 
-def test_headings_and_dates_are_candidates_only_when_asked_for_or_alone():
-    text = "Saturday, May 8, 2004\n\nKey facts\n\nIt rained."
-    assert [s.text for s in Cluster.from_texts([text]).sentences()] == ["It rained."]
-    assert [s.position for s in Cluster.from_texts([text]).sentences(keep_all=True)] == [1, 2, 3]
-    assert [s.text for s in Cluster.from_texts(["Key facts\n\nMore facts"]).sentences()] == ["Key facts", "More facts"]
-
-
 @pytest.mark.parametrize(
     ("text", "story"),
     [
         ("WASHINGTON (AP) _ The bill died.", "The bill died."),
-        ("PARIS—The bill died.", "The bill died."),
         ("(AP) _ The bill died.", "The bill died."),
-        ("Oslo (Reuters) - The bill died.", "The bill died."),
         ("NEW YORK (AP) The bill died.", "The bill died."),
-        ("ST. PAUL, Minn. (AP) -- The bill died.", "The bill died."),
         ("BOSTON, Mass., Jan. 3 -- The bill died.", "The bill died."),
         ('RIO DE JANEIRO, Brazil, 12 March (Newsline) – "No," he said.', '"No," he said.'),
         ("\n  L'AQUILA, Italy — 12 people died.", "12 people died."),
@@ -71,11 +61,8 @@ def test_datelines_are_no_part_of_the_first_sentence(text, story):
         "",
         "The mayor -- a former miner -- left.",
         "He said - and meant it - no.",
-        "NATO forces left - The rest stayed.",
-        "FLOOD HITS TOWN -- MAYOR FLEES AT NIGHT",
         "BBC reporters found this. (AP) _ The rest",
         "A - The letter",
-        "BONN–COLOGNE trains stopped.",
         "U.S. officials -- some of them -- left.",
         "A..........................................................................!!! -- The",
     ],
@@ -103,11 +90,6 @@ def test_a_cluster_checks_what_it_is_given():
         Cluster.from_texts(["a", "b"], titles=["a"])
     with pytest.raises(ValueError, match="for each of its 1 references, found 2"):
         Cluster([], ["a"], reference_ids=["a", "b"])
-
-
-def test_a_cluster_without_sentences_has_none():
-    assert Cluster([]).sentences() == ()
-    assert Cluster.from_texts(["", " \n", "* * *"]).sentences() == ()
 
 
 def test_too_many_sentences_are_refused_with_the_limit():
@@ -144,11 +126,6 @@ def test_halves_of_surrogate_pairs_are_replaced():
 )
 def test_words(text, expected):
     assert words(text) == expected
-
-
-@given(st.text(max_size=60))
-def test_words_are_in_lower_case_and_hold_no_space(text):
-    assert all(word == word.lower() and word and not any(char.isspace() for char in word) for word in words(text))
 
 
 def test_the_example():
@@ -206,16 +183,3 @@ def test_a_text_that_lost_its_blocks_is_read_as_what_it_was():
         made.add(kind, f"This is one {kind} | of them.")
     found = find_blocks(made.text)
     assert tuple(found) == made.blocks
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "本报讯(记者 王明)大桥开通了。",
-        "新华社北京3月5日电 大桥开通了。",
-        "中新网上海3月5日电（记者 李华）大桥开通了。",
-        "大桥开通了。",
-    ],
-)
-def test_chinese_datelines(text):
-    assert text[dateline_end(text) :] == "大桥开通了。"

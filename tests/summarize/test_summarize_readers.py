@@ -70,13 +70,6 @@ def test_broken_lines_are_named_or_skipped(tmp_path, bad, message):
         assert [cluster.id for cluster in read_clusters(path, skip_bad=True)] == ["rain", "snow"]
 
 
-def test_a_line_in_another_encoding(tmp_path):
-    path = write(tmp_path / "c.jsonl", lines(RAIN).encode() + b'{"id": "caf\xe9", "documents": ["x"]}\n')
-    with pytest.raises(ValueError, match=r"line 2 is not valid utf-8: byte 11 \(0xe9\).*encoding=\"latin-1\""):
-        read_clusters(path)
-    assert read_clusters(path, encoding="latin-1")[1].id == "café"
-
-
 def test_nothing_is_skipped_without_a_word(tmp_path):
     path = write(tmp_path / "c.jsonl", lines(RAIN, *["{"] * 8))
     with pytest.warns(SkippedWarning, match=r"skipped 8 .*; and 3 more"):
@@ -228,21 +221,6 @@ def test_encodings_that_a_file_declares_or_a_user_names(tmp_path):
     assert Cluster.from_files(write(tmp_path / "a.html", page)).documents[0].text == "Café"
 
 
-@pytest.mark.parametrize(
-    ("source", "title", "text"),
-    [
-        ("Rain\n\nIt rained.", "Rain", "It rained."),
-        ("It rained.\n\nIt stopped.", None, "It rained.\n\nIt stopped."),
-        ("Rain in the\nvalley fell.", None, "Rain in the\nvalley fell."),
-        ("Only a title", None, "Only a title"),
-        ("Rain\n\n", None, "Rain"),
-    ],
-)
-def test_titles_of_plain_text(tmp_path, source, title, text):
-    document = Cluster.from_files(write(tmp_path / "a.txt", source)).documents[0]
-    assert (document.title, document.text) == (title, text)
-
-
 def test_a_new_format_of_corpora_is_one_entry(tmp_path, monkeypatch):
     """The recipe of CONTRIBUTING.md, and a bad line of such a corpus."""
 
@@ -322,26 +300,3 @@ def test_files_without_an_ending_are_read_by_their_content(tmp_path):
         cluster = Cluster.from_files(tmp_path)
     assert [document.id for document in cluster.documents] == ["ferry", "page", "story.0240"]
     assert cluster.documents[1].text == "It left at nine."
-
-
-def test_words_cut_at_line_ends_are_put_together(tmp_path):
-    path = tmp_path / "a.txt"
-    lines = [
-        "The ferry to the island sails every morn-",
-        "ing at nine, in pre- and post-",
-        "war years, by a well-known bridge",
-    ]
-    path.write_text(
-        "\n".join(
-            [
-                *lines,
-                "that everybody in the town agrees is a well-",
-                "known one, in all of the years that were pre-",
-                "and later years.",
-            ]
-        )
-    )
-    [document] = Cluster.from_files(path).documents
-    assert "every morning at nine" in " ".join(document.text.split())
-    assert "a well-known one" in " ".join(document.text.split())
-    assert "pre- and later" in " ".join(document.text.split())

@@ -123,15 +123,13 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
         with heard() as said, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what libraries find strange
             documents: list[Document] = read(DocumentFile(data, name, place, encoding, Limits(**limits)))
-    except (ValueError, OSError):
-        raise
     except MemoryError:
         raise ValueError(
             f"{place} takes more than {limits['memory'] / 1e9:.1f} GB of memory to read. Split it."
         ) from None
     except Exception as error:  # a damaged file is not the end of the others
         if not is_damage(error):
-            raise
+            raise  # what a reader says of a file, or a fault of ours
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
     return json.dumps({"documents": [vars(one) for one in documents], "skipped": said}).encode()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from dpplearn._io.encoding import check_charset, to_text
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.packages import Package, tags
 from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.page import page_blocks
+from dpplearn.summarize.text.page import html_blocks
 from dpplearn.summarize.text.words import word_set
 
 _ENCODING = re.compile(rb"<\?xml[^<>]{0,100}encoding=[\"']([A-Za-z0-9_.:-]{1,40})")
@@ -38,23 +37,12 @@ _LONGEST_MATTER = 500  # words of a page that is none of the book's text
 _SHORT = 40  # words of a page before the first that is longer: a dedication, a motto
 
 
-@dataclass
-class Book:
-    """What a package file says."""
-
-    title: str | None = None
-    pages: dict[str, str] = field(default_factory=dict)  # ids, and where the pages are
-    left_out: set[str] = field(default_factory=set)  # places of pages that only lead to others
-    spine: list[str] = field(default_factory=list)
-
-
 def read_epub(package: Package, name: str) -> Document:
     """The text of a book."""
-    book = read_opf(package)
+    title, spine = read_opf(package)
     locked = package.optional("META-INF/encryption.xml") or b""
     pages: list[tuple[BlockText, bool]] = []
-    known = [place for place in book.spine if place not in book.left_out]
-    for number, place in enumerate([place for place in known if not is_named(place)] or known):
+    for number, place in enumerate([place for place in spine if not is_named(place)] or spine):
         if number < 50 and place.rpartition("/")[2].encode() in locked:
             raise ValueError(f"{package.place} is locked by its seller (DRM), and cannot be read. Give it unlocked.")
         if place in package:
@@ -64,41 +52,40 @@ def read_epub(package: Package, name: str) -> Document:
         made.extend(page)
     if not made.text:
         raise ValueError(f"{package.place} holds no text: the pages of its spine are missing or empty. Get it again.")
-    return Document(name, made.text, book.title, blocks=made.blocks)
+    return Document(name, made.text, title, blocks=made.blocks)
 
 
-def read_opf(package: Package) -> Book:
-    """Where the pages of a book are, and their order."""
+def read_opf(package: Package) -> tuple[str | None, list[str]]:
+    """The title of a book, and where its pages are, in their order, without those that only lead to others."""
     opened = tags(package.read("META-INF/container.xml"), package.place)
     opf = next((tag.attributes.get("full-path", "") for tag in opened if tag.name == "rootfile"), "")
-    book, order, inside = Book(), [], False
-    skipped: set[str] = set()
-    for tag in tags(package.read(opf), package.place):
-        about = tag.attributes
-        place = posixpath.normpath(
-            posixpath.join(posixpath.dirname(opf), unquote(about.get("href", "")).partition("#")[0])
-        )
-        if tag.event == "text":
-            if inside and book.title is None and tag.name.strip():
-                book.title = " ".join(tag.name.split())
-        elif tag.name == "title":
-            inside = tag.event == "open"
-        elif tag.event != "open":
+    folder, title, inside = posixpath.dirname(opf), None, False
+    pages, order, skipped, leading = dict[str, str](), list[str](), set[str](), set[str]()
+    for event, name, about in tags(package.read(opf), package.place):
+        place = place_of(folder, about.get("href", ""))
+        if event == "text":
+            title = " ".join(name.split()) or None if inside and title is None else title
+        elif name == "title":
+            inside = event == "open"
+        elif event != "open":
             continue
-        elif tag.name == "item" and "html" in about.get("media-type", "html"):
-            book.pages[about.get("id", "")] = place
-            if "nav" in about.get("properties", "").split():
-                book.left_out.add(place)
-        elif tag.name == "itemref":
+        elif name == "item" and "html" in about.get("media-type", "html"):
+            pages[about.get("id", "")] = place
+            leading |= {place} if "nav" in about.get("properties", "").split() else set()
+        elif name == "itemref":
             order.append(about.get("idref", ""))
-            if about.get("linear") == "no":
-                skipped.add(about.get("idref", ""))
-        elif tag.name == "reference" and about.get("type", "").lower() in _LEADING:
-            book.left_out.add(place)
-    for place in book.left_out & set(book.pages.values()):
-        book.left_out |= landmarks(package.optional(place) or b"", posixpath.dirname(place))
-    book.spine = [book.pages[name] for name in dict.fromkeys(order) if name in book.pages and name not in skipped]
-    return book
+            skipped |= {order[-1]} if about.get("linear") == "no" else set()
+        elif name == "reference" and about.get("type", "").lower() in _LEADING:
+            leading.add(place)
+    for place in leading & set(pages.values()):
+        leading |= landmarks(package.optional(place) or b"", posixpath.dirname(place))
+    spine = (pages[one] for one in dict.fromkeys(order) if one in pages and one not in skipped)
+    return title, [place for place in spine if place not in leading]
+
+
+def place_of(folder: str, href: str) -> str:
+    """The member of the archive that a link leads to."""
+    return posixpath.normpath(posixpath.join(folder, unquote(href).partition("#")[0]))
 
 
 def is_named(place: str) -> bool:
@@ -112,10 +99,9 @@ def landmarks(data: bytes, folder: str) -> set[str]:
     found = set()
     for link in _LANDMARK.findall(data[:200_000].decode("utf-8", "replace")):
         about = {name.lower(): value for name, value in _ATTRIBUTE.findall(link)}
-        if not _LEADING.isdisjoint(about.get("epub:type", "").lower().split()):
-            href = unquote(about.get("href", "")).partition("#")
-            if not href[1]:  # a page of its own, no place on one
-                found.add(posixpath.normpath(posixpath.join(folder, href[0])))
+        leads = not _LEADING.isdisjoint(about.get("epub:type", "").lower().split())
+        if leads and "#" not in about.get("href", ""):  # a page of its own, no place on one
+            found.add(place_of(folder, about.get("href", "")))
     return found
 
 
@@ -155,7 +141,7 @@ def read_page(data: bytes, place: object) -> tuple[BlockText, bool]:
     encoding = None if declared is None else check_charset(declared[1].decode("ascii"), str(place))
     source = to_text(data, str(place), encoding, fallback="latin-1")
     source, made = without_head(source), BlockText()
-    for kind, text in page_blocks(source):
+    for kind, text in html_blocks(source):
         made.add(kind, text)
     typed = " ".join(_TYPED.findall(source[:2_000])).lower().split()
     return made, not _LEADING.isdisjoint(typed) and len(made.text.split()) <= _LONGEST_MATTER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing, suppress
 from typing import Any
 
 from dpplearn.summarize.corpora.cluster import Document
@@ -22,19 +23,25 @@ FEWEST = 3  # words a page, below which a file with pictures is taken for a scan
 
 def parse_pdf(file: DocumentFile) -> list[Document]:
     """The text of a PDF file in reading order."""
-    pypdfium2 = import_reader("pypdfium2", file.place, "PDF")
-    raw = import_reader("pypdfium2.raw", file.place, "PDF")
-    check_whole(file.data, file.place)
+    pdfium, raw = (import_reader(name, file.place, "PDF") for name in ("pypdfium2", "pypdfium2.raw"))
+    length = _LENGTH.search(file.data[:2048])
+    if b"%%EOF" not in file.data or (length is not None and len(file.data) < int(length[1])):
+        # pdfium would rebuild what is there, and nobody would know of the rest
+        raise ValueError(f"{file.place} is cut off: the end of the PDF file is missing. Get it again.")
     try:
-        pdf = pypdfium2.PdfDocument(file.data)
-    except pypdfium2.PdfiumError as error:
+        pdf = pdfium.PdfDocument(file.data)
+    except pdfium.PdfiumError as error:
         # for some files pdfium repeats its error of the file before
         if "password" in str(error).lower() and b"/Encrypt" in file.data:
             raise ValueError(f"{file.place} is protected by a password. Save it without, then give it again.") from None
         raise ValueError(f"{file.place} is cut off or damaged: it is no whole PDF file. Get it again.") from None
     try:
         file.limits.check(file.place, "pages", len(pdf))
-        pages = [read_page(pdf, raw, number) for number in range(len(pdf))]
+        pages: list[list[Word]] = []
+        for number in range(len(pdf)):
+            pages.append([])
+            with suppress(pdfium.PdfiumError), closing(pdf[number]) as page, closing(page.get_textpage()) as text:
+                pages[-1] = page_words(raw, text.raw)  # none where a page alone is damaged
         title = given_title(pdf)
     finally:
         pdf.close()
@@ -44,29 +51,6 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
     for kind, text in found:
         made.add(kind, text)
     return [Document(file.name, made.text, title or largest, blocks=made.blocks)]
-
-
-def read_page(pdf: Any, raw: Any, number: int) -> list[Word]:
-    """The words of a page; none where it alone is damaged."""
-    import pypdfium2
-
-    try:
-        page = pdf[number]
-    except pypdfium2.PdfiumError:
-        return []
-    text_page = page.get_textpage()
-    try:
-        return page_words(raw, text_page.raw)
-    finally:
-        text_page.close()
-        page.close()
-
-
-def check_whole(data: bytes, place: object) -> None:
-    """Refuse a file whose end is missing: pdfium would rebuild what is there, and nobody would know of the rest."""
-    length = _LENGTH.search(data[:2048])
-    if b"%%EOF" not in data or (length is not None and len(data) < int(length[1])):
-        raise ValueError(f"{place} is cut off: the end of the PDF file is missing. Get it again.")
 
 
 def check_words(pages: list[list[Word]], place: object) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections import Counter
 from collections.abc import Iterator
 from math import pi
+from statistics import mode
 from typing import Any, NamedTuple
 
 _BOLD = ("bold", "black", "heavy", "semibd", "demi", "cmbx", "-medi", "extrabd")
@@ -30,24 +30,20 @@ class Word(NamedTuple):
 
 
 Run = list[tuple[str, int]]  # characters, and their numbers in the page
-Corners = tuple[tuple[float, float], tuple[float, float]]
 
 
 def page_words(raw: Any, text_page: Any) -> list[Word]:
-    """The words of a page that are written as most of them are, upright or turned, in the order of the file."""
+    """The words of a page that are written as most of them are, upright or turned, in the order of the file.
+
+    Small words right after another, a little above or below its line, are part of it; marks of notes are dropped.
+    """
     reader = _Page(raw, text_page)
     runs = [(reader.turn(run[0][1]), run) for run in reader.runs()]
-    if not runs:
-        return []
-    usual = Counter(turn for turn, _ in runs).most_common(1)[0][0]
-    words = (reader.word(run, usual) for turn, run in runs if turn == usual)
-    return _with_raised([word for word in words if max(-word.x0, word.x1, abs(word.base)) <= FARTHEST])
-
-
-def _with_raised(words: list[Word]) -> list[Word]:
-    """Small words right after another, a little above or below its line, are part of it; marks of notes are dropped."""
+    usual = mode(turn for turn, _ in runs) if runs else 0
     kept: list[Word] = []
-    for word in words:
+    for word in (reader.word(run, usual) for turn, run in runs if turn == usual):
+        if max(-word.x0, word.x1, abs(word.base)) > FARTHEST:
+            continue
         host = kept[-1] if kept else word
         near = abs(word.x0 - host.x1) < 0.25 * host.size and 0.1 < abs(word.base - host.base) / host.size < 0.6
         if not (near and word.size < 0.87 * host.size):
@@ -84,14 +80,15 @@ class _Page:
             high = 0
             text = chr(min(code, 0x10FFFF))
             if text in _HYPHENS:
-                yield [*run, ("-", i)]
-                run = []
-            elif text.isspace() or not code:
-                if run:
-                    yield run
-                run = []
-            elif text >= " ":
+                run.append(("-", i))
+            elif text > " " and not text.isspace():
                 run.append((text.translate(_LIGATURES), i))
+                continue
+            elif code and not text.isspace():
+                continue
+            if run:
+                yield run
+            run = []
         if run:
             yield run
 
@@ -99,24 +96,27 @@ class _Page:
         """How often text is turned by a quarter, anticlockwise; pdfium has it clockwise."""
         return -round(self.raw.FPDFText_GetCharAngle(self.page, number) / (pi / 2)) % 4
 
-    def box(self, number: int, turn: int) -> Corners:
-        """Two corners of a character, as seen with the text upright."""
-        self.raw.FPDFText_GetLooseCharBox(self.page, number, self.rect)
+    def box(self, number: int, turn: int) -> tuple[float, float, float]:
+        """Where a character begins and ends, and how tall it is, as seen with the text upright."""
         rect = self.rect
-        return _turned(rect.left, rect.bottom, turn), _turned(rect.right, rect.top, turn)
+        self.raw.FPDFText_GetLooseCharBox(self.page, number, rect)
+        (x0, y0), (x1, y1) = _turned(rect.left, rect.bottom, turn), _turned(rect.right, rect.top, turn)
+        return min(x0, x1), max(x0, x1), abs(y1 - y0)
 
     def word(self, run: Run, turn: int) -> Word:
-        first = self.box(run[0][1], turn)
-        size = abs(first[1][1] - first[0][1]) or self.raw.FPDFText_GetFontSize(self.page, run[0][1]) or 1.0
-        last = self.box(run[-1][1], turn)
-        if len(run) > 3 and run[-1][0] in MARKS and all(text.isalpha() for text, _ in run[:3]):
-            while len(run) > 3 and run[-1][0] in MARKS and 0 < abs(last[1][1] - last[0][1]) < 0.87 * size:
-                run = run[:-1]  # a small number after a word is the mark of a note
-                last = self.box(run[-1][1], turn)
-        self.raw.FPDFText_GetCharOrigin(self.page, run[0][1], self.x, self.y)
-        across = first[0][0], first[1][0], last[0][0], last[1][0]
+        first = run[0][1]
+        left, right, size = self.box(first, turn)
+        size = size or self.raw.FPDFText_GetFontSize(self.page, first) or 1.0
+        lettered = len(run) > 3 and all(text.isalpha() for text, _ in run[:3])
+        while True:
+            x0, x1, tall = self.box(run[-1][1], turn)
+            if not (lettered and len(run) > 3 and run[-1][0] in MARKS and 0 < tall < 0.87 * size):
+                break
+            run = run[:-1]  # a small number after a word is the mark of a note
+        self.raw.FPDFText_GetCharOrigin(self.page, first, self.x, self.y)
         base = _turned(self.x.value, self.y.value, turn)[1]
-        return Word("".join(text for text, _ in run), min(across), max(across), base, size, *self.style(run[0][1]))
+        text = "".join(text for text, _ in run)
+        return Word(text, min(left, x0), max(right, x1), base, size, *self.style(first))
 
     def style(self, number: int) -> tuple[bool, bool]:
         """Whether a character is bold, and whether its font is one for formulas."""
