@@ -34,7 +34,7 @@ def kernel(seed, n=6):
     return B @ B.T, rng.uniform(1.0, 5.0, n)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_probabilities_at_a_length_are_those_of_the_definition(seed):
     """p_i = P(i in R | Y in R) for R drawn from e^s L, by summing over all subsets."""
     L, cost = kernel(seed)
@@ -78,7 +78,7 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     documents = [f"{document.text}\n\nFig. 3.\n\nNone.\n\nAnd so on." for document in Cluster.example().documents]
     cluster = Cluster.from_texts(documents)
     scraps = ("Fig. 3.", "None.", "And so on.")
-    summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, keep_all=True)
+    summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True)
     assert not set(scraps) & {sentence.text for sentence in summary.sentences}
     worth = summary.worth
     fits = [
@@ -88,7 +88,7 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
         if x.code == "adds-nothing":
             assert worth.likely[x.number] < worth.least
             assert x.reason.startswith("would add nothing")
-    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, keep_all=True, fill=True)
+    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True, fill=True)
     assert filled.length <= 102
     if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
         assert set(scraps) & {sentence.text for sentence in filled.sentences}
@@ -113,7 +113,7 @@ def test_most_probable_sets_have_all_that_is_worth_having_and_fits(bundled, deco
 @given(
     seed=st.integers(0, 10_000), n=st.integers(1, 30), pins=st.booleans(), diversity=st.sampled_from([0.0, 0.5, 1.0])
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_n_sentences_are_n_where_there_are_n(bundled, decoder, seed, n, pins, diversity):
     ready = bundled.prepare(made_up(seed))
     exclude = [ready.n - 1] if pins and ready.n > 2 else []
@@ -193,7 +193,7 @@ def test_tokens_are_counted_whole(budget):
 # Many sentences
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_steps_are_those_of_the_definition(seed):
     """Sets that grow and shrink by updates of what is known are those of computing it anew, dependent rows or not."""
     rng = np.random.default_rng(seed)
