@@ -25,8 +25,8 @@ from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments.held_out import topic_of
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
-from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.training import Trained, rouge_options
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained
+from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.text.units import limit
 from dpplearn.summarize.text.words import ANY, normal_language
 

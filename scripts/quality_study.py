@@ -19,7 +19,7 @@ from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, SentenceFeatures, Summarizer, read_clusters
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.training import Trained
+from dpplearn.summarize.model.settings import Trained
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 

@@ -115,46 +115,35 @@ def check_items(items: Items, n: int, name: str = "items") -> IntArray:
     flat: Any = items
     if not isinstance(flat, list | tuple | str) and not hasattr(flat, "__array__") and isinstance(flat, Iterable):
         flat = list(flat)  # sets, ranges, generators, keys
+    many = "For many subsets, pass Subsets.from_lists(..., n)."
     try:
         Y = np.asarray(flat)
     except (ValueError, OverflowError):
-        raise ValueError(
-            f"{name} must be a flat list of item numbers, found {items!r:.60}. "
-            "For many subsets, pass Subsets.from_lists(..., n)."
-        ) from None
+        raise ValueError(f"{name} must be a flat list of item numbers, found {items!r:.60}. {many}") from None
     if Y.ndim == 0:
         hint = f" Pass [{Y}]." if Y.dtype.kind in "iu" else ""
         raise ValueError(f"{name} must be a list of item numbers, found the single value {Y}.{hint}")
     if Y.ndim != 1:
-        raise ValueError(
-            f"{name} must be one-dimensional, found shape {Y.shape}. For many subsets, pass Subsets.from_lists(..., n)."
-        )
+        raise ValueError(f"{name} must be one-dimensional, found shape {Y.shape}. {many}")
     if Y.dtype == np.bool_:
         if Y.size != n:
             raise ValueError(f"{name} as a boolean mask must have length {n}, found {Y.size}.")
         return np.flatnonzero(Y).astype(np.int64)
     if Y.size == 0:
         return np.empty(0, np.int64)
+    hint = ""
+    if Y.size == n and Y.dtype.kind in "iuf" and np.isin(Y, (0, 1)).all():
+        hint = f" It looks like an indicator, 0 or 1 for each of the {n} items: pass np.flatnonzero({name})."
     if Y.dtype.kind not in "iu":
-        raise TypeError(
-            f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.{_indicator(Y, n, name)}"
-        )
+        raise TypeError(f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.{hint}")
     if Y.min() < 0 or Y.max() >= n:
         bad = Y.min() if Y.min() < 0 else Y.max()
         raise IndexError(f"{name} must hold item numbers from 0 to {n - 1}, found {bad}.")
     values, counts = np.unique(Y, return_counts=True)
     if values.size < Y.size:
         repeated = values[counts > 1][0]
-        hint = _indicator(Y, n, name)
         raise ValueError(f"{name} must not repeat items, but {repeated} appears more than once.{hint}")
     return Y.astype(np.int64)
-
-
-def _indicator(Y: npt.NDArray[Any], n: int, name: str) -> str:
-    """A hint for those who give 0 or 1 for each item instead of the numbers of the chosen ones."""
-    if Y.size != n or Y.dtype.kind not in "iuf" or not np.isin(Y, (0, 1)).all():
-        return ""
-    return f" It looks like an indicator, 0 or 1 for each of the {n} items: pass np.flatnonzero({name})."
 
 
 def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:
@@ -224,8 +213,7 @@ def unit_rows(rows: Features, name: str = "phi") -> Features:
             f"{name} must have no zero row, because a zero vector has no direction; row {row} is zero "
             f"({int((lengths == 0).sum())} such rows in all). Leave the item out, or give it a feature of its own."
         )
-    dense = not sparse.issparse(rows)
-    unit = rows / lengths[:, None] if dense else sparse.csr_array(sparse.diags_array(1 / lengths) @ rows)
+    unit = scale_rows(rows, 1 / lengths) if sparse.issparse(rows) else rows / lengths[:, None]
     freeze_features(unit)
     return unit
 
@@ -239,13 +227,15 @@ def balanced(rows: Features, squares: FloatArray) -> Features:
     if not odd.any():
         return rows
     top = largest_entries(rows)
-    powers = np.where(odd & (top > 0.0) & np.isfinite(top), -np.frexp(top)[1], 0).astype(np.int32)
-    if not powers.any():
-        return rows
+    powers = np.where(odd & (top > 0.0) & np.isfinite(top), np.clip(-np.frexp(top)[1], -1000, 1000), 0)
+    return scale_rows(rows, np.ldexp(1.0, powers)) if powers.any() else rows
+
+
+def scale_rows(rows: Features, scale: FloatArray) -> Features:
+    """scale_i rows_i, dense or sparse like the rows."""
     if sparse.issparse(rows):
-        data = np.ldexp(rows.data, np.repeat(powers, np.diff(rows.indptr)))
-        return sparse.csr_array((data, rows.indices, rows.indptr), rows.shape)
-    return np.ldexp(rows, powers[:, None])
+        return sparse.csr_array(sparse.diags_array(scale) @ rows)
+    return scale[:, None] * rows
 
 
 def largest_entries(rows: Features) -> FloatArray:
@@ -273,32 +263,13 @@ def row_lengths(B: Features) -> FloatArray:
     return np.sqrt(square_sums(B))
 
 
-MANY = 10**9  # of what is counted: more than fits in memory, or is done in a day
-MOST: dict[str, int | None] = {
-    # of each count, by its name: what is beyond is a mistake, and would be noticed only after hours, or by the memory
-    "burn_in": 10**10,
-    "chains": 10**6,
-    "corrections": 10**3,
-    "k": None,  # compared with the number of items wherever it counts
-    "m": 10**5,
-    "max_iter": 10**6,
-    "n": 10**8,
-    "n_jobs": 1024,
-    "n_samples": 10**8,
-    "n_starts": 1000,
-    "n_trees": 10**5,
-    "random_state": None,
-    "resamples": 10**6,
-    "resolution": 2000,
-    "size": 10**8,
-    "starts": 10**6,
-    "sweeps": 10**7,
-    "thin": 10**8,
-}
+MANY = 10**8  # of what is counted: more than fits in memory, or is done in a day
+MOST = {"burn_in": 10**10, "chains": 10**6, "m": 10**5, "n_jobs": 1024, "n_starts": 1000, "resolution": 2000}
+UNBOUNDED = ("k", "random_state")  # k is compared with the number of items wherever it counts
 
 
 def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> int:
-    """A whole number in [low, high]; without `high`, at most what MOST says of this name, or a thousand million."""
+    """A whole number in [low, high]; without `high`, at most what MOST says of this name, or a hundred million."""
     if isinstance(x, bool | np.bool_):
         raise TypeError(f"{name} must be a whole number, found {x!r}.")
     try:
@@ -308,7 +279,7 @@ def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> in
     if value < low:
         raise ValueError(f"{name} must be at least {low}, found {shown(value)}.")
     most = MOST.get(name, MANY) if high is None else high
-    if most is not None and value > most:
+    if value > most and (high is not None or name not in UNBOUNDED):
         raise ValueError(f"{name} must be at most {most}, found {shown(value)}.")
     return value
 

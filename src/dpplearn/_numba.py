@@ -38,7 +38,7 @@ PATIENCE = 1.0  # seconds that a loop may take in Python before it is compiled, 
 COMPILING = Lock()  # held by the thread that compiles or loads a loop: numba does one at a time
 CONFIG: Any = numba.config  # its attributes are made at run time
 NAMED = CONFIG.CACHE_DIR  # the folder NUMBA_CACHE_DIR
-CONSTANTS = ("_precision.py", "sampling/records.py")  # what loops read, beside other loops
+CONSTANTS = ("_precision.py", "sampling/__init__.py")  # what loops read, beside other loops
 
 Function = Callable[..., Any]
 Types = tuple[Any, ...]  # numba's types of arguments

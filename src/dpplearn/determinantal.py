@@ -8,25 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import (
-    FloatArray,
-    IntArray,
-    Items,
-    Seed,
-    check_choice,
-    check_int,
-    check_items,
-    check_jobs,
-    check_rng,
-    check_subset,
-)
+from dpplearn._checks import FloatArray, IntArray, Items, check_items
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement, spectrum
-from dpplearn._run.progress import Progress, showing
 from dpplearn.operand import Operand
 from dpplearn.process import Distribution, PointProcess, frozen
+from dpplearn.sampling import Tables
 from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
-from dpplearn.sampling.records import Tables
 from dpplearn.sampling.spectral import make_tables, sample_spectral, settled
 from dpplearn.subsets import Subsets
 
@@ -54,47 +42,14 @@ class Spectral(Distribution):
         """One subset from n uniform numbers, item by item."""
         raise NotImplementedError
 
-    def sample(
-        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None,
-        progress: bool | Progress = False,
-    ) -> Subsets:  # fmt: skip
-        """Draw independent subsets.
-
-        Parameters
-        ----------
-        size : int
-            How many; 0 gives no subsets.
-        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-            The same seed gives the same subsets, whatever `n_jobs`.
-        method : {"spectral", "cholesky", "mcmc"}
-            "spectral" is exact; after one eigendecomposition the cost of a sample follows its size, not n. "cholesky"
-            (not for a k-DPP) is exact and needs no eigendecomposition where K is given, at n^3 / 3 operations a sample,
-            or n d^2 for features. "mcmc" is approximate: a Markov chain's states, n moves apart (100 at least) after 20
-            times as many (`ImplicitDPP` has the options).
-        n_jobs : int, optional
-            Threads; every core by default (None or -1).
-        progress : bool
-            Whether to show a bar, on a terminal or in a notebook; the spectral sampler draws in parts.
-
-        Returns
-        -------
-        Subsets
-            A sequence of sorted index arrays.
-        """
-        size = check_int(size, "size")
-        check_choice(method, "method", self._methods)
-        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         if method == "cholesky":
-            draws = sample_elimination(self._eliminate, self.n, size, generator, n_jobs=jobs)
-        elif method == "mcmc":
+            return sample_elimination(self._eliminate, self.n, size, rng, n_jobs=jobs)
+        if method == "mcmc":
             entries, gram = self._need_L().entries()
-            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, self._fixed_size)
-        else:
-            expected = self.expected_size
-            tables = self._sampling_tables(size)
-            with showing(progress, "Sampling"):
-                draws = sample_spectral(tables, size, generator, expected_size=expected, n_jobs=jobs)
-        return Subsets._of(*draws, self.n)
+            return sample_mcmc(Moves(entries, self.n, gram=gram), size, rng, self._fixed_size)
+        tables = self._sampling_tables(size)
+        return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
 
     def _sampling_tables(self, size: int) -> Tables:
         """What the spectral sampler reads, for `size` samples; never depends on what was drawn before."""
@@ -118,18 +73,14 @@ class Determinantal(Spectral, PointProcess):
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns; a low-rank L has only its rank."""
 
-    @abstractmethod
-    def _factor(self) -> Factor:
-        """L by pivots, each row accurate relative to its own length."""
-
     @property
     @abstractmethod
     def _operand(self) -> Operand:
         """L, as an array or as rows."""
 
-    @abstractmethod
-    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """L[rows, columns]."""
+    def _factor(self) -> Factor:
+        """L by pivots, each row accurate relative to its own length."""
+        return self._need_L().factor()
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -150,7 +101,7 @@ class Determinantal(Spectral, PointProcess):
     def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
         """The block S[rows, columns] of the similarities; an item of quality 0 is similar only to itself."""
         i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
-        block, scale = self._block(i, j), np.outer(self.quality[i], self.quality[j])
+        block, scale = self._need_L().block(i, j), np.outer(self.quality[i], self.quality[j])
         S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
         return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
 
@@ -184,22 +135,15 @@ class Determinantal(Spectral, PointProcess):
         values = subset_logdets(*self._operand.entries(), subsets.indptr, subsets.indices)
         return np.asarray(values - self.spectrum.log_normalizer)
 
-    def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is).
-
-        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0: no Y has an item and lacks it.
-        (`condition` on such an event, or on any other of probability 0, is an error.)
-        """
-        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
-        if np.intersect1d(A, B).size:
-            return 0.0
+    def _prob(self, A: IntArray, B: IntArray) -> float:
+        """det(K_A) det(I - K'_B), where K' is K given A."""
         both = np.union1d(A, B)
         K_AB = self.marginal_kernel(both, both)
         a, b = np.searchsorted(both, A), np.searchsorted(both, B)
         log_p = logdet(K_AB[np.ix_(a, a)])
         if log_p == -np.inf:
             return 0.0
-        return min(float(np.exp(log_p + logdet(np.eye(B.size) - schur_complement(K_AB, b, a)))), 1.0)
+        return float(np.exp(log_p + logdet(np.eye(B.size) - schur_complement(K_AB, b, a))))
 
     @property
     def _near_one(self) -> bool:

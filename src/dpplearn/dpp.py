@@ -9,16 +9,14 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_quality, check_square, read_only, row_lengths
+from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, row_lengths
 from dpplearn._linalg import (
     SMALL,
-    Factor,
     Spectrum,
     check_kernel,
     check_psd,
     check_similarity,
     eigh_psd,
-    factor_kernel,
     logdet,
     project_out,
     schur_complement,
@@ -27,7 +25,7 @@ from dpplearn._linalg import (
 from dpplearn._precision import WIDE, rounding, singular
 from dpplearn.determinantal import SURE, Determinantal, odds
 from dpplearn.operand import Dense
-from dpplearn.process import check_remaining, frozen, impossible
+from dpplearn.process import frozen, impossible
 
 
 class DPP(Determinantal):
@@ -59,21 +57,18 @@ class DPP(Determinantal):
     array([0.373, 0.373])
     """
 
-    _L: FloatArray | None
-    _K: FloatArray | None
+    _L: FloatArray | None  # None of a DPP given by K
     _unsure: str | None
 
     def __init__(self, L: ArrayLike) -> None:
         kernel = check_kernel(L)
-        self._set(
-            _L=kernel, _K=None, items=frozen(np.arange(len(kernel))), _unsure="L" if len(kernel) > SMALL else None
-        )
+        self._set(_L=kernel, items=frozen(np.arange(len(kernel))), _unsure="L" if len(kernel) > SMALL else None)
 
     @classmethod
     def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray, *, unsure: bool = False) -> Self:
         """A DPP from a kernel that needs no check, or whose eigenvalues nobody has seen yet (unsure)."""
-        read_only(items, *(array for array in (L, K) if array is not None))
-        return cls._with(_L=L, _K=K, items=items, _unsure="L" if unsure else None)
+        arrays = {name: frozen(array) for name, array in (("_L", L), ("K", K)) if array is not None}
+        return cls._with(**{"_L": None, "items": frozen(items), "_unsure": "L" if unsure else None} | arrays)
 
     @classmethod
     def from_marginal(cls, K: ArrayLike) -> Self:
@@ -154,14 +149,6 @@ class DPP(Determinantal):
         return frozen((V[:, free] * (p[free] / (1 - p[free]))) @ V[:, free].T)
 
     @cached_property
-    def K(self) -> FloatArray:
-        """Marginal kernel K = L (L + I)^-1, equations (6) and (7)."""
-        if self._K is not None:
-            return self._K
-        p, V, _ = self.spectrum
-        return frozen((V * p) @ V.T)
-
-    @cached_property
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns."""
         if self._L is not None:
@@ -174,21 +161,15 @@ class DPP(Determinantal):
     @cached_property
     def spectrum(self) -> Spectrum:
         """K = V diag(p) V^T, equation (7), and log det(L + I)."""
-        if self._K is None:
+        if self._L is not None:
             return super().spectrum
-        p, V = eigh_psd(self._K)
+        p, V = eigh_psd(self.K)
         p[p > 1.0 - rounding(len(p))] = 1.0
         return Spectrum(frozen(p), frozen(V), float(-np.log1p(-p[p < 1.0]).sum()))
-
-    def _factor(self) -> Factor:
-        return factor_kernel(self.L)
 
     @cached_property
     def _operand(self) -> Dense:
         return Dense(np.ascontiguousarray(self._finite_L))
-
-    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        return self.L[np.ix_(rows, columns)]
 
     @cached_property
     def _near_one(self) -> bool:
@@ -217,22 +198,7 @@ class DPP(Determinantal):
             return -np.inf
         return float(2 * np.log(size).sum() - r * np.log(SURE) - log_normalizer)
 
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
-
-        Returns
-        -------
-        DPP
-            On the items in neither set, numbered from 0; `items` tells what each was called at the start.
-
-        Examples
-        --------
-        >>> dpp = DPP([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
-        >>> given = dpp.condition(include=[1])
-        >>> given.items, given.marginals.round(3)
-        (array([0, 2]), array([0.583, 0.583]))
-        """
-        A, B, rest = check_remaining(self.n, include, exclude)
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
         items = self.items[rest]
         if self._L is not None:
             L = self.L

@@ -9,14 +9,16 @@ from typing import Self
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_int, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_int
 from dpplearn._linalg import safe_log, spectrum_wide, tilt_to_size
 from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
 from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
-from dpplearn.operand import Dense, Operand
-from dpplearn.process import Absent, check_remaining, frozen, impossible, remaining
+from dpplearn.operand import Operand
+from dpplearn.process import Absent, frozen, impossible, remaining
 from dpplearn.sampling.spectral import settled
 from dpplearn.subsets import Subsets
+
+NO_K = "no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs"
 
 
 class KDPP(Spectral):
@@ -41,10 +43,7 @@ class KDPP(Spectral):
     (0.457, array([0.16, 0.84]))
     """
 
-    K = Absent("no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs")
-    marginal_kernel = Absent(
-        "no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs"
-    )
+    K, marginal_kernel = Absent(NO_K), Absent(NO_K)
     _methods = ("spectral", "mcmc")
 
     def __init__(self, dpp: Determinantal, k: int) -> None:
@@ -84,10 +83,8 @@ class KDPP(Spectral):
         if self.dpp._near_one:
             return self._of_marginals()
         lam, V = self.dpp.eigenpairs
-        if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0)):
-            whole = self._with_tail(lam, V)
-            if whole is not None:
-                return whole, V, float(log_esp(whole, self.k)[self.k, -1])
+        if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0) and self._is_whole(lam)):
+            return lam, V, float(log_esp(lam, self.k)[self.k, -1])
         factor = self.dpp._factor()
         rank = factor.pivots.size
         if self.k > rank:
@@ -100,26 +97,15 @@ class KDPP(Spectral):
         lam = p / np.maximum(1 - p, 1e-17)
         return lam, V, float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
 
-    def _with_tail(self, lam: FloatArray, V: FloatArray) -> FloatArray | None:
-        """The eigenvalues, with those that are nothing beside the largest where they are something beside the k-th.
+    def _is_whole(self, lam: FloatArray) -> bool:
+        """Whether the eigenvalues that were set to 0, because none is known from rounding, are nothing beside the k-th.
 
-        They were set to 0, because none is known from rounding; together they are what is missing in the trace. Each
-        has the share of it that its eigenvector gives, v^T L v. None where these eigenvectors are not known.
+        Together they are what is missing in the trace.
         """
-        n, enough = self.n, TAIL * float(lam[-self.k]) if self.k else np.inf
-        if n * singular(n) * float(lam.max(initial=0.0)) <= enough:  # however many there are
-            return lam
-        operand = self.dpp._operand
-        missing = math.fsum(np.append(operand.diag, -lam).tolist())  # exactly: it is small beside both sums
-        if missing <= enough or (lam[0] > 0.0 and lam.size == n):
-            return lam
-        if not isinstance(operand, Dense):
-            return None
-        tail = V[:, lam == 0.0]
-        shares = np.maximum(np.einsum("ij,ij->j", tail, operand.L @ tail), 0.0)
-        whole = lam.copy()
-        whole[lam == 0.0] = shares * (missing / shares.sum())
-        return whole
+        enough = TAIL * float(lam[-self.k])
+        if self.n * singular(self.n) * float(lam[-1]) <= enough or (lam[0] > 0.0 and lam.size == self.n):
+            return True
+        return math.fsum(np.append(self.dpp._operand.diag, -lam).tolist()) <= enough  # exactly: both sums are large
 
     def _of_marginals(self) -> tuple[FloatArray, FloatArray, float]:
         """The same where eigenvalues of K are near 1, or are 1: those directions are always taken, and so at most k."""
@@ -166,14 +152,10 @@ class KDPP(Spectral):
         every = np.array(list(combinations(range(self.n), self.k)), np.int64)
         return np.exp(self._log_probs(Subsets._of(self.k * np.arange(len(every) + 1), every.ravel(), self.n)))
 
-    def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is): det(L_A) e_{k - |A|}(L') / e_k(L).
-
-        L' is the kernel of the remaining items given A.
-        """
-        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+    def _prob(self, A: IntArray, B: IntArray) -> float:
+        """det(L_A) e_{k - |A|}(L') / e_k(L), where L' is the kernel of the remaining items given A."""
         rest, more = remaining(self.n, A, B), self.k - A.size
-        if np.intersect1d(A, B).size or not 0 <= more <= rest.size:
+        if not 0 <= more <= rest.size:
             return 0.0
         if more in (0, rest.size):  # one set is left
             return float(np.exp(self._log_prob(A if more == 0 else np.union1d(A, rest))))
@@ -188,14 +170,9 @@ class KDPP(Spectral):
             log_e = KDPP(given, more)._tilted[2]
         except BeyondRankError:
             return 0.0
-        return min(float(np.exp(log_det + log_e - self._tilted[2])), 1.0)
+        return float(np.exp(log_det + log_e - self._tilted[2]))
 
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The k-DPP of the remaining items, given that `include` is in Y and `exclude` is not: of k - |include| items.
-
-        `items` of the result tells what each item was called at the start.
-        """
-        A, B, _ = check_remaining(self.n, include, exclude)
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
         if self.prob(A, B) == 0.0:
             raise impossible("include", A) if A.size else impossible("exclude", B)
         return type(self)(self.dpp.condition(A, B), self.k - A.size)

@@ -13,19 +13,19 @@ from dpplearn._checks import (
     Features,
     FloatArray,
     IntArray,
-    Items,
     check_directions,
     check_features,
     check_quality,
     freeze_features,
     row_lengths,
+    scale_rows,
     square_sums,
 )
-from dpplearn._linalg import Factor, eigh_gram, factor_rows, project_out, to_dense
+from dpplearn._linalg import eigh_gram, project_out, to_dense
 from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import LARGE, Rows
-from dpplearn.process import check_remaining, frozen, impossible
+from dpplearn.process import frozen, impossible
 from dpplearn.sampling.elimination import eliminate_rows
 
 
@@ -67,8 +67,7 @@ class LowRankDPP(Determinantal):
         """Rows b_i = q_i phi_i / |phi_i|, equation (8)."""
         U = check_directions(phi, "phi")
         q = check_quality(q, U.shape[0])
-        B = sparse.csr_array(sparse.diags_array(q) @ U) if sparse.issparse(U) else q[:, None] * U
-        return cls._of(B, np.arange(len(q)))
+        return cls._of(scale_rows(U, q), np.arange(len(q)))
 
     @property
     def n(self) -> int:
@@ -80,9 +79,6 @@ class LowRankDPP(Determinantal):
         lam, V = eigh_gram(self.B)
         return frozen(lam), frozen(V)
 
-    def _factor(self) -> Factor:
-        return factor_rows(to_dense(self.B))
-
     @cached_property
     def _operand(self) -> Rows:
         return Rows(self.B, np.ones(self.n), square_sums(self.B), np.zeros(self.n))
@@ -93,9 +89,6 @@ class LowRankDPP(Determinantal):
         self._some_items(None)
         return to_dense(self.B @ self.B.T)
 
-    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        return to_dense(self.B[rows] @ self.B[columns].T)
-
     def _log_prob(self, Y: IntArray) -> float:
         return -np.inf if Y.size > self.B.shape[1] else super()._log_prob(Y)
 
@@ -103,22 +96,17 @@ class LowRankDPP(Determinantal):
     def _at_once(self) -> bool:
         return not (sparse.issparse(self.B) and self.B.shape[0] * self.B.shape[1] > LARGE)
 
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
-
-        The remaining rows of B lose their part in the span of the included ones: again L = B B^T.
-        `items` of the result tells what each item was called at the start.
-        """
-        A, _, rest = check_remaining(self.n, include, exclude)
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
+        """The remaining rows of B lose their part in the span of the included ones: again L = B B^T."""
         if A.size == 0:
             return self._of(self.B[rest], self.items[rest])
         if A.size > self.B.shape[1] or self._operand.logdet(A) == -np.inf:
             raise impossible("include", A)
-        B = to_dense(self.B)
+        rows = to_dense(self.B)
         # where rounding would count for much, or columns outnumber rows: only the directions that are there
-        if B.shape[1] > B.shape[0] or (row_lengths(B) ** 2).sum() > WIDE:
-            B = self._factor().T
-        return self._of(project_out(B, rest, A), self.items[rest])
+        if rows.shape[1] > rows.shape[0] or (row_lengths(rows) ** 2).sum() > WIDE:
+            rows = self._factor().T
+        return self._of(project_out(rows, rest, A), self.items[rest])
 
     def _eliminate(self, u: FloatArray) -> IntArray:
         p, V, _ = self.spectrum

@@ -9,30 +9,15 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import (
-    FloatArray,
-    IntArray,
-    Items,
-    Seed,
-    check_array,
-    check_choice,
-    check_int,
-    check_items,
-    check_jobs,
-    check_rng,
-    check_subset,
-    read_only,
-    row_lengths,
-)
+from dpplearn._checks import FloatArray, IntArray, Items, check_array, check_items, read_only, row_lengths
 from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
 from dpplearn.minors import TwoSided, check_minors, log_minor, symmetric_rows
-from dpplearn.process import Absent, PointProcess, check_remaining, frozen, remaining
+from dpplearn.process import Absent, PointProcess, frozen, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
-from dpplearn.sampling.jumps import make_jumps, sample_jumps
-from dpplearn.sampling.records import Jumps
+from dpplearn.sampling.jumps import Jumps, make_jumps, sample_jumps
 from dpplearn.subsets import Subsets
 
 
@@ -270,34 +255,17 @@ class NonsymmetricDPP(PointProcess):
         Q, W, _ = self._marginal
         return frozen(np.clip(np.einsum("ij,ij->i", Q @ W, Q), 0.0, 1.0))
 
-    def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is); 0 where they share an item.
+    def _prob(self, A: IntArray, B: IntArray) -> float:
+        """The sum of det(L_{A + Y}) over all Y of the remaining items, as a share of that over all sets.
 
-        The sum of det(L_{A + Y}) over all Y of the remaining items, as a share of that over all sets: two sums of
-        positive terms, which keep their digits however small the probability is.
+        Both are sums of positive terms, which keep their digits however small the probability is.
         """
-        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
-        if np.intersect1d(A, B).size:
-            return 0.0
         rest = remaining(self.n, A, B)
         given = self._given(A, rest)
         log_sum = given._marginal[2] if rest.size else given._log_sure
-        return min(float(np.exp(log_sum - self._marginal[2])), 1.0)
+        return float(np.exp(log_sum - self._marginal[2]))
 
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The process of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
-
-        `items` of the result tells what each item was called at the start. Where the included items cannot be all of
-        Y, because one of them comes with others only, the result has no likelihood kernel L; all that needs none works.
-
-        Examples
-        --------
-        >>> dpp = NonsymmetricDPP.from_kernel([[0.0, 1.0, 2.0], [-1.0, 0.5, 0.0], [-2.0, 0.0, 0.5]])
-        >>> given = dpp.condition(include=[0])  # never alone
-        >>> given.marginals.round(3), round(float(np.exp(given.log_prob([0]))), 3)
-        (array([0.467, 0.867]), 0.133)
-        """
-        A, B, rest = check_remaining(self.n, include, exclude)
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
         given = self._given(A, rest)
         if len(given._sure) and given._marginal[2] == -np.inf:
             raise ValueError(
@@ -327,38 +295,14 @@ class NonsymmetricDPP(PointProcess):
 
     # Sampling
 
-    def sample(self, size: int = 1, rng: Seed = None, *, method: str = "jumps", n_jobs: int | None = None) -> Subsets:
-        """Draw independent subsets, exactly.
+    _methods = ("jumps", "elimination")
 
-        Parameters
-        ----------
-        size : int
-            How many; 0 gives no subsets.
-        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-            The same seed gives the same subsets, whatever `n_jobs`.
-        method : {"jumps", "elimination"}
-            "jumps" goes from one chosen item to the next: after O(n d^2) once, O(k^2 d^2) for a sample of k items,
-            whatever n; what it prepares takes n d^2 / 32 numbers, up to 270 MB. "elimination"
-            decides one item after the other, in O(n d^2) a sample.
-        n_jobs : int, optional
-            Threads; every core by default (None or -1).
-
-        Returns
-        -------
-        Subsets
-            A sequence of sorted index arrays.
-        """
-        size = check_int(size, "size")
-        if method in ("spectral", "cholesky", "mcmc"):
-            raise ValueError(f'method={method!r} needs a symmetric kernel. Use "jumps" or "elimination".')
-        check_choice(method, "method", ("jumps", "elimination"))
-        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         if method == "jumps" and self._plain is not None:  # else its tables would lose digits
-            return Subsets._of(*sample_jumps(self._jumps, size, generator, n_jobs=jobs), self.n)
+            return sample_jumps(self._jumps, size, rng, n_jobs=jobs)
         Q, W, _ = self._marginal
         with blas_threads(len(W)):
-            draws = sample_elimination(lambda u: eliminate_rows(Q, W, u), self.n, size, generator, n_jobs=jobs)
-        return Subsets._of(*draws, self.n)
+            return sample_elimination(lambda u: eliminate_rows(Q, W, u), self.n, size, rng, n_jobs=jobs)
 
     @cached_property
     def _jumps(self) -> Jumps:

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn._linalg import eigh_psd, factor_kernel, factor_rows, logdet, spectrum_wide, to_dense
+from dpplearn._checks import Features, FloatArray, IntArray, scale_rows
+from dpplearn._linalg import Factor, eigh_psd, factor_kernel, factor_rows, logdet, spectrum_wide, to_dense
 from dpplearn._precision import keeps_digits
 
 ROWS = 16384  # rows that are made float64 at a time
@@ -32,9 +32,13 @@ class Dense:
     def diag(self) -> FloatArray:
         return self.L.diagonal()
 
-    def block(self, subset: IntArray) -> FloatArray:
-        """L_Y."""
-        return self.L[np.ix_(subset, subset)]
+    def block(self, subset: IntArray, columns: IntArray | None = None) -> FloatArray:
+        """L_Y, or another block of L."""
+        return self.L[np.ix_(subset, subset if columns is None else columns)]
+
+    def factor(self) -> Factor:
+        """L by pivots, each row accurate relative to its own length."""
+        return factor_kernel(self.L)
 
     def logdet(self, subset: IntArray) -> float:
         """log det L_Y."""
@@ -68,13 +72,17 @@ class Rows:
     def scaled(self, part: Any = slice(None), scale: FloatArray | None = None) -> Features:
         """Rows b_i of B in float64, dense or sparse like the rows."""
         rows, scale = self.rows[part].astype(np.float64), (self.scale if scale is None else scale)[part]
-        if sparse.issparse(rows):
-            return sparse.csr_array(sparse.diags_array(scale) @ rows)
-        return scale[:, None] * rows
+        return scale_rows(rows, scale)
 
-    def block(self, subset: IntArray) -> FloatArray:
-        """L_Y; of sparse rows the sparse product, so that no row is made dense."""
+    def factor(self) -> Factor:
+        """L by pivots, from the rows, where nothing is an item's own."""
+        return factor_rows(to_dense(self.scaled()))
+
+    def block(self, subset: IntArray, columns: IntArray | None = None) -> FloatArray:
+        """L_Y, or another block of L; of sparse rows the sparse product, so that no row is made dense."""
         B = self.scaled(subset)
+        if columns is not None:
+            return to_dense(B @ self.scaled(columns).T)
         A = to_dense(B @ B.T)
         A.flat[:: len(A) + 1] = self.diag[subset]
         return A

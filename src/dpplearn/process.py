@@ -13,13 +13,17 @@ from dpplearn._checks import (
     IntArray,
     Items,
     Seed,
+    check_choice,
     check_disjoint,
     check_int,
     check_items,
+    check_jobs,
+    check_rng,
     check_subset,
     read_only,
 )
 from dpplearn._notebook import LISTED, card, table
+from dpplearn._run.progress import Progress, showing
 from dpplearn.estimate import Estimate
 from dpplearn.subsets import Subsets
 
@@ -99,21 +103,86 @@ class Distribution(Frozen, ABC):
         """Var|Y|."""
         return float(self.size_pmf @ (np.arange(self.n + 1) - self.expected_size) ** 2)
 
-    @abstractmethod
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The distribution of the remaining items, given that some are in Y and some are not, equation (10)."""
+        """The distribution of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
+
+        They are numbered from 0; `items` of the result tells what each was called at the start. Where `include` of a
+        nonsymmetric process cannot be all of Y, because an item comes with others only, the result has no likelihood
+        kernel L; all that needs none works.
+
+        Examples
+        --------
+        >>> from dpplearn import DPP
+        >>> given = DPP([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]]).condition(include=[1])
+        >>> given.items, given.marginals.round(3)
+        (array([0, 2]), array([0.583, 0.583]))
+        """
+        A, B = check_disjoint(include, exclude, self.n)
+        rest = remaining(self.n, A, B)
+        if rest.size == 0:
+            raise ValueError(
+                f"include and exclude name all {self.n} items, so that none remains to be random. "
+                "For the probability of this outcome, ask prob(include, exclude)."
+            )
+        return self._condition(A, B, rest)
 
     @abstractmethod
-    def sample(self, size: int = 1, rng: Seed = None, *, method: str = ..., n_jobs: int | None = None) -> Subsets:
-        """Draw independent subsets."""
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
+        """The same, of sorted sets without a common item, and the items in neither."""
+
+    def sample(
+        self, size: int = 1, rng: Seed = None, *, method: str | None = None, n_jobs: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Subsets:  # fmt: skip
+        """Draw independent subsets.
+
+        Parameters
+        ----------
+        size : int
+            How many; 0 gives no subsets.
+        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
+            The same seed gives the same subsets, whatever `n_jobs`.
+        method : {"spectral", "cholesky", "mcmc"}, or {"jumps", "elimination"} of a kernel that is not symmetric
+            The first is the default. "spectral" is exact; after one eigendecomposition the cost of a sample follows its
+            size, not n. "cholesky" (not for a k-DPP) is exact and needs no eigendecomposition where K is given, at
+            n^3 / 3 operations a sample, or n d^2 for features. "mcmc" is approximate: a Markov chain's states, n moves
+            apart (100 at least) after 20 times as many (`ImplicitDPP` has the options). "jumps" is exact and goes from
+            one chosen item to the next: after O(n d^2) once, O(k^2 d^2) for a sample of k items, whatever n; what it
+            prepares takes n d^2 / 32 numbers, up to 270 MB. "elimination", exact, decides one item after the other, in
+            O(n d^2) a sample.
+        n_jobs : int, optional
+            Threads; every core by default (None or -1).
+        progress : bool
+            Whether to show a bar, on a terminal or in a notebook, where samples are drawn in parts.
+
+        Returns
+        -------
+        Subsets
+            A sequence of sorted index arrays.
+        """
+        size, method = check_int(size, "size"), check_choice(method or self._methods[0], "method", self._methods)
+        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+        with showing(progress, "Sampling"):
+            return Subsets._of(*self._draw(method, size, generator, jobs), self.n)
+
+    _methods: tuple[str, ...]
 
     @abstractmethod
+    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
+        """indptr and indices of samples."""
+
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
         """P(every item of `include` is in Y and none of `exclude` is).
 
         Sharing an item makes it 0: no Y has an item and lacks it. (`condition` on such an event, or on any other of
         probability 0, is an error.)
         """
+        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+        return 0.0 if np.intersect1d(A, B).size else min(self._prob(A, B), 1.0)
+
+    @abstractmethod
+    def _prob(self, A: IntArray, B: IntArray) -> float:
+        """The same, of sorted sets without a common item; rounding may make it more than 1."""
 
     @abstractmethod
     def pair_probs(self, items: Items | None = None) -> FloatArray:
@@ -294,18 +363,6 @@ def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
     left = np.ones(n, np.bool_)
     left[include] = left[exclude] = False
     return np.flatnonzero(left)
-
-
-def check_remaining(n: int, include: Items, exclude: Items) -> tuple[IntArray, IntArray, IntArray]:
-    """Two disjoint sets and the items in neither, of which there must be one."""
-    A, B = check_disjoint(include, exclude, n)
-    rest = remaining(n, A, B)
-    if rest.size == 0:
-        raise ValueError(
-            f"include and exclude name all {n} items, so that none remains to be random. "
-            "For the probability of this outcome, ask prob(include, exclude)."
-        )
-    return A, B, rest
 
 
 def impossible(name: str, subset: IntArray) -> ValueError:

@@ -61,7 +61,7 @@ def test_dask(problem, tmp_path, monkeypatch):
     dd = pytest.importorskip("distributed")
     monkeypatch.setattr(parts, "SMALLEST", 40)
     with (
-        dd.LocalCluster(n_workers=1, processes=False, dashboard_address=None, silence_logs=50) as cluster,
+        dd.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50) as cluster,
         dd.Client(cluster),
     ):
         kept = ("-k", 20, "--work", tmp_path / "kept")

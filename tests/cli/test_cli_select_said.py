@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 from click.testing import CliRunner
@@ -27,7 +28,8 @@ def test_fewer_than_asked_for_are_told(tmp_path):
     assert "asked for" not in run(file, "-k", 4).stderr
 
 
-def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path):
+def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpplearn.cli.select.diversify", partial(diversify, n_samples=1000))  # a million take long
     np.save(tmp_path / "items.npy", np.eye(24))
     assert len(diversify(np.eye(24), np.zeros(24), k=1, decoder="sampled", n_samples=1000, rng=0)) == 0
     found = run(tmp_path / "items.npy", "-k", 1, "--decoder", "sampled", "--json")

@@ -13,7 +13,7 @@ from dpplearn.learning.backends import Backend, OneByOne, PreparedShard
 from dpplearn.learning.fit import FitSettings, Posterior, constant_of
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Mixture
-from dpplearn.learning.solve import covariance, newton
+from dpplearn.learning.solve import covariance, trust_region
 from dpplearn.learning.training_set import Shard
 
 
@@ -84,7 +84,7 @@ def test_coordinates_there_and_back(rng):
 def test_standard_errors_do_not_depend_on_the_coordinates():
     posterior = make_posterior(np.random.default_rng(2), np.zeros(3))
     start = posterior.join(np.zeros(3), posterior.similarity.parameters)
-    best = newton(posterior, start, np.ones(start.size), tol=1e-9, max_iter=500, reach=2.0)
+    best = trust_region(posterior, start, 3, tol=1e-9, max_iter=500)
     assert best.converged
     found = []
     for constant in ([0.0, 0.0, 0.0], [1.0, 0.0, 0.5]):

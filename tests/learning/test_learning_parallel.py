@@ -379,7 +379,7 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
         X.append(ItemSet(F, phi=dict(zip("abc", parts, strict=True))))
         y.append(np.sort(rng.choice(7, int(rng.integers(1, 5)), replace=False)))
     path, save, count = tmp_path / "c.json", Checkpoint.save, itertools.count(1)
-    monkeypatch.setattr(fit, "SAME", 0.0)  # all ends of the rough climbs are climbed
+    monkeypatch.setattr(fit, "APART", -np.inf)  # all ends of the rough climbs are climbed
     whole = ConditionalDPP(similarity="mixture", constant=False).fit(X, y)
 
     def stop(self, *state):

@@ -186,7 +186,7 @@ def test_out_must_be_a_folder_that_can_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "draw", never)
     file = tmp_path / "file"
     file.write_text("")
-    for out, message in ((file, "it is a file. Give a folder"), (file / "below", "Not a directory")):
+    for out, message in ((file, "File exists. Give another folder"), (file / "below", "Not a directory")):
         result = invoke("--out", out)
         assert result.exit_code == 1
         assert result.stderr.startswith(f"Error: Cannot write figures to {out}: ")

@@ -58,7 +58,7 @@ DISTRIBUTIONS = {
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_spectral(name, size):
     dpp, truth = DISTRIBUTIONS[name]
-    check_counts(dpp.sample(size, rng=1), truth)
+    check_counts(dpp.sample(size, rng=2), truth)
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
@@ -73,7 +73,7 @@ def test_spectral_without_tables(name):
 
 def test_the_chain_and_rejection_agree():
     """Both ways through phase 2, called by hand on the same projection."""
-    from dpplearn.sampling._spectral_loops import NEVER, make_work, project
+    from dpplearn.sampling._spectral_loops import make_work, project
     from dpplearn.sampling.spectral import make_tables, projection_chain
 
     V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
@@ -84,7 +84,7 @@ def test_the_chain_and_rejection_agree():
     state = np.array([1, 2, 3, 4], np.uint64)
     by_rejection, by_chain = [], []
     for _ in range(10_000):
-        project(tables, 3, state, work, NEVER)
+        project(tables, 3, state, work)
         by_rejection.append(np.sort(work.items[:3]))
         by_chain.append(np.sort(projection_chain(V, RNG.random(3))))
     check_counts(by_rejection, truth)

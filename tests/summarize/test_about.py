@@ -23,8 +23,8 @@ from dpplearn.summarize.model.about import (
     matching,
     spread_over,
 )
-from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.tfidf import Numbered
 
 
 @pytest.fixture(scope="module")

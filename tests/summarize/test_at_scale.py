@@ -1,7 +1,6 @@
 """Training on corpora in pieces: the same to the bit whoever works, whatever is lost, wherever it was stopped."""
 
 import errno
-import gzip
 import json
 import multiprocessing
 import os
@@ -29,10 +28,10 @@ EXAMPLE = Cluster.example()
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """Seventy little clusters of the example's articles, with two references each."""
+    """Thirty little clusters of the example's articles, with two references each."""
     path, texts = tmp_path_factory.mktemp("scale") / "corpus.jsonl", [one.text for one in EXAMPLE.documents]
     with path.open("w") as file:
-        for k in range(70):
+        for k in range(30):
             documents = [texts[k % 8][: 300 + 10 * k], texts[(k + 3) % 8][:400]]
             file.write(json.dumps({"id": f"c{k}", "documents": documents, "references": EXAMPLE.references[:2]}) + "\n")
     return path
@@ -92,15 +91,12 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
             assert (items.phi != found.phi).nnz == 0
 
 
-@pytest.mark.parametrize("kind", ["list", "gzip", "files", "processes"])
+@pytest.mark.parametrize("kind", ["list", "files", "processes"])
 def test_the_same_to_the_bit(corpus, truth, tmp_path, kind):
     data = corpus.read_bytes()
-    if kind == "gzip":
-        corpus = tmp_path / "corpus.jsonl.gz"
-        corpus.write_bytes(gzip.compress(data))
     if kind == "files":
         lines = data.splitlines(keepends=True)
-        for k in range(0, 70, 9):
+        for k in range(0, 30, 9):
             (tmp_path / f"{k:02d}.jsonl").write_bytes(b"".join(lines[k : k + 9]))
         corpus = tmp_path / "*.jsonl"
     given = read_clusters(corpus) if kind == "list" else open_corpus(corpus)
@@ -174,7 +170,7 @@ class Stops(Progress):
 def test_a_fit_that_is_stopped_again_and_again_is_the_same(corpus, truth, tmp_path):
     """Stopped in all stages, it goes on from there each time, and takes nothing half-written for whole."""
     work, runs, said = tmp_path / "work", 0, set()
-    for after in [30, 60, 15, 20, 3, 2, 1, 2, 1]:
+    for after in [12, 25, 8, 9, 3, 2, 1, 2, 1]:
         runs += 1
         try:
             found = fit(open_corpus(corpus), work=work, verbose=Stops(after))
@@ -190,20 +186,19 @@ def test_a_fit_that_is_stopped_again_and_again_is_the_same(corpus, truth, tmp_pa
     assert not work.exists()
 
 
-def test_work_of_another_fit_is_refused_or_begun_anew(corpus, tmp_path, truth):
+def test_work_of_another_fit_is_refused_or_begun_anew(corpus, tmp_path):
     work = tmp_path / "work"
     with pytest.raises(KeyboardInterrupt):
-        fit(open_corpus(corpus), work=work, verbose=Stops(20))
-    with pytest.raises(ValueError, match=r"begun otherwise \(rho: \S+ there, 0.1 now\)"):
+        fit(open_corpus(corpus), work=work, verbose=Stops(20), settings={"rho": 0.2})
+    with pytest.raises(ValueError, match=r"begun otherwise \(rho: 0.2 there, 0.1 now\)"):
         fit(open_corpus(corpus), work=work, settings={"rho": 0.1})
-    with pytest.warns(UserWarning, match="begun anew"):
-        fit(open_corpus(corpus), work=work, anew=True, settings={"rho": 0.1})
+    with pytest.warns(UserWarning, match="begun anew"), pytest.raises(KeyboardInterrupt):
+        fit(open_corpus(corpus), work=work, anew=True, verbose=Stops(2))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
     with pytest.raises(ValueError, match="a folder of its own"):
         fit(open_corpus(corpus), work=tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.txt").exists()
-    assert numbers(fit(open_corpus(corpus), work=work)) == truth
 
 
 def run(*arguments):
@@ -217,7 +212,7 @@ def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
 
     def full(source, target):
         written.append(target)
-        if len(written) == 100:
+        if len(written) == 40:
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(source, target)
 
@@ -251,14 +246,14 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     lines = corpus.read_text().splitlines()
     bad = tmp_path / "bad.jsonl"
     repeated = lines[5].replace("c5", "c3", 1)
-    bad.write_text("\n".join([*lines[:68], "{", repeated, *lines[68:]]))
-    with pytest.raises(ValueError, match="line 69 must be a JSON object"):
+    bad.write_text("\n".join([*lines[:28], "{", repeated, *lines[28:]]))
+    with pytest.raises(ValueError, match="line 29 must be a JSON object"):
         fit(open_corpus(bad))
     with pytest.raises(KeyboardInterrupt):
-        fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work", verbose=Stops(40))  # while clusters are read
-    with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 70 clusters.*line 69.*line 70.*of line 4\b"):
+        fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work", verbose=Stops(15))  # while clusters are read
+    with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 30 clusters.*line 29.*line 30.*of line 4\b"):
         found = fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work")
-    assert found.training_["clusters"] == 70
+    assert found.training_["clusters"] == 30
     assert numbers(found)[3:] == truth[3:]  # shards end elsewhere: the same sums in another order
     np.testing.assert_allclose(found.theta_, np.frombuffer(truth[0]), atol=1e-9)
 
@@ -289,10 +284,10 @@ def test_the_end_of_long_work_says_what_took_longest(capsys):
 def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
     few = tmp_path / "few.jsonl"
     few.write_text("".join(corpus.read_text().splitlines(keepends=True)[:3]))
-    ask = ["evaluate", str(few), "--systems", "begin,dpp-consensus"]
+    ask = ["evaluate", str(few), "--systems", "begin,dpp-greedy", "--jobs", "1"]
     assert "most went to" not in CliRunner().invoke(main, ask).stderr
     monkeypatch.setattr("dpplearn.cli.bars.LONG", 0.0)
-    assert "most went to dpp-consensus" in CliRunner().invoke(main, ask).stderr
+    assert "most went to dpp-greedy" in CliRunner().invoke(main, ask).stderr
 
 
 def test_workers_that_always_die_are_reported():

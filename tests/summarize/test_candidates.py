@@ -4,7 +4,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.text.blocks import KINDS, BlockText
+from dpplearn.summarize.text.blocks import BLOCK_KINDS, BlockText
 
 
 def texts(cluster, **options):
@@ -22,14 +22,16 @@ def read(name, source):
     return Cluster(parse_document(source.encode(), name, name))
 
 
-ALL = [(kind, f"The {kind} of this page was written by hand.") for kind in KINDS]
+ALL = [(kind, f"The {kind} of this page was written by hand.") for kind in BLOCK_KINDS]
 
 
 def test_only_running_text_is_a_candidate():
     cluster = Cluster([document("a", *ALL)])
     running = [text for kind, text in ALL if kind in ("paragraph", "item", "quotation")]
     assert texts(cluster) == running
-    assert {piece.kind: piece.code for piece in cluster.candidates().set_aside} == dict.fromkeys(KINDS[3:], "kind")
+    assert {piece.kind: piece.code for piece in cluster.candidates().set_aside} == dict.fromkeys(
+        BLOCK_KINDS[3:], "kind"
+    )
     assert texts(cluster, keep_all=True) == [text for _, text in ALL]
 
 

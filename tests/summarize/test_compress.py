@@ -10,7 +10,6 @@ from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer, summarize
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.experiments.held_out import Experiment
-from dpplearn.summarize.experiments.systems import Models, summary_of
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.text.short_forms import without
 
@@ -56,8 +55,8 @@ def test_a_form_weighs_no_more_than_its_sentence(bundled, ready):
     np.testing.assert_allclose(ready.dpp.quality, raw / np.sqrt(k))
 
 
-@pytest.mark.parametrize("decoder", ["consensus", "greedy", "sampled", "local"])
-@pytest.mark.parametrize(("budget", "unit"), [(665, "bytes"), (60, "words"), (6, "sentences"), ("20%", "words")])
+@pytest.mark.parametrize("decoder", ["consensus", "greedy"])
+@pytest.mark.parametrize(("budget", "unit"), [(665, "bytes"), (6, "sentences"), ("20%", "words")])
 def test_never_two_forms_of_a_sentence_and_never_over_the_budget(bundled, ready, decoder, budget, unit):
     found = bundled.summarize(ready, budget, unit, decoder=decoder, n_samples=2_000)
     forms = ready.read.forms[found.subset]
@@ -67,11 +66,6 @@ def test_never_two_forms_of_a_sentence_and_never_over_the_budget(bundled, ready,
     for x in found.explain().best_left_out(None):  # sentences, each once, of which no form was chosen
         assert not x.sentence.dropped
         assert ready.read.forms[x.number] not in forms
-
-
-def test_as_many_sentences_as_there_are(bundled, ready):
-    everything = bundled.summarize(ready, 10_000, "sentences")
-    assert len(everything.sentences) == len(ready.read.whole)
 
 
 def test_off_by_default_and_one_word_turns_it_on():
@@ -145,14 +139,6 @@ def test_the_report_and_the_reasons_tell_what_was_dropped(bundled):
     plain = bundled.summarize(Cluster.example(), 60, "words")
     assert "<del>" not in html_report(plain)
     assert all("dropped" not in one for one in plain.to_dict()["sentences"])
-
-
-def test_systems(bundled):
-    read = bundled.features_.read(Cluster.example())
-    consensus = summary_of("dpp-consensus", Models(bundled), read, 300, "bytes")
-    compressed = summary_of("dpp-compressed", Models(bundled), read, 300, "bytes")
-    assert consensus != compressed
-    assert set(consensus.split("\n")) <= set(read.texts)
 
 
 def test_the_experiment_trains_once_for_whole_and_shorter_sentences():

@@ -33,19 +33,18 @@ def repeating():
 
 
 BUDGETS = [
-    (100, "words"), (12, "words"), (4, "words"), (665, "bytes"), (3, "sentences"), (2.5, "sentences"), (60, "tokens"),
-    (60.5, "tokens"), (300, len), (30.0, tenths),
+    (100, "words"), (4, "words"), (665, "bytes"), (2.5, "sentences"), (60.5, "tokens"), (30.0, tenths),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("decoder", ["greedy", "consensus", "local"])
+@pytest.mark.parametrize("decoder", ["greedy", "consensus"])
 @pytest.mark.parametrize(("budget", "unit"), BUDGETS)
 def test_every_reason_is_true(bundled, repeating, decoder, budget, unit):
     check_reasons(bundled, repeating, decoder, budget, unit, {"exclude": [0, 3, 9, 21], "diversity": 0.8})
 
 
 @pytest.mark.parametrize("decoder", list(DECODERS))
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_reason_is_true_of_made_up_clusters(bundled, decoder, seed):
     for budget, unit in ((12, "words"), (40, "words"), ("30%", "words"), (None, "words"), (3, "sentences")):
         check_reasons(bundled, made_up(seed), decoder, budget, unit, {"exclude": [0]})
@@ -124,14 +123,6 @@ def test_a_sentence_is_said_already_only_where_its_matter_names_and_figures_are(
     read = Summarizer.load().prepare(Cluster.from_texts([f"{SAID} {more}", text]), keep_all=True).read
     place = {sentence: i for i, sentence in enumerate(read.texts)}
     assert Vocabulary(read).says(place[SAID], place[text]) == says
-
-
-def test_what_was_left_out_by_hand_enters_where_it_is_not(bundled):
-    ready = bundled.prepare(Cluster.example())
-    free = bundled.summarize(ready, 100, "words")
-    for i in free.subset.tolist():
-        left_out = bundled.summarize(ready, 100, "words", exclude=[i]).explain().best_left_out(None)
-        assert [x.code for x in left_out if x.number == i] == ["excluded"]
 
 
 def test_of_sentences_with_the_same_words_that_are_all_left_out_each_has_its_own_reason(bundled):

@@ -44,14 +44,6 @@ def test_a_numbered_list_is_none_of_headings():
     assert {kind for kind, _ in kinds(text)} == {"item"}
 
 
-def test_lines_that_were_ended_early():
-    wrapped = "\n".join(textwrap.wrap(RUNNING, 90))
-    text = f"Money\nBalance on 3 May: 812.40\nIncome: 1,880.00\n{wrapped}"
-    found = kinds(text)
-    assert found[-1] == ("paragraph", RUNNING)
-    assert [text for _, text in found[:3]] == ["Money", "Balance on 3 May: 812.40", "Income: 1,880.00"]
-
-
 def test_rows_between_separators():
     for sign in (";", "\t", " | "):
         text = "\n".join(
@@ -86,10 +78,3 @@ def test_a_long_sentence_among_others_stays_whole():
     long = HEARD.capitalize() + "."
     others = " ".join(f"The mill was sold again in 19{i}." for i in range(10, 50))
     assert long in [s.text for s in Cluster.from_texts([f"{long} {others}"]).sentences()]
-
-
-def test_no_default_prints_a_text_without_stops_whole():
-    from dpplearn.summarize import Summarizer
-
-    summary = Summarizer.load().summarize(HEARD)
-    assert len(summary.text.split()) <= 0.5 * len(HEARD.split())

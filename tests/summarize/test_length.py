@@ -14,7 +14,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain import topics
 from dpplearn.summarize.model.worth import Worth
-from dpplearn.summarize.text.units import costs, length, limit, settled, share_of, suited
+from dpplearn.summarize.text.units import costs, length, limit, share_of, suited
 from made_up import made_up
 
 NONE = np.empty(0, np.int64)
@@ -34,7 +34,7 @@ def kernel(seed, n=6):
     return B @ B.T, rng.uniform(1.0, 5.0, n)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_probabilities_at_a_length_are_those_of_the_definition(seed):
     """p_i = P(i in R | Y in R) for R drawn from e^s L, by summing over all subsets."""
     L, cost = kernel(seed)
@@ -57,17 +57,6 @@ def test_probabilities_at_a_length_are_those_of_the_definition(seed):
     assert np.isclose(worth.least, (cost * k**2).sum() / (cost * k).sum() / 2)
 
 
-def test_a_sentence_raises_the_agreement_where_it_is_worth_having():
-    """F = 2 sum c p / (cost of Y + cost of R): one more item with p above F / 2 raises it, one below lowers it."""
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        p, c = rng.uniform(0, 1, 5), rng.uniform(1, 5, 5)
-        room = rng.uniform(5, 20)
-        F = 2 * (c[:4] @ p[:4]) / (c[:4].sum() + room)
-        more = 2 * (c @ p) / (c.sum() + room)
-        assert (more > F) == (p[4] > F / 2)
-
-
 def test_a_model_that_finds_all_alike_excludes_none():
     worth = Worth.of(read_model(DPP(0.3 * np.eye(10)), 0.5), np.ones(10), 3.0, NONE, NONE)
     assert np.allclose(worth.given(NONE), 0.3)
@@ -83,13 +72,13 @@ def test_what_depends_on_the_rest_is_worth_nothing():
     assert everything.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("decoder", list(DECODERS))
+@pytest.mark.parametrize("decoder", ["consensus", "greedy", "local"])
 def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     """Scraps among sentences of news, with room for all of them: none comes in, and the reason says why."""
     documents = [f"{document.text}\n\nFig. 3.\n\nNone.\n\nAnd so on." for document in Cluster.example().documents]
     cluster = Cluster.from_texts(documents)
     scraps = ("Fig. 3.", "None.", "And so on.")
-    summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, keep_all=True)
+    summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True)
     assert not set(scraps) & {sentence.text for sentence in summary.sentences}
     worth = summary.worth
     fits = [
@@ -99,14 +88,14 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
         if x.code == "adds-nothing":
             assert worth.likely[x.number] < worth.least
             assert x.reason.startswith("would add nothing")
-    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, keep_all=True, fill=True)
+    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True, fill=True)
     assert filled.length <= 102
     if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
         assert set(scraps) & {sentence.text for sentence in filled.sentences}
         assert len(filled.sentences) > len(summary.sentences)
 
 
-@pytest.mark.parametrize("decoder", ["greedy", "sampled", "local", "exact"])
+@pytest.mark.parametrize("decoder", ["greedy", "local"])
 def test_most_probable_sets_have_all_that_is_worth_having_and_fits(bundled, decoder):
     for seed, budget in itertools.product(range(4), (12, 30)):
         ready = bundled.prepare(made_up(seed))
@@ -124,7 +113,7 @@ def test_most_probable_sets_have_all_that_is_worth_having_and_fits(bundled, deco
 @given(
     seed=st.integers(0, 10_000), n=st.integers(1, 30), pins=st.booleans(), diversity=st.sampled_from([0.0, 0.5, 1.0])
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_n_sentences_are_n_where_there_are_n(bundled, decoder, seed, n, pins, diversity):
     ready = bundled.prepare(made_up(seed))
     exclude = [ready.n - 1] if pins and ready.n > 2 else []
@@ -192,12 +181,6 @@ def test_the_default_suits_the_text_and_cuts_nothing(bundled):
         assert summary.text in texts[0]
 
 
-def test_settled_in_a_unit_of_ones_own():
-    assert settled("50%", len, ["Rain.", "Snow."], "Rain.") == 5.0
-    assert settled("auto", len, ["Rain.", "Snow."], "Rain.") == 5.0  # room for one
-    assert settled(7, len, [], "") == 7.0
-
-
 @pytest.mark.parametrize("budget", [10, 10.2, 10.5, 10.75, 11])
 def test_tokens_are_counted_whole(budget):
     """What fits the bound on costs is, joined, never longer than the budget."""
@@ -210,7 +193,7 @@ def test_tokens_are_counted_whole(budget):
 # Many sentences
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_steps_are_those_of_the_definition(seed):
     """Sets that grow and shrink by updates of what is known are those of computing it anew, dependent rows or not."""
     rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from dpplearn.cli import main
 from dpplearn.decoding.candidates import read_model
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.report import html_report
-from dpplearn.summarize.model.ordering import by_time, document_time, in_order
+from dpplearn.summarize.model.choice import by_time, document_time, in_order
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.text.dates import heading_date, parse_date
 

@@ -5,8 +5,6 @@ import pytest
 from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.summarize.text.blocks import RUNNING
 from dpplearn.summarize.text.page import read_html
-from dpplearn.summarize.text.sentences import split_sentences
-from dpplearn.summarize.text.standing import is_sentence
 
 STORY = "<p>The mill at Orrin burned down on Sunday, and two firemen were hurt. Nobody knows yet how it began.</p>"
 
@@ -75,18 +73,6 @@ def test_a_page_of_comments_is_read():
 def test_a_section_named_for_its_heading_is_text():
     section = '<section id="comments"><h2>Comments</h2><p>A line that begins with a hash is ignored.</p></section>'
     assert "A line that begins with a hash is ignored." in running(f"<main>{STORY * 6}{section}</main>")
-
-
-def test_sentences_end_before_the_marks_of_notes():
-    text = "The mill was sold.[1][2] It stood empty.[a] The roof fell in.[citation needed] Then it burned.[note 3]"
-    found = [text[start:end] for start, end in split_sentences(text)]
-    assert [one.partition("[")[0] for one in found] == [
-        "The mill was sold.",
-        "It stood empty.",
-        "The roof fell in.",
-        "Then it burned.",
-    ]
-    assert all(map(is_sentence, found))
 
 
 def test_signatures_of_html_mail_are_no_text():

@@ -123,15 +123,6 @@ def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
         assert explanation.as_a_set.alikeness.max == C.max()
 
 
-def test_the_report_says_which_document_a_reason_means(bundled):
-    """Reasons name documents by their ids, headings by their titles: a source shows both."""
-    page = html_report(bundled.summarize(Cluster.example(), 100, "words"))
-    for document in Cluster.example().documents:
-        assert f'<p class="source-count"><bdi>{document.id}</bdi></p>' in page
-    alone = html_report(bundled.summarize(Cluster.from_texts(["Rain fell. It sank a boat."]), 3, "words"))
-    assert "1 sentence of 2 from 1 document, 2 of 3 words." in alone
-
-
 def test_probabilities_are_given_the_pins(bundled):
     summary = bundled.summarize(Cluster.example(), 100, "words", include=[40], exclude=[0, 21])
     given = summary.dpp.condition([40], [0, 21])

@@ -7,7 +7,7 @@ import pytest
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.text.language import listed_language
 from dpplearn.summarize.text.standing import (
-    LEAST,
+    FEWEST_ALONE,
     Lack,
     is_courtesy,
     is_furniture,
@@ -23,6 +23,11 @@ LINES = Path(__file__).parent / "lines"
 def rows(name, yes):
     found = [line.split("\t", 2) for line in (LINES / name).read_text("utf-8").splitlines() if line.strip()]
     return [(label == yes, kind, text) for label, kind, text in found]
+
+
+def test_what_is_held_out_is_nowhere_else():
+    dev, held = ({text.casefold() for _, _, text in rows(name, "sentence")} for name in ("dev.tsv", "held.tsv"))
+    assert not dev & held
 
 
 def precision_and_recall(labels, told):
@@ -81,10 +86,6 @@ def test_scripts_with_and_without_capitals(text):
     assert is_sentence(text + " " + text)
 
 
-def test_all_sentences_of_the_example_are_sentences():
-    assert not [x for x in Cluster.example().candidates().set_aside if x.code == "no-sentence"]
-
-
 def test_any_text_has_an_answer():
     for text in ("", " ", "a" * 100_000, ". " * 50_000, "[" * 9_000, "1 " * 3_000, "|", "\u0301", "\x00", "“" * 9_000):
         assert not is_sentence(text) or why_not_alone(text) in (None, *Lack)
@@ -97,13 +98,6 @@ def test_any_text_has_an_answer():
 )
 def test_what_only_looks_like_a_sentence(text):
     assert not is_sentence(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["Harbour loses its last crane", "Minister approves new pier", "Sailors refuse winter pay"]
-)
-def test_verbs_in_the_plain_present(text):
-    assert is_sentence(text)
 
 
 LEAN = {
@@ -232,5 +226,5 @@ def test_others_are_chosen_where_nothing_else_is_there(model):
 def test_what_most_sentences_lack_is_no_fault():
     cluster = Cluster.from_texts(["Peel the pears. Boil them for nine minutes in the red wine. Eat them cold."])
     ready = Summarizer.load().prepare(cluster).read
-    assert all(len(text.split()) < LEAST for text in ready.texts[::2])
+    assert all(len(text.split()) < FEWEST_ALONE for text in ready.texts[::2])
     assert ready.alone.tolist() == [True, False, True]

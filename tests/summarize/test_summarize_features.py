@@ -12,7 +12,6 @@ from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
 from dpplearn.summarize.model.quality_features import (
     global_bins,
@@ -22,7 +21,7 @@ from dpplearn.summarize.model.quality_features import (
     mean_similarity,
     one_hot,
 )
-from dpplearn.summarize.model.tfidf import Idf, tfidf_rows
+from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.units import costs, cut, length, limit
 
 

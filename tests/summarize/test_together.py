@@ -69,16 +69,6 @@ def test_it_is_the_fit_of_all_examples_with_a_constant_for_each_corpus(asked):
     assert found.training["corpora"]["reviews"]["constant"] == pytest.approx(model.theta_[1], abs=1e-5)
 
 
-def test_what_was_learned_is_a_model_like_others(asked, tmp_path):
-    trained = train_together(asked.settings, [Corpus("news", news(), 60), Corpus("reviews", reviews(), 12)])
-    model = asked._keep(trained)
-    model.save(tmp_path / "model.json")
-    loaded = Summarizer.load(tmp_path / "model.json")
-    assert (loaded.features, loaded.language_) == ("general", "any")
-    for cluster in (Cluster.example(), reviews()[0]):
-        assert loaded.summarize(cluster, 30, "words").text == model.summarize(cluster, 30, "words").text
-
-
 def test_tuning_keeps_the_priors_of_groups():
     """A search over one variance with scaled features is one over the variance of every feature times its prior."""
     model = Summarizer(features="general", budget=60, unit="words", decoder="greedy").fit(news(), tune=True)

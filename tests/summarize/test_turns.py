@@ -65,11 +65,6 @@ def test_what_is_above_a_conversation():
     ]  # fmt: skip
 
 
-def test_turns_that_go_on_in_more_lines():
-    text = "\n".join(f"[0{i}:10] {name}: {said[:20]}\n{said[20:]}" for i, (name, said) in enumerate(SAID))
-    assert len(Cluster.from_texts([text]).sentences()) == len(SAID)
-
-
 def test_paragraphs_of_a_file_with_blocks():
     made = BlockText()
     made.add("heading", "Board call")

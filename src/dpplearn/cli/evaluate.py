@@ -68,7 +68,7 @@ def command(
         evaluation_record,
     )
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
-    from dpplearn.summarize.experiments.systems import LEARNED, Models, check_systems
+    from dpplearn.summarize.experiments.systems import LEARNED, SystemModels, check_systems
     from dpplearn.summarize.summarizer import Summarizer
     from dpplearn.summarize.text.units import check_budget
 
@@ -89,7 +89,7 @@ def command(
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
         folder = ResultsFolder(out, evaluation_record(summarizer, clusters, scoring, called))
         with bars() as show, open_workers(None, jobs) as workers:
-            found = evaluate_systems(Models(summarizer), clusters, names, scoring, folder, workers, progress=show)
+            found = evaluate_systems(SystemModels(summarizer), clusters, names, scoring, folder, workers, progress=show)
     if as_json:
         print_json({**found.results, "details": found.details})
     else:

@@ -13,7 +13,7 @@ from dpplearn.cli import visible
 
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
-    from dpplearn.summarize.experiments.evaluation import Comparison
+    from dpplearn.summarize.experiments.evaluation import SystemComparison
 
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
 
@@ -23,7 +23,7 @@ def console() -> Console:
     return Console(markup=False, width=None if sys.stdout.isatty() else 140)
 
 
-def print_table_2(found: Comparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
+def print_table_2(found: SystemComparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
     from dpplearn.summarize.experiments.systems import SYSTEM_TITLES
 
     best = found.details["best"]

@@ -351,15 +351,16 @@ def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> Float
         there = level < more[these, None]
         chance[(starts[these, None] + level)[there]] = tail[there]
 
-    kinds, which = np.unique(np.stack([held, more])[:, (held > 0) & (held <= FEW)], axis=1, return_inverse=True)
     few, many = np.flatnonzero((held > 0) & (held <= FEW)), np.flatnonzero(held > FEW)
-    for which_kind, (m, top) in enumerate(kinds.T.tolist()):
-        these = few[which.ravel() == which_kind]
-        for part in in_parts(these, m * m * (top + 1)):
+    width = int(more.max(initial=0)) + 1
+    key = held[few] * width + more[few]
+    for one in np.unique(key).tolist():  # tokens of as many holders and levels
+        m, top = divmod(one, width)
+        for part in in_parts(few[key == one], m * m * (top + 1)):
             at = counts.indptr[part, None] + np.arange(m)
             items = counts.indices[at]
             keep(part, by_determinants(K[items[:, :, None], items[:, None, :]], counts.data[at], top))
-    for part in in_parts(many, max(len(K), int(more.max(initial=0)))):
+    for part in in_parts(many, max(len(K), width)):
         keep(part, by_moments(K, counts[part], int(more[part].max())))
     return chance
 

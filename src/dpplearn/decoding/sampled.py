@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
-from dpplearn.sampling.records import Tables
+from dpplearn.sampling import Tables
 from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
 
 PILOT = 20_000  # sets that show the usual number of items
@@ -295,22 +295,19 @@ class Sampler:
 
     def best(self, count: int, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int) -> Drawn:
         """The m most probable distinct sets of `count`; drawn block by block, so that threads change nothing."""
-        from dpplearn.sampling._spectral_loops import NEVER, Unless, draw_block
+        from dpplearn.sampling._spectral_loops import draw_block
 
         starts = block_starts(count, self.mean)
         states = stream_states(len(starts) - 1, rng)
         least, most = (max(size - self.include.size, 0) for size in sizes)
-        unless = Unless(self.cost, self.low, self.high, self.cost.min(), self.cost.max(), least, most)
 
-        def draw(b: int, unless: Any = NEVER) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
-            drawn: Any = np.empty(int(starts[b + 1] - starts[b]), np.int32)
+        def draw(b: int) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
+            drawn = np.empty(int(starts[b + 1] - starts[b]), np.int32)
             room = int(1.1 * drawn.size * self.mean) + 64
-            indices = draw_block(self.tables, states[b], drawn.size, drawn, room, unless)
-            return self.score(drawn, indices, least, most, m)
+            indices = draw_block(self.tables, states[b], drawn.size, drawn, room, least, most)
+            return self.score(drawn.astype(np.int64), indices, least, most, m)
 
-        first = draw(0)  # where some of these count, others are not finished once they cannot
-        args = (unless,) if first[1].any() else ()
-        found = [first, *map_threads(lambda b: draw(b + 1, *args), len(starts) - 2, n_jobs)]
+        found = map_threads(draw, len(starts) - 1, n_jobs)
         merged = {Y: value for sets, _, _ in found for Y, value in sets.items()}
         total = np.sum([counts for _, counts, _ in found], axis=0)
         seen = np.array([nearest for _, _, nearest in found if not np.isnan(nearest)] or [np.nan])

@@ -20,6 +20,20 @@ def unpack(packed, constant, n):
 
 
 @jit(steps=lambda X: X.size)
+def pack(X, r):
+    """diag(r) X diag(r) from the upper triangle of X, off the diagonal twice: its product with C packed is <., C>."""
+    n = len(X)
+    packed = np.empty(n * (n + 1) // 2)
+    at = 0
+    for i in range(n):
+        packed[at] = X[i, i] * r[i] * r[i]
+        for j in range(i + 1, n):
+            packed[at + j - i] = 2.0 * X[i, j] * r[i] * r[j]
+        at += n - i
+    return packed
+
+
+@jit(steps=lambda X: X.size)
 def mirrored(X, r):
     """diag(r) X diag(r) from the upper triangle of X, whole."""
     n = len(X)

@@ -87,9 +87,9 @@ def warn_about_starts(values: FloatArray) -> None:
     gap = values.max(initial=-np.inf) - values
     if 2 * int((gap > SAME).sum()) > gap.size:
         warn_user(
-            f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, by up to {gap.max():.3g} in the "
-            "log-posterior. The best of them is kept, and there may be a better one: learn from more data, or with "
-            'similarity="fixed".'
+            f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, or were left on their way to "
+            f"one, by up to {gap.max():.3g} in the log-posterior. The best of them is kept, and there may be a better "
+            'one: learn from more data, or with similarity="fixed".'
         )
 
 

@@ -45,6 +45,7 @@ from dpplearn.learning.solve import (
     lbfgs,
     newton,
     newton_step,
+    trust_region,
     unit_diagonal,
 )
 from dpplearn.learning.training_set import Shard, Survey
@@ -52,9 +53,8 @@ from dpplearn.learning.training_set import Shard, Survey
 AVERAGE = 100.0  # variance of the prior on log q^2 of the average item: e^20 and e^-20 are 2 deviations away
 MANY_INSTANCES, MANY_ITEMS = 24, 5000  # from which on starts are compared on a sample of the instances
 ROUGH = 0.01  # a gain in the log-posterior below which the end of a start is known
-SAME = 0.1  # log-posteriors that differ by less are of the same maximum
+APART = 1.0  # ends between which the log-posterior falls by less, as its Hessian has it, are the same
 STARTS = 3  # of a mixture that are climbed
-REACH = 2.0  # how far one step goes where a mixture is learned: a logit, or some 2 log q, changes by no more
 STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
 
 
@@ -196,21 +196,44 @@ def maximize_posterior(
     if isinstance(posterior.similarity, Mixture):
         ends, starts = climb_starts(posterior, survey, posterior.similarity)
     else:
-        ends, starts = climb_each(posterior, survey, [np.zeros(posterior.m)]), np.empty(0)
+        start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
+        ends, starts = climb_each(posterior, survey, [start]), np.empty(0)
     progress.clear()
     best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
     return concluded(posterior, survey, best, starts)
 
 
-def ascend(posterior: Posterior, survey: Survey, x: FloatArray, tol: float, max_iter: int, n_iter: int = 0) -> Optimum:
-    """The best theta for a similarity that is given, or a maximum over both."""
+def ascend(
+    posterior: Posterior,
+    survey: Survey,
+    x: FloatArray,
+    tol: float,
+    max_iter: int,
+    n_iter: int = 0,
+    hessian: FloatArray | None = None,
+    beat: float = -np.inf,
+) -> Optimum:
+    """The best theta for a similarity that is given, or a maximum over both; `hessian` is one near x.
+
+    A climb over both that would not `beat` the best so far is left.
+    """
     scale = np.where(posterior.scale > 1e-150, posterior.scale, 1.0)  # whose squares are floats
     if posterior.m > MANY:  # without Hessians, in units in which a change of 1 matters about the same
         scale = np.append(scale * np.sqrt(1 + survey.n_chosen), np.ones(x.size - scale.size))
         return lbfgs(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
-    scale, reach = np.append(scale, np.ones(x.size - scale.size)), REACH if posterior.learned else None
-    enough = ROUGH if posterior.learned and posterior.rough else 0.0
-    return newton(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter, reach=reach, enough=enough)
+    if not posterior.learned:
+        return newton(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
+    return trust_region(
+        posterior,
+        x,
+        posterior.m,
+        hessian,
+        tol=tol,
+        max_iter=max_iter,
+        n_iter=n_iter,
+        enough=ROUGH if posterior.rough else 0.0,
+        beat=beat,
+    )
 
 
 def posterior_of(engine: Backend, survey: Survey, settings: FitSettings, progress: Progress) -> Posterior:
@@ -297,20 +320,27 @@ def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[list
     tol, max_iter = posterior.settings.tol, posterior.settings.max_iter
     ends = [ascend(rough, survey, x, tol, max_iter) for _, x in starts[:STARTS]]
     ends.sort(key=lambda led: -led.point.value)
-    values = np.array([led.point.value for led in ends])
-    first = (values[None, :] > values[:, None] + SAME).sum(axis=1)  # of the ends that have about the same value
-    kept, which = np.unique(first, return_inverse=True)
-    maxima = climb_each(posterior, survey, [ends[k].x for k in kept.tolist()])
-    return maxima, np.array([maxima[k].point.value for k in which.tolist()])
+    hessian = rough.at(ends[0].x, 2).hessian if m <= MANY else None  # about that of the others, too
+    kept, which = list[Optimum](), list[int]()
+    for led in ends:
+        away = [led.x - other.x for other in kept]
+        near = [k for k, d in enumerate(away) if hessian is not None and -(d @ hessian @ d) < 2 * APART]
+        which.append(near[0] if near else len(kept))
+        if not near:
+            kept.append(replace(led, point=led.point._replace(hessian=hessian)))
+    maxima = climb_each(posterior, survey, kept)
+    return maxima, np.array([maxima[k].point.value for k in which])
 
 
-def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[FloatArray]) -> list[Optimum]:
+def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[Optimum]) -> list[Optimum]:
     """Where each start leads; a fit that was interrupted goes on from where it was."""
     saved, settings, ends = posterior.checkpoint, posterior.settings, list[Optimum]()
-    n_iter, known = (0, []) if saved is None else (saved.n_iter, saved.climbs)
-    for k, start in enumerate([*known, *starts[len(known) :]]):
+    n_iter, known = (0, []) if saved is None else (saved.n_iter, list(saved.climbs))
+    for k, start in enumerate(starts):
+        x, hessian = (known[k], None) if k < len(known) else (start.x, start.point.hessian)
         last = settings.max_iter + (n_iter if k else 0)
-        ends.append(ascend(posterior, survey, start, settings.tol, last, n_iter))
+        beat = max((led.point.value for led in ends), default=-np.inf)
+        ends.append(ascend(posterior, survey, x, settings.tol, last, n_iter, hessian, beat))
         n_iter = ends[-1].n_iter
         if saved is not None:
             saved.place = k + 1

@@ -36,7 +36,7 @@ from dpplearn._linalg import (
     to_dense,
 )
 from dpplearn._precision import MIN_PIVOT, WIDE
-from dpplearn.learning._loops import mirrored
+from dpplearn.learning._loops import mirrored, pack
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import Mixture, Similarity
 
@@ -135,7 +135,7 @@ class SimilarityGradient:
 def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights: bool, dual: bool) -> Normalizer:
     """By the route of choice: `dual` where rows are few. With J = d eta / d parameters, the covariance too.
 
-    With `weights`, the first and second derivatives in those of a mixture.
+    With `weights`, the derivatives in those of a mixture: the first ones, and with J the second ones.
     """
     log_D = np.logaddexp(0.0, eta + np.log(S.nugget)) if S.nugget > 0 else np.zeros(eta.size)
     s, inner = np.exp(-log_D), eta - log_D
@@ -156,7 +156,9 @@ def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights:
             covariance = symmetric(covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J))
     if not weights:
         return Normalizer(log_z, k, covariance)
-    slopes, products, diagonals = in_weights(S, G)
+    slopes, products, diagonals = in_weights(S, G, J is not None)
+    if products is None or diagonals is None:
+        return Normalizer(log_z, k, covariance, slopes)
     with np.errstate(over="ignore", invalid="ignore"):
         moved = np.where(diagonals > 0, diagonals * np.exp(-eta)[:, None], 0.0)
     return Normalizer(log_z, k, covariance, slopes, -products, moved)
@@ -248,32 +250,41 @@ def moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray
 # Derivatives in the weights of a mixture: of I, of 11^T, and of each part
 
 
-def in_weights(S: ItemSimilarity, G: SimilarityGradient) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Of each weight <G, C_a>, <G C_a, C_b G>, and the diagonals of G C_a G."""
-    items, order = S.items, weight_order(S)
-    p, n = order.size, items.n
-    slopes, products, diagonals = np.empty(p), np.empty((p, p)), np.empty((n, p))
-    slopes[0], diagonals[:, 0] = G.trace(), G.squares()
-    if has_few_rows(items):
+def in_weights(
+    S: ItemSimilarity, G: SimilarityGradient, second: bool
+) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
+    """<G, C_a> of each weight and, if asked for, <G C_a, C_b G> and the diagonals of G C_a G."""
+    items, n = S.items, S.items.n
+    order = weight_order(S)
+    if has_few_rows(items) if second else (G.W is not None and items.phi is not None):
         U, starts = weight_rows(items)
         GU = G.times(U)
-        slopes[1:] = np.add.reduceat(np.einsum("ij,ij->j", U, GU), starts)
-        diagonals[:, 1:] = np.add.reduceat(np.square(GU), starts, axis=1)
-        products[1:, 1:] = np.add.reduceat(np.add.reduceat(np.square(U.T @ GU), starts, axis=0), starts, axis=1)
+        slopes = np.append(G.trace(), np.add.reduceat(np.einsum("ij,ij->j", U, GU), starts))[order]
+        if not second:
+            return slopes, None, None
+        diagonals = np.column_stack([G.squares(), np.add.reduceat(np.square(GU), starts, axis=1)])
+        products = np.empty((len(slopes), len(slopes)))
+        inner = np.square(U.T @ GU)
+        products[1:, 1:] = np.add.reduceat(np.add.reduceat(inner, starts, axis=0), starts, axis=1)
     else:
+        packed = np.asarray(pack(G.lower().T, G.r))
+        slopes = np.concatenate([[G.trace(), packed.sum()], items.packed_cosines @ packed])[order]
+        if not second:
+            return slopes, None, None
         D = np.asfortranarray(mirrored(G.lower().T, G.r))  # G, whole
-        g = D.sum(axis=1)
-        slopes[1], diagonals[:, 1], products[1, 1] = g.sum(), g**2, g.sum() ** 2
+        diagonals, products = np.empty((n, len(slopes))), np.empty((len(slopes), len(slopes)))
+        g, diagonals[:, 0] = D.sum(axis=1), G.squares()
+        diagonals[:, 1], products[1, 1] = g**2, g.sum() ** 2
         before: list[FloatArray] = []  # (G C_b)^T entry by entry
         for a, C in enumerate(part_triangles(items), start=2):
             P = blas.dsymm(1.0, C, D, side=1, lower=1)  # G C_a
-            slopes[a], diagonals[:, a] = P.trace(), np.einsum("ij,ij->i", P, D)
+            diagonals[:, a] = np.einsum("ij,ij->i", P, D)
             products[1, a] = products[a, 1] = g @ P.sum(axis=0)  # 1^T G C_a G 1
             before.append(P.T.ravel())
             turned = P.ravel()
             products[a, 2 : a + 1] = products[2 : a + 1, a] = [turned @ one for one in before]
     products[0] = products[:, 0] = diagonals.sum(axis=0)  # <G, C_a G>
-    return slopes[order], products[np.ix_(order, order)], diagonals[:, order]
+    return slopes, products[np.ix_(order, order)], diagonals[:, order]
 
 
 def weight_order(S: ItemSimilarity) -> IntArray:

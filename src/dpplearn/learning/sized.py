@@ -26,7 +26,9 @@ from dpplearn._precision import EPS, LOST
 from dpplearn.learning.normalizer import (
     ItemSimilarity,
     Normalizer,
+    SimilarityGradient,
     has_few_rows,
+    in_weights,
     part_triangles,
     symmetric,
     weight_order,
@@ -53,7 +55,10 @@ def normalize_sized(
     marginals = np.clip(np.einsum("ia,ia,a->i", V, V, spectrum.lam * spectrum.without), 0.0, 1.0)
     covariance = None if J is None else spectrum.covariance(marginals, J)
     slopes, curvature, moved = None, None, None
-    if weights:
+    if weights and J is None:
+        B = np.sqrt(spectrum.without) * V
+        slopes = in_weights(S, SimilarityGradient(r, np.asfortranarray(B @ B.T)), second=False)[0]
+    elif weights:
         slopes, curvature, moved = spectrum.in_weights(S, r)
     return Normalizer(spectrum.log_e + log_scale, marginals, covariance, slopes, curvature, moved, error)
 

@@ -1,8 +1,8 @@
-"""Maximizing a log-posterior: Newton's steps with exact Hessians, and L-BFGS where there are too many features.
+"""Maximizing a log-posterior: Newton's steps within a region of trust, and L-BFGS where there are too many features.
 
-A fixed similarity makes a concave problem, for which ten evaluations are enough. Where a mixture is learned with the
-qualities, the Hessian may have eigenvalues of either sign: a step then goes up along each of its eigenvectors.
-Beyond 2,000 parameters there are no Hessians.
+A fixed similarity makes a concave problem, for which every Hessian is exact, and ten evaluations are enough. Where a
+mixture is learned, second derivatives take about ten times as long as first ones: there a Hessian is kept up to date by
+gradients (SR1), and is exact near the maximum. Beyond 2,000 parameters there are no Hessians.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from dpplearn._precision import EPS
 MANY = 2000  # parameters beyond which no Hessian is made
 FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
 FARTHEST = 20.0  # no Newton step changes log-qualities by more than this times what they are
+REACH = 2.0  # how far a first step in a region of trust goes: a logit by 2, a weight theta by two standard errors
+CLOSE = 1e-4  # a gain in the log-posterior that moves no parameter by more than 0.015 of its standard error
 
 
 class Point(NamedTuple):
@@ -52,36 +54,26 @@ class Optimum:
 
 
 def newton(
-    objective: Objective,
-    x: FloatArray,
-    scale: FloatArray,
-    *,
-    tol: float,
-    max_iter: int,
-    n_iter: int = 0,
-    reach: float | None = None,
-    enough: float = 0.0,
+    objective: Objective, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
 ) -> Optimum:
-    """A maximum by Newton's steps: no entry of the gradient is above `tol`, or a step would gain less than `enough`.
+    """The maximum of a concave objective, by Newton's steps, until no entry of the gradient is above `tol`.
 
     Nearly every step is taken whole; one that does not raise the value by its share is shortened. `scale` has what one
-    unit of each x_j changes, such as the largest |f_ij| of each feature; where the objective is not concave, a step
-    goes no farther than `reach` in these units. Where it rises along a line on which it does not bend (qualities so far
-    apart that every probability is 0 or 1), the Hessian says nothing, and the step follows the gradient.
+    unit of each x_j changes, such as the largest |f_ij| of each feature. Where the objective rises along a line on
+    which it does not bend (qualities so far apart that every probability is 0 or 1), the Hessian says nothing, and the
+    step follows the gradient in these units.
     """
     point, t = objective.at(x, 2), 1.0
-    if point.hessian is None:  # the start is beyond every float
-        return Optimum(x, point, n_iter, False)
     while True:
-        step, size, noise = newton_step(point), largest(point.gradient), 64 * EPS * (1 + abs(point.value))
-        if size <= tol or n_iter >= max_iter or float(point.gradient @ step) / 2 < enough:
+        step, size, noise = newton_step(point), largest(point.gradient), rounding_of(point)
+        if size <= tol or n_iter >= max_iter:
             return Optimum(x, point, n_iter, size <= tol, step)
-        taken, left = step, np.abs(point.gradient + point.hessian @ step)
+        taken, left = step, np.abs(point.gradient + point.hessian @ step)  # type: ignore[operator]  # of order 2
         if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
             taken = point.gradient / scale**2
             taken = taken * max(1.0, largest(x * scale)) / largest(taken * scale)
-        far = FARTHEST * (1.0 + largest(x * scale)) if reach is None else reach
-        taken = taken * min(1.0, far / max(largest(taken * scale), far))  # a Hessian of nearly 0 would send it anywhere
+        reach = FARTHEST * (1.0 + largest(x * scale))  # a Hessian of nearly 0 would send it anywhere
+        taken = taken * min(1.0, reach / max(largest(taken * scale), reach))
         slope = float(point.gradient @ taken)
         trial = objective.at(x + t * taken, 2)
         # where the rise is lost in rounding, the gradient tells whether the step is an improvement
@@ -96,16 +88,110 @@ def newton(
 
 
 def newton_step(point: Point) -> FloatArray:
-    """|H|^-1 g for the Hessian H; nothing along directions in which it is flat (collinear, unpenalized)."""
+    """H^-1 g for H = minus the Hessian; nothing along directions in which H is flat (collinear, unpenalized)."""
     assert point.hessian is not None
     unit, H = unit_diagonal(-point.hessian)
+    return unit * step_within(H, unit * point.gradient)
+
+
+def rounding_of(point: Point) -> float:
+    """What rounding may change in the value."""
+    return 64 * EPS * (1 + abs(point.value))
+
+
+def trust_region(
+    objective: Objective,
+    x: FloatArray,
+    m: int,
+    hessian: FloatArray | None = None,
+    *,
+    tol: float,
+    max_iter: int,
+    n_iter: int = 0,
+    enough: float = 0.0,
+    beat: float = -np.inf,
+) -> Optimum:
+    """Steps within a region of trust, with a Hessian that is changed by what gradients say of it (SR1).
+
+    It begins with `hessian`, of some point near x, or with the exact one. The length of a step counts the first m
+    entries in their standard errors, and logits as they are. Where a step would gain no more than `CLOSE` the Hessian
+    is made exact, and that one is returned. A gain of `enough` ends it before that, with the Hessian as it is,
+    and so does a maximum that would not `beat` the best so far.
+    """
+    point = objective.at(x, 1 if hessian is not None else 2)
+    H, fresh, reach = point.hessian if hessian is None else hessian, hessian is None, REACH
+    if H is None:  # the start is beyond every float
+        return Optimum(x, point, n_iter, False)
+    exact, near, begun = point.hessian, False, n_iter  # near: `exact` is the Hessian near the maximum
+    unit = region_units(H, m)
+    while True:
+        size, noise = largest(point.gradient), rounding_of(point)
+        s = step_within(-unit[:, None] * H * unit, unit * point.gradient, reach)
+        step, length = unit * s, float(np.linalg.norm(s))
+        gain = float(point.gradient @ step + step @ H @ step / 2)
+        short = reach < REACH and length > 0.99 * reach  # cut after others failed: it gains little anywhere
+        near = near or (fresh and gain <= CLOSE and not short)
+        # along a weight that goes to 0 the gradient is slow to, and says nothing: what a step would gain decides
+        done = near and (size <= tol or (gain <= tol and not short))
+        hopeless = point.value + (2 if gain <= CLOSE else 5) * gain < beat and n_iter > begun + 3
+        if done or n_iter >= max_iter or hopeless or (gain <= enough and not short):
+            return Optimum(x, point._replace(hessian=exact if near else H), n_iter, done)
+        if not fresh and not near and gain <= CLOSE:
+            point, fresh = objective.at(x, 2), True
+            assert point.hessian is not None
+            H = exact = point.hessian
+            unit = region_units(H, m)
+            continue
+        trial = objective.at(x + step, 1)
+        rise, change = trial.value - point.value, trial.gradient - point.gradient
+        better = rise >= 1e-3 * gain or (abs(rise) <= noise and largest(trial.gradient) < size)
+        if not better and (gain <= noise or length < 1e-10):  # no float on the way is better
+            return Optimum(x, point._replace(hessian=exact), n_iter, gain <= noise)
+        if better:
+            x, point, n_iter = x + step, trial, n_iter + 1
+            objective.report(n_iter, x, point)
+            reach = max(reach, 2.5 * length) if rise > 0.75 * gain else reach
+        else:
+            reach = 0.25 * length
+        if np.isfinite(trial.value) and (better or not fresh):
+            left = change - H @ step
+            along = float(left @ step)
+            if abs(along) > 1e-8 * float(np.linalg.norm(left * unit)) * length:  # SR1
+                H = H + np.outer(left, left) / along
+            fresh = False
+
+
+def region_units(H: FloatArray, m: int) -> FloatArray:
+    """What the length of a step counts in: standard errors of the first m entries, and others as they are."""
+    return np.append(unit_diagonal(-H[:m, :m])[0], np.ones(len(H) - m))
+
+
+def step_within(H: FloatArray, g: FloatArray, reach: float = np.inf) -> FloatArray:
+    """The step s with |s| <= reach that maximizes g . s - s . H s / 2, whatever the signs of H's eigenvalues.
+
+    It is 0 along directions in which H is flat: of these H and g say nothing but rounding.
+    """
     factor, info = linalg.lapack.dpotrf(H, lower=1)
     if info == 0 and factor.diagonal().min() ** 2 > FLAT:
-        return np.asarray(unit * linalg.lapack.dpotrs(factor, unit * point.gradient, lower=1)[0])
+        s = linalg.lapack.dpotrs(factor, g, lower=1)[0]
+        if np.linalg.norm(s) <= reach:
+            return np.asarray(s)
     lam, U = linalg.eigh(H, check_finite=False)
-    size = np.abs(lam)
-    along = np.divide(U.T @ (unit * point.gradient), size, out=np.zeros_like(lam), where=size > FLAT * lam.size)
-    return np.asarray(unit * (U @ along))
+    c = U.T @ g
+    c[np.abs(lam) <= FLAT * lam.size] = 0.0
+    some, mu = c != 0, 0.0
+    if some.any() and (lam[some].min() <= 0 or step_length(c, lam, 0.0) > reach):
+        mu = low = max(0.0, -float(lam[0])) + 1e-12 * max(1.0, float(np.abs(lam).max()))
+        if step_length(c, lam, low) > reach:
+            high = low + 1.0
+            while step_length(c, lam, high) > reach:
+                high = low + 4 * (high - low)
+            mu = float(optimize.brentq(lambda mu: step_length(c, lam, mu) - reach, low, high))
+    return np.asarray(U @ np.divide(c, lam + mu, out=np.zeros_like(c), where=some))
+
+
+def step_length(c: FloatArray, lam: FloatArray, mu: float) -> float:
+    return float(np.linalg.norm(np.divide(c, lam + mu, out=np.zeros_like(c), where=c != 0)))
 
 
 def lbfgs(
@@ -169,8 +255,8 @@ def covariance(hessian: FloatArray, T: FloatArray | None = None) -> tuple[FloatA
 
 def unit_diagonal(H: FloatArray) -> tuple[FloatArray, FloatArray]:
     """s and diag(s) H diag(s) with a unit diagonal: units of the features then do not matter."""
-    d = np.abs(H.diagonal())
-    scale = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=d > np.finfo(np.float64).tiny)
+    d = H.diagonal()
+    scale = np.divide(1.0, np.sqrt(np.maximum(d, 0.0)), out=np.zeros_like(d), where=d > np.finfo(np.float64).tiny)
     return scale, scale[:, None] * H * scale
 
 

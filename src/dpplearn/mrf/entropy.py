@@ -52,20 +52,14 @@ class Surrogate:
         D = (K * K.T) ** 2 / np.outer(spread, spread)  # squared correlations
         np.fill_diagonal(D, 0.0)
         order = [int(D.sum(axis=1).argmax())]
-        pull, left = D[order[0]].copy(), np.ones(n, np.bool_)
-        left[order[0]] = False
+        pull = np.zeros(n)
         while len(order) < n:
-            i = int(np.where(left, pull, -np.inf).argmax())
-            order.append(i)
-            left[i] = False
-            pull += D[i]
+            pull += D[order[-1]]
+            pull[order[-1]] = -np.inf
+            order.append(int(pull.argmax()))
         place = np.array(order)
-        rows = []
-        for t in range(neighbours + 1, n):
-            before = place[:t]
-            nearest = before[np.argsort(-D[place[t], before], kind="stable")[:neighbours]]
-            rows.append([*nearest, place[t]])
-        first, blocks = place[: neighbours + 1], np.array(rows)
+        first, later = place[: neighbours + 1], ((place[t], place[:t]) for t in range(neighbours + 1, n))
+        blocks = np.array([[*J[np.argsort(-D[i, J], kind="stable")[:neighbours]], i] for i, J in later])
         apart = 1.0 - np.eye(n)
         apart[np.ix_(first, first)] = 0.0
         for row in blocks:

@@ -62,8 +62,6 @@ def check_folder(folder: str | os.PathLike[str]) -> Path:
     if not os.fspath(folder):  # Path("") is the current folder
         raise ValueError("The folder for the figures must have a name, found an empty one. Give a folder.")
     path = Path(folder)
-    if path.exists() and not path.is_dir():
-        raise NotADirectoryError(f"Cannot write figures to {path}: it is a file. Give a folder.")
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

@@ -1,14 +1,40 @@
 """Exact samplers on arrays, and a Markov chain for kernels that no factorization fits.
 
 `spectral` needs eigenpairs and then costs the same for any number of items, `elimination` needs only K, `jumps` serves
-a K that is not symmetric, `mcmc` needs only entries of L.
+a K that is not symmetric, `mcmc` needs only entries of L. The loops read the records here as they are compiled, and
+everyone else without importing a compiler.
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import IntArray
+
+Array = np.ndarray[Any, Any]
+
+
+class Chain(NamedTuple):
+    """A Markov chain's set Y with the Cholesky factor C of L_Y."""
+
+    A: Array  # L; or only one row of it, that of the item looked at; or B with L = B B^T
+    gram: bool  # whether it is B
+    Y: Array
+    inside: Array  # (n,) whether an item is in Y
+    C: Array
+    b: Array  # work space, as long as Y
+    z: Array
+
+
+class Tables(NamedTuple):
+    """What sampling needs of a spectrum; made once, read by every block."""
+
+    hazard: Array  # (m,) running sum of -log(1 - p) over the columns of V, whose probabilities p descend
+    log_esp: Array  # (k + 1, m + 1) log elementary symmetric polynomials for a k-DPP, else (0, 0)
+    V: Array  # (n, m) orthonormal columns
+    accept: Array  # (m, n) alias tables of v_j(i)^2; (0, 0) where only a few samples are wanted
+    alias: Array  # (m, n) int32
 
 
 def end_to_end(subsets: Sequence[IntArray]) -> tuple[IntArray, IntArray]:

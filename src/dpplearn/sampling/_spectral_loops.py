@@ -28,21 +28,6 @@ class Work(NamedTuple):
     waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
 
 
-class Unless(NamedTuple):
-    """Samples that need not be finished: of another size, or of costs that cannot come to be from low to high."""
-
-    cost: Array  # (n,); empty where all are finished
-    low: float
-    high: float
-    cheapest: float  # of an item
-    dearest: float
-    smallest: int  # number of items
-    largest: int
-
-
-NEVER = Unless(np.empty(0), 0.0, 0.0, 0.0, 0.0, 0, 0)
-
-
 @jit
 def make_work(n, m):
     J, items, left_out = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8)
@@ -86,35 +71,19 @@ def alias_tables(V, accept, alias):
 
 
 @jit(steps=lambda J: 100 + 10 * J.size)
-def choose_vectors(p, hazard, guide, state, J):
+def choose_vectors(hazard, state, J):
     """Phase 1: each column j on its own with probability p_j; returns how many are in J.
 
-    For the small p_j the successes are the columns in which a unit-rate Poisson process on
-    [0, sum of -log(1 - p)] has a point: a column's stretch is empty with probability
-    exp(log(1 - p_j)) = 1 - p_j, independently. So the work follows the successes, not n.
+    A unit-rate Poisson process on [0, sum of -log(1 - p)] has no point in a column's stretch with probability
+    exp(log(1 - p_j)) = 1 - p_j, independently. From one point, only the next beyond its column counts, so that the work
+    follows the columns taken, not n.
     """
-    k = 0
-    h = p.size
-    for j in range(h):
-        if uniform(state) < p[j]:
-            J[k] = j
-            k += 1
-    m = hazard.size
-    if m == 0:
-        return k
-    end = hazard[m - 1]
-    cells = guide.size - 1
-    x, last = exponential(state), -1
-    while x < end:
-        c = guide[min(np.int64(x / end * cells), cells - 1)]
-        while c > 0 and hazard[c - 1] > x:  # rounding put x one cell too far
-            c -= 1
-        while hazard[c] <= x:
-            c += 1
-        if c != last:
-            J[k], last = h + c, c
-            k += 1
-        x += exponential(state)
+    k, x = 0, exponential(state)
+    while hazard.size > 0 and x < hazard[-1]:
+        j = np.searchsorted(hazard, x, side="right")
+        J[k] = j
+        x = hazard[j] + exponential(state)
+        k += 1
     return k
 
 
@@ -163,10 +132,8 @@ def orthogonalize(row, E, t, k, dots):
 
 
 @jit
-def project(tables, k, state, work, unless):
-    """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k]; returns k.
-
-    Or -1, where what is drawn so far shows that the sample is none of those that `unless` asks for.
+def project(tables, k, state, work):
+    """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k].
 
     Propose i from the mixture of v_j(i)^2 over j in J, which is in proportion to the leverage
     |V[i, J]|^2, and accept with the share of that row that the items taken so far do not span
@@ -176,7 +143,6 @@ def project(tables, k, state, work, unless):
     V, accept, alias, waiting = tables.V, tables.accept, tables.alias, work.waiting
     J, items, E, dots = work.J, work.items, work.E, work.dots
     n, t, at = V.shape[0], 0, BATCH
-    spent, short = 0.0, unless.cost.size > 0
     while t < k:
         if at == BATCH:
             for a in range(BATCH):
@@ -204,15 +170,9 @@ def project(tables, k, state, work, unless):
                 break
         if spare > 0.0:
             items[t] = np.int64(waiting[at, k])
-            if short:
-                spent += unless.cost[items[t]]
-                left = k - t - 1
-                if spent + left * unless.cheapest > unless.high or spent + left * unless.dearest < unless.low:
-                    return -1
             orthogonalize(waiting[at], E, t, k, dots)
             t += 1
         at += 1
-    return k
 
 
 @jit
@@ -247,16 +207,15 @@ def sort(items, k):
 
 
 @jit
-def draw(tables, state, work, unless):
-    """One sample, sorted, into work.items; returns its size, or -1 where it is none of those that `unless` asks for."""
+def draw(tables, state, work, smallest, largest):
+    """One sample, sorted, into work.items; returns its size, or -1 where that is not from smallest to largest."""
     n, m = tables.V.shape
     J, items = work.J, work.items
-    fixed_size = tables.log_esp.shape[0] > 0
-    if fixed_size:
+    if tables.log_esp.shape[0] > 0:
         k = choose_k_vectors(tables.log_esp, state, J)
     else:  # not by `tables`, of which there are two types: compiled once
-        k = choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
-    if unless.cost.size > 0 and (k < unless.smallest or k > unless.largest):
+        k = choose_vectors(tables.hazard, state, J)
+    if not smallest <= k <= largest:
         return -1
     # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
     flip = n == m and 2 * k > n
@@ -265,28 +224,27 @@ def draw(tables, state, work, unless):
     if k > 0:
         if work.E.shape[0] < k:
             work = Work(J, items, work.left_out, np.empty((k, k)), work.dots, work.waiting)
-        if project(tables, k, state, work, NEVER if flip else unless) < 0:
-            return -1
+        project(tables, k, state, work)
     if flip:
         return complement(items, k, work.left_out, n)
     sort(items, k)
     return k
 
 
-def steps_of_drawing(tables, size, room):
+def steps_of_drawing(size, room):
     """Of k items: about k log k proposals, each with up to k products of k terms."""
     k = max(room - 64, 0) / size  # room for more
-    return size * (200 + 10 * tables.p.size + 0.5 * k**3 * np.log(2 + k))
+    return size * (200 + 10 * k + 0.5 * k**3 * np.log(2 + k))
 
 
 @jit(steps=steps_of_drawing)
-def draw_block(tables, state, size, sizes, room, unless):
-    """`size` samples, one after another: their lengths into sizes (-1 where not finished), their items returned."""
+def draw_block(tables, state, size, sizes, room, smallest, largest):
+    """`size` samples, one after another: lengths into sizes, -1 where not from smallest to largest; their items."""
     work = make_work(*tables.V.shape)
     out = np.empty(max(room, 1), np.int32)
     end = 0
     for s in range(size):
-        k = draw(tables, state, work, unless)
+        k = draw(tables, state, work, smallest, largest)
         sizes[s], k = k, max(k, 0)
         if end + k > out.size:
             grown = np.empty(2 * (end + k), np.int32)

@@ -14,8 +14,7 @@ from numpy.random import Generator
 
 from dpplearn._checks import FloatArray, IntArray, shown
 from dpplearn._precision import NOTHING
-from dpplearn.sampling import end_to_end
-from dpplearn.sampling.records import Chain
+from dpplearn.sampling import Chain, end_to_end
 
 Entry = Callable[[int, int], float]
 MOST_MOVES = 10**11  # a day, or a week
@@ -120,12 +119,7 @@ class Moves:
 
 
 def sample_mcmc(
-    moves: Moves,
-    size: int,
-    rng: Generator,
-    k: int | None,
-    burn_in: int | None = None,
-    thin: int | None = None,
+    moves: Moves, size: int, rng: Generator, k: int | None, burn_in: int | None = None, thin: int | None = None
 ) -> tuple[IntArray, IntArray]:
     """`size` states of the chain, `thin` moves apart (n, or 100), after `burn_in` moves (20 times as many).
 

@@ -10,8 +10,7 @@ from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._precision import EPS, LOST, PARALLEL
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
-from dpplearn.sampling import end_to_end
-from dpplearn.sampling.records import Tables
+from dpplearn.sampling import Tables, end_to_end
 
 MOST_ITEMS = 2 * 10**9  # item numbers of all samples together: 16 GB
 
@@ -35,25 +34,14 @@ def make_tables(p: FloatArray, V: FloatArray, log_esp: FloatArray | None = None,
     if log_esp is None and V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
         p, V = p[p > 0.0], V[:, p > 0.0]
     n, m = V.shape
-    high = int(np.count_nonzero(p >= 0.5))
-    hazard = np.cumsum(-np.log1p(-p[high:]))
-    cells = max(hazard.size, 1)
-    steps = np.linspace(0.0, hazard[-1] if hazard.size else 1.0, cells + 1)
-    guide = np.minimum(np.searchsorted(hazard, steps, side="right"), max(hazard.size - 1, 0))
+    hazard = np.cumsum(-np.log1p(-np.minimum(p, 1.0 - EPS / 2)))  # of p = 1, more than is ever drawn
     shape = (m, n) if alias else (0, 0)
     accept, other = np.empty(shape), np.empty(shape, np.int32)
     V = view(np.ascontiguousarray(V) if alias else V)
     if alias:
         alias_tables(V, accept, other)
-    return Tables(
-        np.ascontiguousarray(p[:high]),
-        hazard,
-        guide.astype(np.int64),
-        np.empty((0, 0)) if log_esp is None else np.ascontiguousarray(log_esp),
-        V,
-        accept,
-        other,
-    )
+    log_esp = np.empty((0, 0)) if log_esp is None else np.ascontiguousarray(log_esp)
+    return Tables(hazard, log_esp, V, accept, other)
 
 
 def settled(p: FloatArray, V: FloatArray) -> FloatArray:
@@ -101,7 +89,7 @@ def sample_spectral(
     tables: Tables, size: int, rng: np.random.Generator, *, expected_size: float, n_jobs: int = 1
 ) -> tuple[IntArray, IntArray]:
     """Draw `size` exact samples; returns indptr and indices."""
-    from dpplearn.sampling._spectral_loops import NEVER, draw_block
+    from dpplearn.sampling._spectral_loops import draw_block
 
     if size * expected_size > MOST_ITEMS:
         raise ValueError(
@@ -118,7 +106,8 @@ def sample_spectral(
         low, high = int(starts[b]), int(starts[b + 1])
         room = int((high - low) * expected_size * 1.1) + 64
         part = sizes[low:high]
-        items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], part.size, part, room, NEVER)
+        n = len(tables.V)
+        items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], part.size, part, room, 0, n)
         return items
 
     blocks = map_threads(task, len(starts) - 1, n_jobs)
@@ -138,7 +127,7 @@ def sample_by_chain(tables: Tables, size: int, rng: np.random.Generator) -> tupl
         if tables.log_esp.size:
             k = choose_k_vectors(tables.log_esp, state, J)
         else:
-            k = choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
+            k = choose_vectors(tables.hazard, state, J)
         # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
         flip = n == m and 2 * k > n
         columns = np.setdiff1d(np.arange(n), J[:k]) if flip else J[:k]

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from dpplearn.summarize.explain.explanation import Explanation
     from dpplearn.summarize.explain.summary import Summary
     from dpplearn.summarize.model.features import SentenceFeatures
-    from dpplearn.summarize.one_call import summarize
-    from dpplearn.summarize.summarizer import Summarizer
+    from dpplearn.summarize.summarizer import Summarizer, summarize
     from dpplearn.summarize.text.sentences import split_sentences
     from dpplearn.summarize.text.words import words
 
@@ -32,7 +31,7 @@ _HOME = {
     "open_corpus": "corpora.reading",
     "read_clusters": "corpora.reading",
     "split_sentences": "text.sentences",
-    "summarize": "one_call",
+    "summarize": "summarizer",
     "words": "text.words",
 }
 

@@ -21,19 +21,18 @@ from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.given import Given
+from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
-from dpplearn.summarize.model.choice import SAMPLES, Decision
+from dpplearn.summarize.model.choice import CHRONOLOGICAL, SAMPLES, Decision, check_order
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
 from dpplearn.summarize.model.prepared import Prepared, prepare
-from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.training import Trained, train
+from dpplearn.summarize.model.training import train
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
 from dpplearn.summarize.text.words import ANY, match_words
 
@@ -199,16 +198,21 @@ class Summarizer(Parameters):
 
     def dpp(self, cluster: Given | Featurized) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
-        return self._prepared(cluster).dpp
+        return self.prepare(cluster).dpp
 
     def prepare(
-        self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False, compress: bool = False
+        self,
+        cluster: Given | Featurized | Prepared,
+        *,
+        min_words: int = 1,
+        keep_all: bool = False,
+        compress: bool = False,
+        about: str | None = None,
     ) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
-        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`; with `compress` their
-        shorter forms are, too, each after its sentence. Of more than 3,000 candidates, the 3,000 are kept that a first
-        choice by the model, part by part, finds best:
+        Options are those of `summarize`; with `compress` shorter forms stand each after its sentence. Of more than
+        3,000 candidates, the 3,000 are kept that a first choice by the model, part by part, finds best:
         `.read.sentences` of what is returned.
 
         Examples
@@ -219,22 +223,8 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        return self._prepared(cluster, min_words, keep_all, compress, warn=True)
-
-    def _prepared(
-        self,
-        given: Given | Featurized | Prepared,
-        min_words: int = 1,
-        keep_all: bool = False,
-        compress: bool = False,
-        about: str | None = None,
-        *,
-        warn: bool = False,
-    ) -> Prepared:
-        self._check_fitted()
-        options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress, "warn": warn}
-        own = self.features_, self._predictor, self.language_, self.settings.bigrams
-        return prepare(given, *own, about=about, **options)
+        kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
+        return prepare(cluster, self._trained, self.settings.bigrams, **kept, about=check_about(about))
 
     def summarize(
         self,
@@ -308,11 +298,11 @@ class Summarizer(Parameters):
     ) -> Decision:  # fmt: skip
         """What a summary is asked for; sampled and consensus sets may be `overrun` longer, for a scorer that trims."""
         self._check_fitted()
-        settings, order, about = self.settings, check_order(order), check_about(about)
+        settings, order = self.settings, check_order(order)
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster, **kept, about=about, warn=True)
+            ready = self.prepare(cluster, **kept, about=about)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
@@ -344,8 +334,7 @@ class Summarizer(Parameters):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""
-        self._check_fitted()
-        save_summarizer(self.settings, Trained(self.features_, self._predictor, self.language_, self.training_), path)
+        save_summarizer(self.settings, self._trained, path)
 
     def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
         """How long a summary is to be, where it is not said."""
@@ -374,9 +363,14 @@ class Summarizer(Parameters):
 
     # What training found
 
+    @property
+    def _trained(self) -> Trained:
+        self._check_fitted()
+        return Trained(self.features_, self._predictor, self.language_, self.training_)
+
     def _keep(self, trained: Trained) -> Self:
         self.features_, self._predictor, self.language_, self.training_ = trained
-        vars(self).pop("_estimator", None)
+        self._estimator: ConditionalDPP | None = None
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -406,7 +400,7 @@ class Summarizer(Parameters):
 
         model = self._predictor
         if not isinstance(model, ConditionalDPP):
-            if "_estimator" not in self.__dict__:
+            if self._estimator is None:
                 self._estimator = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
                 for name, value in vars(model).items():
                     setattr(self._estimator, name, value)
@@ -432,3 +426,36 @@ class Summarizer(Parameters):
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
         self._check_fitted()
         return match_words(text, None if self.language_ == ANY else self.language_)
+
+
+def summarize(
+    given: Given,
+    budget: Budget | None = None,
+    unit: Unit | None = None,
+    *,
+    model: str | os.PathLike[str] | Summarizer | None = None,
+    encoding: str | None = None,
+    language: str | None = None,
+    **options: Any,
+) -> Summary:
+    """A summary of texts, paths, bytes or a Cluster, in one call; options as in `Summarizer.summarize`.
+
+    Parameters
+    ----------
+    given : str, path, bytes, Document, several of these, or a Cluster
+        As in `Summarizer.summarize`.
+    budget, unit : optional
+        As there: `budget="20%"` is a fifth of the words; without both, what suits the length of the texts, or what
+        `model` was trained for.
+    model : Summarizer or path, optional
+        The model for any language that comes with dpplearn by default.
+    encoding, language : str, optional
+        Of files; of the texts, for a warning where the model is for another.
+
+    Examples
+    --------
+    >>> print(summarize("A storm sank ten boats on Friday. Nobody was hurt. Shops were shut.", budget=7))
+    A storm sank ten boats on Friday.
+    """
+    summarizer = model if isinstance(model, Summarizer) else Summarizer.load(model)
+    return summarizer.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)

@@ -25,21 +25,14 @@ INDEFINITE = 1e3  # times n eps: an eigenvalue that is negative by this share of
 
 def inverse_lower(C: Tensor) -> Tensor:
     """C^-1 of lower triangles, by halves: [A 0; B D]^-1 = [A^-1 0; -D^-1 B A^-1 D^-1]."""
-    out = torch.zeros_like(C, memory_format=torch.contiguous_format)
-    _invert(C, out)
-    return out
-
-
-def _invert(C: Tensor, out: Tensor) -> None:
     n = C.shape[-1]
     if n <= (BLOCK if C.is_cuda else 4 * BLOCK):
-        eye = torch.eye(n, dtype=C.dtype, device=C.device)
-        out.copy_(torch.linalg.solve_triangular(C, eye, upper=False))
-        return
+        return torch.linalg.solve_triangular(C, torch.eye(n, dtype=C.dtype, device=C.device), upper=False)
     h = BLOCK * ((n + BLOCK) // (2 * BLOCK))  # where the library is fastest: at a multiple of its tiles
-    _invert(C[..., :h, :h], out[..., :h, :h])
-    _invert(C[..., h:, h:], out[..., h:, h:])
+    out = torch.zeros_like(C, memory_format=torch.contiguous_format)
+    out[..., :h, :h], out[..., h:, h:] = inverse_lower(C[..., :h, :h]), inverse_lower(C[..., h:, h:])
     out[..., h:, :h] = -(out[..., h:, h:] @ (C[..., h:, :h] @ out[..., :h, :h]))
+    return out
 
 
 def entry(bad: Tensor) -> str:

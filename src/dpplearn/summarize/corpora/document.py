@@ -71,7 +71,7 @@ class Sentence:
     start, end : int
         Character offsets into the document's text.
     kind : str
-        What its block is, one of `dpplearn.summarize.text.blocks.KINDS`.
+        What its block is, one of `dpplearn.summarize.text.blocks.BLOCK_KINDS`.
     section : str, optional
         The heading above it.
     full : str

@@ -16,7 +16,7 @@ from dpplearn.rouge.scorer import RougeOptions
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
-from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models, Task, make_summaries
+from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, SystemModels, Task, make_summaries
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.summarizer import Summarizer
@@ -142,7 +142,7 @@ def figures(score: CorpusScore) -> dict[str, dict[str, float]]:
     return {metric: {key: found[0] for key, found in one.items()} for metric, one in in_percent(score).items()}
 
 
-class Comparison(NamedTuple):
+class SystemComparison(NamedTuple):
     """Table 2, as `results.json` and `details.json` hold it: in percent, the details with the best system's name."""
 
     results: dict[str, Any]
@@ -155,7 +155,7 @@ def compare(
     scoring: Scoring,
     record: Mapping[str, Any],
     workers: Workers | None = None,
-) -> Comparison:
+) -> SystemComparison:
     """Score systems; the details are intervals, tests and scores by topic, beside the record of the run.
 
     The best is that in ROUGE-1 F, of all but the oracle, which saw the references.
@@ -180,7 +180,7 @@ def compare(
             "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in score.by_topic("rouge-1", "f").items()},
         }
     results = {"systems": {name: figures(score) for name, score in scores.items()}, "settings": dict(record)}
-    return Comparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
+    return SystemComparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
 
 
 def best_of(scores: Mapping[str, CorpusScore]) -> str:
@@ -189,9 +189,9 @@ def best_of(scores: Mapping[str, CorpusScore]) -> str:
 
 
 def evaluate_systems(
-    models: Models, clusters: list[Cluster], systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
+    models: SystemModels, clusters: list[Cluster], systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
     workers: Workers, *, progress: bool | Progress = False,
-) -> Comparison:  # fmt: skip
+) -> SystemComparison:  # fmt: skip
     """Table 2 of trained models, also written to the folder, which knows what the results depend on."""
     for system in LEARNED:
         if system in systems:  # said before the work, not after it

@@ -16,9 +16,9 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import listed
 from dpplearn.summarize.experiments.baselines import train_logistic
 from dpplearn.summarize.experiments.evaluation import (
-    Comparison,
     Scoring,
     Summaries,
+    SystemComparison,
     clusters_to_score,
     compare,
     figures,
@@ -27,7 +27,7 @@ from dpplearn.summarize.experiments.evaluation import (
 from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, PAPER_SOURCE, table_1
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
-from dpplearn.summarize.experiments.systems import LEARNED, PAPER_SYSTEMS, Models, Task, make_summaries
+from dpplearn.summarize.experiments.systems import LEARNED, PAPER_SYSTEMS, SystemModels, Task, make_summaries
 from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
@@ -41,10 +41,10 @@ class ExperimentOutcome(NamedTuple):
     """Table 2 of the test clusters, Table 1 of the training corpus, documents that both have, by test cluster, and
     Table 2 without these clusters, if there are any."""
 
-    table_2: Comparison
+    table_2: SystemComparison
     table_1: dict[str, CorpusScore]
     shared: dict[str, list[str]]
-    without_shared: Comparison | None
+    without_shared: SystemComparison | None
 
 
 @dataclass(frozen=True)
@@ -163,11 +163,11 @@ class Experiment:
         return ExperimentOutcome(table_2, first, shared, without)
 
 
-def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[Cluster], **where: Any) -> Models:
+def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[Cluster], **where: Any) -> SystemModels:
     """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
     summarizer = Summarizer(**params).fit(clusters, **where)
     asked = any(system in LEARNED for system in systems)
-    return Models(summarizer, train_logistic(summarizer, clusters) if asked else None)
+    return SystemModels(summarizer, train_logistic(summarizer, clusters) if asked else None)
 
 
 def oracle_text(cluster: Cluster, summarizer: Summarizer) -> str:

@@ -53,7 +53,7 @@ LEARNED = ("lr-mmr", "lr-dpp")
 OVERRUN = 15.0  # bytes that sampled, typical and consensus summaries may run over, trimmed by the scorer (section 7.3)
 
 
-class Models(NamedTuple):
+class SystemModels(NamedTuple):
     """What the systems have learned: a summarizer and, where it is asked for, the regression of lr-mmr and lr-dpp."""
 
     summarizer: Summarizer
@@ -84,7 +84,7 @@ def check_systems(names: Iterable[str]) -> list[str]:
     return found or list(SYSTEMS)
 
 
-def summary_of(system: str, models: Models, read: Featurized, budget: float, unit: Unit) -> str:
+def summary_of(system: str, models: SystemModels, read: Featurized, budget: float, unit: Unit) -> str:
     """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence.
 
     The oracle sees the references. Sampled, typical and consensus summaries may be 15 bytes over a budget of bytes. All
@@ -113,7 +113,7 @@ def summary_of(system: str, models: Models, read: Featurized, budget: float, uni
 class Task(NamedTuple):
     """Clusters to be summarized under some systems by models, or by those that a function trains."""
 
-    models: Models | Callable[[], Models]
+    models: SystemModels | Callable[[], SystemModels]
     clusters: list[Cluster]
     systems: Sequence[str]
 
@@ -128,7 +128,7 @@ class Work(NamedTuple):
 class CommonWork(NamedTuple):
     """What all work has in common."""
 
-    tasks: list[tuple[Models | Callable[[], Models], Sequence[str]]]  # models and systems
+    tasks: list[tuple[SystemModels | Callable[[], SystemModels], Sequence[str]]]  # models and systems
     budget: float
     unit: Unit
 

@@ -55,8 +55,7 @@ from dpplearn.summarize.explain.whole_set import others_than
 from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.text.standing import LEAST as LEAST_WORDS
-from dpplearn.summarize.text.standing import Lack
+from dpplearn.summarize.text.standing import FEWEST_ALONE, Lack
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
 
 NOTHING = 1e-6  # of a sentence at least, for a logarithm
@@ -287,7 +286,7 @@ def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
 
 
 LACKS = {
-    Lack.SHORT: f"has fewer than {LEAST_WORDS} words",
+    Lack.SHORT: f"has fewer than {FEWEST_ALONE} words",
     Lack.QUESTION: "is a question",
     Lack.ANSWER: "is an answer, or polite",
     Lack.INSTRUCTION: "tells its reader what to do",

@@ -16,7 +16,7 @@ from dpplearn.learning.similarity import cosines, shared_columns
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
 from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.meaning import Meaning
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading, inner_edges
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, TfidfCluster, inner_edges
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf, tfidf_rows
 from dpplearn.summarize.text.short_forms import short_forms
@@ -25,7 +25,7 @@ from dpplearn.summarize.text.words import ANY, words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Featurized(Reading):
+class Featurized(TfidfCluster):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
     `items` has the quality features F, the rows that sentences are compared by and, where these are not too many, their
@@ -67,7 +67,7 @@ class Featurized(Reading):
     def only(self, kept: IntArray) -> Featurized:
         """Some of the sentences, with the features that they have among all."""
         sentences = tuple(self.sentences[i] for i in kept)
-        found = Reading(self.cluster, sentences, self.set_aside, None, self.idf, self.phi[kept])
+        found = TfidfCluster(self.cluster, sentences, self.set_aside, None, self.idf, self.phi[kept])
         here = {place_of(sentence) for sentence in sentences}
         gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
         assert self.items.phi is not None  # sentences have rows
@@ -81,7 +81,7 @@ def with_features(items: ItemSet, F: FloatArray, names: tuple[str, ...] | None, 
 
 
 def with_items(
-    reading: Reading,
+    reading: TfidfCluster,
     F: FloatArray,
     names: tuple[str, ...] | None,
     rows: Features | None = None,
@@ -209,7 +209,7 @@ class SentenceFeatures:
         reading = self.reading(split)
         return with_items(reading, self.matrix(reading), self.names, self.rows(reading))
 
-    def rows(self, reading: Reading) -> Features | None:
+    def rows(self, reading: TfidfCluster) -> Features | None:
         """What sentences are compared by, if that is not phi alone: words and meaning side by side, half each."""
         if self.meaning is None:
             return None
@@ -247,18 +247,18 @@ class SentenceFeatures:
         numbered, columns = found.numbered
         return Idf.of_sentences(numbered.counts(), columns)
 
-    def reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
+    def reading(self, found: SplitCluster, idf: Idf | None = None) -> TfidfCluster:
         """A cluster with its tf-idf rows."""
         numbered, columns = found.numbered
         idf = self._idf(found) if idf is None else idf
         phi = tfidf_rows(numbered.counts(), idf.weights(columns))
-        return Reading(found.cluster, found.sentences, found.set_aside, found.with_words, idf, phi)
+        return TfidfCluster(found.cluster, found.sentences, found.set_aside, found.with_words, idf, phi)
 
-    def values(self, reading: Reading) -> dict[str, FloatArray]:
+    def values(self, reading: TfidfCluster) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""
         return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
 
-    def matrix(self, reading: Reading) -> FloatArray:
+    def matrix(self, reading: TfidfCluster) -> FloatArray:
         """F of sentences."""
         values = self.values(reading)
         blocks = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)

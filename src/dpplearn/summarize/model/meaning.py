@@ -7,7 +7,7 @@ many numbers it gives, and never holds or imports it: whoever loads the model br
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any
@@ -88,10 +88,9 @@ def encode(encoder: Any, texts: Sequence[str]) -> Features:
     array([[4., 1.],
            [6., 1.]])
     """
-    call: Callable[[list[str]], Any] = getattr(encoder, "encode", encoder)
     wanted = f"The encoder must return {len(texts)} rows of numbers, one for each text"
     try:
-        found = call(list(texts))
+        found = getattr(encoder, "encode", encoder)(list(texts))
     except Exception as error:  # whatever a stranger's code raises
         raise ValueError(
             f"The encoder failed on {len(texts)} texts, the first of them {texts[0]!r:.60}: "
@@ -99,28 +98,22 @@ def encode(encoder: Any, texts: Sequence[str]) -> Features:
         ) from error
     if found is None or isinstance(found, GeneratorType | dict | str):
         raise ValueError(f"{wanted}; found {type(found).__name__}. Return an array, or a list of lists.")
-    if sparse.issparse(found):
-        found = sparse.csr_array(found)
-    else:
-        try:
-            found = np.asarray(found)
-        except Exception as error:  # rows of several lengths; a tensor on a GPU
-            raise ValueError(
-                f"{wanted}; found what is no array ({error}). Give every row as many numbers; of a tensor, .cpu()."
-            ) from error
-    if found.ndim != 2 or found.shape[0] != len(texts) or found.shape[1] == 0:
+    try:
+        found = sparse.csr_array(found) if sparse.issparse(found) else np.asarray(found)
+    except Exception as error:  # rows of several lengths; a tensor on a GPU
         raise ValueError(
-            f"{wanted}; found an array of shape {found.shape}. "
-            + ("It must encode a list of texts, not one text." if found.ndim < 2 else "Return all, in their order.")
-        )
+            f"{wanted}; found what is no array ({error}). Give every row as many numbers; of a tensor, .cpu()."
+        ) from error
+    if found.ndim != 2 or found.shape[0] != len(texts) or found.shape[1] == 0:
+        advice = "It must encode a list of texts, not one text." if found.ndim < 2 else "Return all, in their order."
+        raise ValueError(f"{wanted}; found an array of shape {found.shape}. {advice}")
     if found.dtype.kind not in "fiub":
         raise ValueError(f"{wanted}; found dtype {found.dtype}. Return real numbers, such as float32.")
     found = found.astype(np.float64)
-    finite = np.isfinite(found.data if sparse.issparse(found) else found)
-    if not finite.all():
-        bad = found.tocoo().row[~finite] if sparse.issparse(found) else np.flatnonzero(~finite.all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(largest_entries(found)))
+    if bad.size:
         raise ValueError(
-            f"{wanted}; found NaN or infinite ones for {np.unique(bad).size} of them, such as "
-            f"{texts[int(bad[0])]!r:.60}. Look at what it makes of this text."
+            f"{wanted}; found NaN or infinite ones for {bad.size} of them, such as {texts[bad[0]]!r:.60}. Look at what "
+            "it makes of this text."
         )
     return found

@@ -15,9 +15,8 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import known_weights, read_covariance
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import Meaning, check_encoder
-from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.tfidf import Idf
-from dpplearn.summarize.model.training import Trained
 
 FORMAT, VERSION = "dpplearn.Summarizer", 2
 SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name not in ("splitter", "encoder"))
@@ -96,9 +95,6 @@ def load_summarizer(
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
-    seed = settings["random_state"]
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
-        raise ValueError(f"random_state in {path} must be a whole number from 0 to 2^64, found {seed!r:.60}.")
     floats = {name: number(settings[name], name, path) for name in ("budget", "rho", "prior_variance", "bigrams")}
     try:
         return SummarizerSettings(**{**settings, **floats}, splitter=None)

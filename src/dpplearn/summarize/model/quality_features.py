@@ -33,7 +33,7 @@ MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reading(SplitCluster):
+class TfidfCluster(SplitCluster):
     """Sentences with what the features are made of: idf, tf-idf rows, their cosines, and counts in the cluster."""
 
     idf: Idf
@@ -125,7 +125,7 @@ class Feature:
     name : str
         What its columns are called, or begin with.
     values : callable
-        From a `Reading` of a cluster to one number per sentence.
+        From a `TfidfCluster` of a cluster to one number per sentence.
     raw, rank : bool
         A column with the number itself; one with its rank in the cluster, from 0 to 1.
     bins, local_bins : int
@@ -145,7 +145,7 @@ class Feature:
     """
 
     name: str
-    values: Callable[[Reading], Any]
+    values: Callable[[TfidfCluster], Any]
     raw: bool = False
     rank: bool = False
     bins: int = 0
@@ -266,17 +266,17 @@ def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
     return np.asarray(root * y)
 
 
-def words_of_titles(read: Reading) -> FloatArray:
+def words_of_titles(read: TfidfCluster) -> FloatArray:
     titles = {word for document in read.cluster.documents for word in words(document.title or "")}
     return read.share(read.among(titles), BESIDE) if titles else np.zeros(len(read))
 
 
-def repeated_pairs(read: Reading) -> FloatArray:
+def repeated_pairs(read: TfidfCluster) -> FloatArray:
     pairs = read.numbered[0].pairs()
     return pairs.sums(pairs.in_several().astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
 
 
-def like_other_documents(read: Reading) -> FloatArray:
+def like_other_documents(read: TfidfCluster) -> FloatArray:
     """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
     by_word, document = sparse.csc_array(read.phi), read.document_numbers  # sentences come document by document
     holder = document[by_word.indices]
@@ -287,7 +287,7 @@ def like_other_documents(read: Reading) -> FloatArray:
     return ranks(alike, document)
 
 
-def letters_per_word(read: Reading) -> FloatArray:
+def letters_per_word(read: TfidfCluster) -> FloatArray:
     """Drawn to the mean where words are few."""
     found, columns = read.numbered
     letters = found.sums(np.fromiter(map(len, columns), np.float64))
@@ -295,23 +295,23 @@ def letters_per_word(read: Reading) -> FloatArray:
     return (letters + BESIDE * mean) / (read.lengths + BESIDE)
 
 
-def has_brackets(read: Reading) -> list[bool]:
+def has_brackets(read: TfidfCluster) -> list[bool]:
     there = [sign for sign in OPENING_BRACKETS if sign in "".join(read.texts)]
     return [any(map(text.__contains__, there)) for text in read.texts]
 
 
-def toward_the_beginning(read: Reading) -> FloatArray:
+def toward_the_beginning(read: TfidfCluster) -> FloatArray:
     """1 for the first sentence of a document, 0 after the last, as the logarithm of the position goes."""
     position, last = read.in_document
     return np.where(last > 0, 1.0 - np.log(position) / np.log(np.maximum(last, 1.0) + 1.0), 0.0)
 
 
-def among_the_first(read: Reading) -> FloatArray:
+def among_the_first(read: TfidfCluster) -> FloatArray:
     position, last = read.in_document
     return np.where(last > 0, np.exp((1.0 - position) / FIRST), 0.0)
 
 
-def end_of_a_long_document(read: Reading) -> FloatArray:
+def end_of_a_long_document(read: TfidfCluster) -> FloatArray:
     """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
     position, last = read.in_document
     return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(

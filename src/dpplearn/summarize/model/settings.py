@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import check_choice, check_int, check_rho
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import check_decoder
+from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import check_encoder
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
@@ -66,3 +67,12 @@ class SummarizerSettings:
     def sentence_features(self) -> SentenceFeatures:
         """What makes items of clusters for a model with these settings."""
         return SentenceFeatures(self.features, splitter=self.splitter, unit=self.unit, encoder=self.encoder)
+
+
+class Trained(NamedTuple):
+    """What training found, or what a model file keeps of it."""
+
+    features: SentenceFeatures
+    model: ConditionalPredictor
+    language: str | None
+    training: dict[str, Any]

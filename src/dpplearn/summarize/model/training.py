@@ -21,7 +21,6 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
@@ -30,7 +29,7 @@ from dpplearn.summarize.model.features import Featurized, SentenceFeatures, with
 from dpplearn.summarize.model.meaning import Meaning, encode, encoder_name
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.pipeline import TrainingPipeline, instances
-from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
 from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.units import Unit, limit, measured
@@ -45,15 +44,6 @@ PROBES = (  # what encoders and splitters are told apart by
     'Dr. Wu said: "Two boats sank!" Nobody was hurt; 3.5 million had no power.',
     "why?\nbecause the river rose",
 )
-
-
-class Trained(NamedTuple):
-    """What training found, or what a model file keeps of it."""
-
-    features: SentenceFeatures
-    model: ConditionalPredictor
-    language: str | None
-    training: dict[str, Any]
 
 
 class TrainingExample(NamedTuple):

@@ -10,15 +10,15 @@ from dpplearn.summarize.text.characters import BLANK, UNSEEN
 # All that a block can be. Running text is what sentences of a summary are taken from.
 RUNNING = ("paragraph", "item", "quotation")
 _MARGINAL = ("footnote", "formula", "reference")
-KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", *_MARGINAL)
+BLOCK_KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", *_MARGINAL)
 OUTSIDE = ("navigation", "banner")  # no part of the story, nor is anything inside
 WHOLE = ("heading", "row", "code")  # not cut into sentences
 # How a block of its kind begins in plain text, so that a text that lost its blocks is still read as what it was.
-MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
+BLOCK_MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
 
 
 class Block(NamedTuple):
-    """A stretch of text whose line ends are only spaces, `text[start:end]`, and which of `KINDS` it is."""
+    """A stretch of text whose line ends are only spaces, `text[start:end]`, and which of `BLOCK_KINDS` it is."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class Block(NamedTuple):
 class BlockText:
     """A text that is made block by block, as readers of files do.
 
-    Blank lines stand between blocks, and `MARKS` before some; these are no part of the blocks.
+    Blank lines stand between blocks, and `BLOCK_MARKS` before some; these are no part of the blocks.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class BlockText:
         text = text.strip(BLANK) if kind == "code" else " ".join(text.split()).strip(UNSEEN + " ")
         if not text:
             return
-        before = ("\n\n" if self._parts else "") + MARKS.get(kind, "")
+        before = ("\n\n" if self._parts else "") + BLOCK_MARKS.get(kind, "")
         start = self._size + len(before)
         self._parts += (before, text)
         self._size = start + len(text)
@@ -58,9 +58,8 @@ class BlockText:
 
     def extend(self, other: BlockText) -> None:
         """Add the blocks of another text."""
-        text = other.text
         for start, end, kind in other.blocks:
-            self.add(kind, text[start:end])
+            self.add(kind, other.text[start:end])
 
     @property
     def text(self) -> str:
@@ -72,9 +71,9 @@ class BlockText:
 
 
 def check_kind(kind: str) -> str:
-    """One of `KINDS`."""
-    if kind not in KINDS:
-        raise ValueError(f"kind of a block must be one of {', '.join(KINDS)}; found {kind!r}.")
+    """One of `BLOCK_KINDS`."""
+    if kind not in BLOCK_KINDS:
+        raise ValueError(f"kind of a block must be one of {', '.join(BLOCK_KINDS)}; found {kind!r}.")
     return kind
 
 

@@ -17,7 +17,7 @@ Found: TypeAlias = re.Match[str]
 Condition: TypeAlias = Callable[[Found], bool]
 
 
-LISTS = word_lists("cut-words")
+CUT_WORDS = word_lists("cut-words")
 _ENGLISH_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _VERB = re.compile(  # what may well be a finite verb: attended, occurs to nobody else; we use, they also say
     r"\b[a-z]{2,}[^\Weu]ed\b|\b(?:[Ww]e|[Tt]hey|I|[Yy]ou) (?:also )?[a-z]{2,}|\b[a-z]{3,}(?:izes|ifies)\b"
@@ -41,7 +41,7 @@ _BREAK = re.compile(r"[,;:–—]")
 
 def any_of(name: str) -> str:
     """A pattern for one of a list, the longest first."""
-    return f"(?:{'|'.join(sorted(map(re.escape, LISTS[name]), key=lambda one: (-len(one), one)))})"
+    return f"(?:{'|'.join(sorted(map(re.escape, CUT_WORDS[name]), key=lambda one: (-len(one), one)))})"
 
 
 def words_in(text: str) -> list[str]:
@@ -57,7 +57,7 @@ def words_in(text: str) -> list[str]:
 
 def has_any(text: str, *names: str) -> bool:
     """Whether a text has a word of the lists."""
-    return any(word in LISTS[name] for word in words_in(text) for name in names)
+    return any(word in CUT_WORDS[name] for word in words_in(text) for name in names)
 
 
 def has_finite(text: str) -> bool:
@@ -108,7 +108,7 @@ def is_aside(found: Found) -> bool:
     noun, said = next(iter(reversed(words_in(before[-60:]))), ""), words_in(inside)
     if not noun or not said or _FORMULA.search(found.string) or not (before[-1].isalnum() or before[-1] in "%’”"):
         return False
-    if noun in LISTS["governing"] or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
+    if noun in CUT_WORDS["governing"] or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
         return False
     if said[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(said):
         return False
@@ -136,7 +136,7 @@ def opens_clause(found: Found) -> bool:
     first, word = _BREAK.split(_after(found), maxsplit=1)[0], _next(found)
     if not is_clause(first) or re.match(rf"{DAY}|{MONTH}", first):
         return False
-    return not any(word in LISTS[name] for name in ("subordinators", "finite", "no heads"))
+    return not any(word in CUT_WORDS[name] for name in ("subordinators", "finite", "no heads"))
 
 
 def is_said_in_front(found: Found) -> bool:
@@ -161,7 +161,9 @@ def closes_before_verb(found: Found) -> bool:
 def is_subject(before: str) -> bool:
     """Whether a text ends with a subject and no verb: of the sentence, after "In May,", or of what is said."""
     opening, *rest = before.split(",")
-    leads = opening.lower() in LISTS["connectives"] or not LISTS["subordinators"].isdisjoint(words_in(opening)[:1])
+    leads = opening.lower() in CUT_WORDS["connectives"] or not CUT_WORDS["subordinators"].isdisjoint(
+        words_in(opening)[:1]
+    )
     if len(rest) > 1 or (rest and not leads):
         return False
     part = re.split(r"\b(?:that|said|says)\b", (rest or [opening])[-1])[-1]
@@ -180,7 +182,7 @@ def ends_plainly(found: Found) -> bool:
     hanging = re.split(r"\b(?:that|until|when|if|because|whether|although|while|unless|how|why)\b", last)[-1]
     if not is_clause(last) or not is_clause(hanging) or _FORMULA.search(found.string):
         return False
-    if not leading and words_in(before)[0] in LISTS["subordinators"] | {"according"}:
+    if not leading and words_in(before)[0] in CUT_WORDS["subordinators"] | {"according"}:
         return False
     if re.search(r"\b(?:between|both|either|not only|such|so|too|from|and|or|that|more|less|than)$", before.rstrip()):
         return False
@@ -191,7 +193,7 @@ def ends_plainly(found: Found) -> bool:
 def is_second_clause(found: Found) -> bool:
     """A clause with a subject of its own after one that is whole; not the last of several, nor the one of two."""
     before, cut = _before(found), found["cut"]
-    if ("," in before and words_in(before)[0] not in LISTS["subordinators"]) or re.search(r"[;:]", before):
+    if ("," in before and words_in(before)[0] not in CUT_WORDS["subordinators"]) or re.search(r"[;:]", before):
         return False
     of_several = re.search(r"\b(?:others?|latter|second|and so)\b|^; and\b", cut)
     if of_several or re.search(r"\b(?:between|both|one)\b", before):
@@ -202,13 +204,13 @@ def is_second_clause(found: Found) -> bool:
 def leads_in(found: Found) -> bool:
     """A clause or phrase in front of a main clause, whose subject is not told by it."""
     first = _next(found)
-    return opens_clause(found) and first not in LISTS["pointing"] and not first.endswith(("ed", "ing"))
+    return opens_clause(found) and first not in CUT_WORDS["pointing"] and not first.endswith(("ed", "ing"))
 
 
 def is_passing_day(found: Found) -> bool:
     """A day that says when something was, in a sentence that denies nothing; not the news itself, nor one of two."""
     before, whole = _before(found), found.string
-    if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in LISTS["dated"]:
+    if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in CUT_WORDS["dated"]:
         return False
     return is_clause(before) or is_clause(_after(found)[:40])
 
@@ -224,7 +226,7 @@ def is_between(found: Found) -> bool:
     """Between commas after a subject or an auxiliary: not between two clauses."""
     *leading, part = _BREAK.split(_before(found))
     words = words_in(part)
-    if not words or words[-1] in LISTS["auxiliaries"]:
+    if not words or words[-1] in CUT_WORDS["auxiliaries"]:
         return bool(words) and not has_finite(_next(found))
     return has_finite(_next(found)) and not has_finite(part) and not leading
 
@@ -274,10 +276,10 @@ RECENT = r"(?:today|yesterday|(?:this|last) (?:week|month|year))"
 NOTED = r"(?:noted|pointed out)"
 OF_THEM = r"(?:many|most|some|all|both|one|two|three|several|half|part|each) of (?:whom|which)"
 MORE = r"(?:including|such as(?! they\b)|especially|particularly"
-REST = r"\s[^;:()]{3,200}?"
+TO_THE_END = r"\s[^;:()]{3,200}?"
 GOES_ON = r"(?=\s[a-z])"
 RELATIVES = r"(?:who|which|whose)"
-ABOUT = r", (?:an?|the|of|from|who|whose|[a-z]+ing) "  # after an age, what one is or does
+WHO_IS = r", (?:an?|the|of|from|who|whose|[a-z]+ing) "  # after an age, what one is or does
 A_THING = r"(?:an?|the|his|her|its|one of)"
 KNOWN_AS = r"(?:also )?known as|located|based"
 THUS = r"(?:thus |thereby |also |then )?"
@@ -316,18 +318,18 @@ def english_rules() -> tuple[Rule, ...]:
         ("small words", rf"\b{any_of('auxiliaries')}(?P<cut> also)(?= [a-z]+\b)", is_also),
         ("small words", r"(?P<cut> also)(?= (?:be|been|have|had|has|[a-z]+(?:ed|ing|es))\b)", is_also),
         ("small words", r"(?P<cut> in order)(?= to [a-z]+)", is_in_order),
-        ("age", rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9](?:(?={ABOUT})|,{GOES_ON}))", is_age),
+        ("age", rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9](?:(?={WHO_IS})|,{GOES_ON}))", is_age),
     ]
     heavy: list[tuple[str, str, Condition]] = [
         ("relative", rf"(?P<cut>,\s{RELATIVES}\s[^;:()]{{3,160}}?,){GOES_ON}", closes_before_verb),
-        ("relative", rf"(?P<cut>\s?,\s(?:{RELATIVES}|where|{OF_THEM}){REST}){END}", ends_plainly),
+        ("relative", rf"(?P<cut>\s?,\s(?:{RELATIVES}|where|{OF_THEM}){TO_THE_END}){END}", ends_plainly),
         ("apposition", rf"^(?:{NAME} ){{0,4}}{NAME}(?P<cut>, {A_THING} [^,;:()]{{3,90}},){GOES_ON}", is_apposition),
         ("included", rf"(?P<cut>,\s{MORE}|{KNOWN_AS})\s[^,;:()]{{2,90}},){GOES_ON}", closes_before_verb),
         ("included", rf"(?P<cut>\s?,\s{MORE}|as well as|along with|among them)\s[^;:()]{{2,200}}?){END}", ends_plainly),
-        ("participle", rf"(?P<cut>\s?,\s{THUS}{any_of('participles')}{REST}){END}", ends_plainly),
+        ("participle", rf"(?P<cut>\s?,\s{THUS}{any_of('participles')}{TO_THE_END}){END}", ends_plainly),
         ("second clause", rf"(?P<cut>(?:\s?,\sand\s(?:{SUBJECT})\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
         ("in front", rf"^(?P<cut>{any_of('in front')}\s[^,;:()]{{3,120}}, )", leads_in),
-        ("clause", rf"(?P<cut>\s?,\s{any_of('clauses')}{REST}){END}", ends_plainly),
+        ("clause", rf"(?P<cut>\s?,\s{any_of('clauses')}{TO_THE_END}){END}", ends_plainly),
     ]
     return tuple(
         Rule(name, re.compile(pattern), holds, rules is heavy)

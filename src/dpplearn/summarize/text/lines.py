@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from dpplearn.summarize.text.blocks import MARKS, RUNNING, Block
+from dpplearn.summarize.text.blocks import BLOCK_MARKS, RUNNING, Block
 from dpplearn.summarize.text.characters import BLANK, CLOSERS, NOTE, STOPS
 from dpplearn.summarize.text.turns import Turn, find_turns, may_have_turns
 from dpplearn.summarize.text.words import DATES, word_lists, word_set
 
-_BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
+_LIST_MARK = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
 _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
 _RULER = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
 _CELLS = ("\t", "|", ";")
 _CLOSING = CLOSERS + "\"'“«» "
 
-HEADING_WORDS, HEADING_LENGTH = 12, 100
+WORDS_OF_HEADING, HEADING_LENGTH = 12, 100
 _JOINING = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
 _STARTERS = word_lists("abbreviations")["starters"]
 _CALENDAR = DATES | word_set("of the")
@@ -85,26 +85,20 @@ def _with_turns(paragraphs: Iterable[list[_Line]], turns: Iterator[Turn | None])
     for lines in paragraphs:
         group: list[_Line] = []
         for line in lines:
-            turn = next(turns)
-            if turn is None:
-                group.append(line)
-                continue
-            if group:
-                parts.append(group)
-            label = _label(line.text, line.start, turn)
-            parts.append(label)
-            seen = "" if turn.program else line.text[turn.begin :]
-            group = [_line(seen, line.start + turn.begin)] if seen else []
-        if group:
-            parts.append(group)
-    return parts
+            turn, seen = next(turns), line.text
+            if turn is not None:
+                parts += group, _label(line.text, line.start, turn)
+                seen = "" if turn.program else line.text[turn.begin :]
+                group, line = [], _line(seen, line.start + turn.begin) if seen else line
+            group += [line] if seen else []
+        parts.append(group)
+    return [part for part in parts if part]
 
 
 def _label(text: str, start: int, turn: Turn) -> Block:
     """What stands before the words of a turn, as a block."""
-    if turn.program:
-        return Block(start, start + len(text), "banner")
-    return Block(start, start + len(text[: turn.begin].rstrip(BLANK)), "byline")
+    end = len(text if turn.program else text[: turn.begin].rstrip(BLANK))
+    return Block(start, start + end, "banner" if turn.program else "byline")
 
 
 def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
@@ -115,12 +109,11 @@ def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
     found: list[Block] = []
     for block in blocks:
         turn = next(turns) if block.kind in RUNNING else None
-        if turn is None:
+        if turn is not None:
+            found.append(_label(text[block.start : block.end], block.start, turn))
+            block = block._replace(start=block.end if turn.program else block.start + turn.begin)
+        if turn is None or block.start < block.end:
             found.append(block)
-            continue
-        found.append(_label(text[block.start : block.end], block.start, turn))
-        if not turn.program and block.start + turn.begin < block.end:
-            found.append(block._replace(start=block.start + turn.begin))
     return found
 
 
@@ -142,7 +135,7 @@ def _line(seen: str, start: int) -> _Line:
     end, closed = start + len(seen), is_closed(seen)
     if seen[0].isalpha() and seen[1:2] != ")":  # most lines: no mark begins so
         return _Line(start, end, seen, start, start, closed)
-    bullet, hashes = _BULLET.match(seen), _HASHES.match(seen)
+    bullet, hashes = _LIST_MARK.match(seen), _HASHES.match(seen)
     marks = [start + (match.end() if match else 0) for match in (bullet, hashes)]
     return _Line(start, end, seen, marks[0], marks[1], closed)
 
@@ -206,7 +199,9 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
         if alone and len(lines) > 1 and _is_row(lines, begin):
             start, kind = first.start, "row"
         opening = first.text[:2]
-        if opening in (MARKS["row"], "|-", "|:", "||") or (opening == MARKS["quotation"] and len(first.text) > 2):
+        if opening in (BLOCK_MARKS["row"], "|-", "|:", "||") or (
+            opening == BLOCK_MARKS["quotation"] and len(first.text) > 2
+        ):
             start += 2
             kind = "row" if opening[0] == "|" else "quotation"
         found.append(Block(start, last.end, kind))
@@ -278,7 +273,7 @@ def _stands_alone(line: _Line, below: _Line, width: int) -> bool:
     """Whether the first line of a block is a heading with its text right under it."""
     if line.hashes > line.start or _RULER.match(line.text) or _RULER.match(below.text):
         return True
-    words = line.text.split()[: HEADING_WORDS + 1]
+    words = line.text.split()[: WORDS_OF_HEADING + 1]
     if line.closed or len(words) > 8 or line.length > 60 or line.text[-1] in ",;:-–—" or below.text[0].islower():
         return False
     if words[-1].lower() in _JOINING:
@@ -306,10 +301,10 @@ def _kind_alone(lines: list[_Line], i: int, width: int) -> str:
         return "byline"
     if line.closed or line.length > HEADING_LENGTH or line.text[-1] in ':,;"”':
         return "paragraph"
-    words = line.text.split(None, HEADING_WORDS + 1)
+    words = line.text.split(None, WORDS_OF_HEADING + 1)
     short = HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3
     # "Two men died. Three lived": sentences, whatever the last one ends in
-    heading = len(words) <= HEADING_WORDS and line.length <= short and not _INNER_END.search(line.text)
+    heading = len(words) <= WORDS_OF_HEADING and line.length <= short and not _INNER_END.search(line.text)
     return "heading" if heading else "paragraph"
 
 

@@ -21,12 +21,12 @@ BRACKETS = 10  # in each other: those inside are text. The parser's time grows b
 _IMAGES = re.compile(r"(?:!\[){9,}")  # a run of what opens images, each of which the parser would try
 _MANY_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
 _QUOTES = re.compile(r"^[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*){5,}>", re.MULTILINE)  # at the head of a line
-_HEAD = re.compile(r"(?:[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*)*>)?")
-_ENDS = 5  # of quotations without a blank line between them
-_RULE = re.compile(r"[> \t]*\|?[ \t]*:?-[-:| \t]*\|[-:| \t]*")  # the second line of a table
+_LINE_HEAD = re.compile(r"(?:[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*)*>)?")
+_MOST_ENDS = 5  # of quotations without a blank line between them
+_TABLE_RULE = re.compile(r"[> \t]*\|?[ \t]*:?-[-:| \t]*\|[-:| \t]*")  # the second line of a table
 _MISSING = 10  # cells that rows of a table may lack, and one more for every four of its characters
 _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
-_NOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
 _TASK = re.compile(r"^\s*(?:\[[ xX]\]\s+|\[![A-Za-z]{3,20}\][+-]?\s*)")  # [x] of a task, [!NOTE] of a quotation
 _SETTINGS = re.compile(
     r"\ufeff?(?:---[ \t]*\r?\n[A-Za-z][\w-]{0,40}:[ \t\r\n]|\+\+\+[ \t]*\r?\n[A-Za-z][\w-]{0,40} ?=)"
@@ -117,14 +117,14 @@ def _bounded(source: str) -> str:
         if not line.strip():
             depth = ends = columns = lacking = 0
         else:
-            before, depth = depth, _HEAD.match(line)[0].count(">")  # type: ignore[index]  # it matches nothing, too
+            before, depth = depth, _LINE_HEAD.match(line)[0].count(">")  # type: ignore[index]  # it matches nothing, too
             ends += depth < before
             size += len(line)
             lacking += max(columns - 1 - line.count("|"), 0)
-            if ends > _ENDS or lacking > _MISSING + size // 4:
+            if ends > _MOST_ENDS or lacking > _MISSING + size // 4:
                 found.append("")
                 ends = columns = lacking = 0
-            if not columns and _RULE.fullmatch(line.rstrip()):
+            if not columns and _TABLE_RULE.fullmatch(line.rstrip()):
                 columns, size = line.count("|") + 1, 2 * len(line)
         found.append(line)
     return "\n".join(found)
@@ -158,9 +158,9 @@ def _told(inline: Token, top: bool) -> str:
     head = next(token for token in kept if token.content.strip())
     if head.type == "text" and not top:
         head.content = _TASK.sub("", head.content)
-    note = _NOTE.match(head.content)
+    note = _FOOTNOTE.match(head.content)
     for token in kept:
-        token.content = _NOTE.sub("", token.content) if token.type == "text" else token.content
+        token.content = _FOOTNOTE.sub("", token.content) if token.type == "text" else token.content
     if note and note[1]:
         return "figcaption"
     if _DIRECTIVE.match(said):

@@ -79,7 +79,7 @@ def _opens_story(rest: str) -> bool:
 
 _INITIALS = re.compile(r"\(?[A-Za-z]{1,4}[/-][A-Za-z]{1,4}(?:[/-][A-Za-z]{1,4})?\)?$|\([a-z]{2,4}\)$|[a-z]{2,3}$")
 _END = re.compile(r"(?:-+ ?30 ?-+|#+|\(?END(?:IT)?\)?|\(?MORE\)?)$", re.IGNORECASE)
-_NOTICE = re.compile(
+_DESK_NOTICE = re.compile(
     r"\(?(?:STORY CAN END HERE|OPTIONAL (?:TRIM|MATERIAL|CUT|ADD)|(?:BEGIN|END) OPTIONAL)"
     r"|\(?(?:Eds?|EDS?|Editors?|EDITORS?):|c\. ?(?:19|20)[0-9]{2}\b|(?:©|\(c\)) ?(?:19|20)[0-9]{2}\b"
     r"|[A-Z]{2,4}-(?:[A-Z]{2,4}-)?[0-9]{2}-[0-9]{2}-[0-9]{2}\b|[_*=-]{2,}$"
@@ -94,7 +94,7 @@ def is_notice(line: str) -> bool:
     >>> [is_notice(line) for line in ("AP-NY-10-16-98 0240EDT", "(STORY CAN END HERE)", "It rained.")]
     [True, True, False]
     """
-    return len(line) <= 160 and _NOTICE.match(line) is not None
+    return len(line) <= 160 and _DESK_NOTICE.match(line) is not None
 
 
 def is_signature(line: str) -> bool:

@@ -35,7 +35,7 @@ _PART = re.compile(r"[a-z]+")
 _LINKED = 0.8  # share of its characters in links from which on a short block only leads elsewhere
 _LONGEST_BYLINE = 200
 _STORY = 0.25  # share of a page's paragraphs that must be left as its story
-_ENOUGH = 400  # characters that are a story however many readers comment on it
+_A_STORY = 400  # characters that are a story however many readers comment on it
 _NOTE_MARK = re.compile(r"\s*\[[^\[\]]{1,30}\]\s*")  # a note's number, [citation needed]
 
 # Comments and what is no text, to be left out; declarations; and tags, with attributes as the HTML standard reads them.
@@ -84,12 +84,12 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
     return reader.made, reader.titles.get("title") or reader.titles.get("h1")
 
 
-def page_blocks(source: str) -> list[tuple[str, str]]:
+def html_blocks(source: str) -> list[tuple[str, str]]:
     """Kinds and texts of the blocks of a page inside another file; its title, where it stands there, is a heading.
 
     Examples
     --------
-    >>> page_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>")
+    >>> html_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>")
     [('heading', 'One'), ('paragraph', 'It rained.'), ('item', 'Wet')]
     """
     page, title = read_html(source)
@@ -161,7 +161,7 @@ class _Reader:
     @property
     def has_story(self) -> bool:
         """Whether enough of the page is left as what it tells."""
-        heard = self.kept > min(_STORY * (self.kept + self.commented), _ENOUGH)
+        heard = self.kept > min(_STORY * (self.kept + self.commented), _A_STORY)
         return self.kept > _STORY * (self.kept + self.passed) and (heard or not self.comments)
 
     def walk(self, root: Any) -> None:
@@ -290,11 +290,13 @@ def _words(node: Any) -> frozenset[str]:
     given = node.attributes
     if not given:
         return frozenset()
-    return _split(node.tag, tuple((given.get(name) or "")[:400] for name in ("class", "id", "role", "itemprop", "rel")))
+    return _split_names(
+        node.tag, tuple((given.get(name) or "")[:400] for name in ("class", "id", "role", "itemprop", "rel"))
+    )
 
 
 @lru_cache(1_000)
-def _split(tag: str, values: tuple[str, ...]) -> frozenset[str]:
+def _split_names(tag: str, values: tuple[str, ...]) -> frozenset[str]:
     """The words of names, and every two of them in a row as one.
 
     The id of a section without a class is what its heading says, as programs that make documentation write it.

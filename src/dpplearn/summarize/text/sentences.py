@@ -22,7 +22,7 @@ _NO_END = DATES.union(*(_ABBR[name] for name in ("titles", "never", "numbered", 
 
 _BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
 _STOPS = re.escape(SPACED + ALWAYS)
-_STOP = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
+_STOP_RUN = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
 # The only ones of an ASCII text, in which they are found in half the time; before these none ends a sentence.
 _ASCII_STOP = re.compile("[.!?]++(?![a-z0-9])")
 _SPACE = re.compile(r"\s+")
@@ -106,7 +106,7 @@ def _ends(text: str, block: Block) -> Iterator[int]:
     low, high, kind = block
     if kind not in WHOLE:
         view, done = None, low
-        for match in (_ASCII_STOP if text.isascii() else _STOP).finditer(text, low, high):
+        for match in (_ASCII_STOP if text.isascii() else _STOP_RUN).finditer(text, low, high):
             start, stop = match.span()
             if stop >= high:
                 break
@@ -234,9 +234,7 @@ class _View:
     def before(self, start: int) -> str:
         """The word that a stop follows."""
         near = self.text[max(self.low, start - 40) : start]
-        if not near or near[-1].isspace():
-            return ""
-        return near.split()[-1].lstrip(OPENERS + EITHER + DASHES + ".…/")
+        return "" if not near or near[-1].isspace() else near.split()[-1].lstrip(OPENERS + EITHER + DASHES + ".…/")
 
     def begins(self, start: int, stop: int, following: int, quoted: bool, always: bool) -> bool:
         """Whether a new sentence begins at `following`, after white space."""
@@ -318,8 +316,8 @@ class _View:
     def is_ordinal(self, start: int, after: str) -> bool:
         """Whether a number is the German "20.", by the word before it: in der 20. Kalenderwoche."""
         previous = self.text[max(self.low, start - 12) : start].split()[-1:]
-        begins = after in _ABBR["starters"] or after in _ABBR["foreign starters"]
-        return bool(previous) and previous[0] in _ABBR["before ordinals"] and not begins
+        begins = after in _ABBR["starters"] | _ABBR["foreign starters"]
+        return not begins and not _ABBR["before ordinals"].isdisjoint(previous)
 
     def is_code(self, start: int) -> bool:
         """Whether the next word is made of capitals and figures, as in "no. CC/2023/17"."""

@@ -20,19 +20,20 @@ from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import DATES, SINGLE, word_lists, words
 
-_LISTED = word_lists("sentence-words")
+_SETS = word_lists("sentence-words")
 _SMALL_ENGLISH = word_lists("small-words")["English"]
 _NUMBERED = word_lists("abbreviations")["numbered"]
-_COURTESY_HEADS = frozenset(phrase.split()[0] for phrase in _LISTED["courtesies"]) | _LISTED["interjections"]
+_ORDERS = _SETS["imperatives"] | _SETS["reader"]
+_COURTESY_HEADS = frozenset(phrase.split()[0] for phrase in _SETS["courtesies"]) | _SETS["interjections"]
 _LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
-LEAST = 8  # words of a sentence that is chosen by itself
+FEWEST_ALONE = 8  # words of a sentence that is chosen by itself
 _CLIPPED = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
     r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
     r"|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
     r"|[A-Z][\w .]{0,24}+:\s+(?=\S+\s+\S+\s)"
 )
-_CAPTION = re.compile(
+_CAPTIONED = re.compile(
     r"(?:fig(?:ure)?|tab(?:le)?|box|chart|plate|map|algorithm|listing)\b\.? ?[0-9A-Z]{1,4}(?:\.[0-9]+)?\s*[:.|–—-]"
     r"|(?:photo(?:graph)?|image|picture|credit|source|foto|image|bild|abb(?:ildung)?|obr|εικόνα)\b[^:]{0,20}:",
     re.IGNORECASE,
@@ -44,7 +45,7 @@ _FILED_UNDER = re.compile(
 )
 _ALL_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
-_ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
+_WEB_ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
 _FIGURE = re.compile(r"\S*[0-9]\S*")
 _IDEOGRAPH = re.compile(f"[{SINGLE}]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -67,7 +68,8 @@ _EAST_VERB = re.compile(
 def is_furniture(text: str) -> bool:
     """Whether a piece has words that pages and programs say of themselves."""
     lower = text.lower()
-    return any(phrase in lower and re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in _LISTED["furniture"])
+    phrases = [phrase for phrase in _SETS["furniture"] if phrase in lower]
+    return any(re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in phrases)
 
 
 def _clipped(text: str) -> str:
@@ -91,14 +93,34 @@ class _Look:
         self.east = east or (not body.isascii() and _HANGUL.search(body) is not None)
         # without the danda as some type it, and without addresses
         plain = body.rstrip("| ") if self.closed else body
-        self.plain = plain = _ADDRESS.sub("", plain) if any(sign in plain for sign in ("@", "http", "www.")) else plain
-        first = _ALL_LETTERS.search(plain)
-        self.other = not self.east and first is not None and first[0][0].lower() > "\u0370"  # not Latin, with spaces
+        has_address = "@" in plain or "http" in plain or "www." in plain
+        self.plain = _WEB_ADDRESS.sub("", plain) if has_address else plain
+
+    @property
+    def other(self) -> bool:
+        """Whether it is in another script than Latin, with spaces."""
+        first = None if self.east else _ALL_LETTERS.search(self.plain)
+        return first is not None and first[0][0].lower() > "\u0370"
 
     @property
     def letters(self) -> float:
         """Share of letters and figures in what is no space."""
         return sum(map(str.isalnum, self.plain)) / max(len("".join(self.plain.split())), 1)
+
+    @property
+    def capitals(self) -> float:
+        """Share of the words after the first that begin with a capital; 0 where all is in capitals."""
+        cased = [word[0] for word in _ALL_LETTERS.findall(self.plain) if word[0].isupper() or word[0].islower()]
+        return 0.0 if self.plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
+
+    @property
+    def figures(self) -> float:
+        """Share of the words that have a figure."""
+        return len(_FIGURE.findall(self.plain)) / max(len(self.plain.split()), 1)
+
+    @property
+    def signs(self) -> int:
+        return len(_SIGNS.findall(self.plain))
 
     def read(self) -> _Look:
         """Look at the words, too."""
@@ -107,19 +129,14 @@ class _Look:
         self.first = said[0] if said and not plain[:1].isdigit() else ""
         self.asked = self.closed and self.last in "?؟？;\u037e"
         self.small = plain.lstrip("\"'“«(")[:1].islower()
-        self.english, self.subject = (not known.isdisjoint(said) for known in (_SMALL_ENGLISH, _LISTED["subjects"]))
+        self.english, self.subject = (not known.isdisjoint(said) for known in (_SMALL_ENGLISH, _SETS["subjects"]))
         self.has_colon = ": " in body[:-1]  # in no time of day
-        cased = [word[0] for word in _ALL_LETTERS.findall(plain) if word[0].isupper() or word[0].islower()]
-        # shares of the words: that begin with a capital, after the first; that have a figure
-        self.capitals = 0.0 if plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
-        self.figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
-        self.signs = len(_SIGNS.findall(plain))
-        heads = _LISTED["list heads"]  # it announces a list: "Nine ways to tie a knot"
-        self.is_list_head = not heads.isdisjoint(said[:4]) and self.first in heads | _LISTED["numbers"] | {""}
+        heads = _SETS["list heads"]  # it announces a list: "Nine ways to tie a knot"
+        self.is_list_head = not heads.isdisjoint(said[:4]) and self.first in heads | _SETS["numbers"] | {""}
         # how many words are surely verbs; whether one may be finite, or has the ending of the past, as participles do
         pairs = [*pairwise(["", *said])]
-        self.verb = sum("n't" in b or (b in _LISTED["verbs"] and not _is_noun_phrase(a, b)) for a, b in pairs)
-        self.maybe = any(b in _LISTED["weak verbs"] and a != "to" for a, b in pairs[1:]) or (
+        self.verb = sum("n't" in b or (b in _SETS["verbs"] and not _is_noun_phrase(a, b)) for a, b in pairs)
+        self.maybe = any(b in _SETS["weak verbs"] and a != "to" for a, b in pairs[1:]) or (
             not self.english and any(map(_FINITE.search, said[1:] or said))
         )
         self.past = any(word.endswith("ed") and _PAST.match(word) for word in said)
@@ -129,8 +146,8 @@ class _Look:
 def _is_noun_phrase(before: str, word: str) -> bool:
     """Whether what could be a finite verb is none after this word: "of broken parts", "things to do"."""
     if before == "to":
-        return word in _LISTED["infinitives"]
-    return word in _LISTED["participles"] and before in _LISTED["before nouns"]
+        return word in _SETS["infinitives"]
+    return word in _SETS["participles"] and before in _SETS["before nouns"]
 
 
 def is_sentence(text: str, among: bool = False) -> bool:
@@ -145,7 +162,7 @@ def is_sentence(text: str, among: bool = False) -> bool:
     """
     if "[" in text:
         text = NOTE.sub("", text)
-    if _FILED_UNDER.match(text) or _CAPTION.match(text):
+    if _FILED_UNDER.match(text) or _CAPTIONED.match(text):
         return False
     look, furniture = _Look(text), is_furniture(text)
     n, closed = look.n, look.closed
@@ -168,15 +185,15 @@ def _is_short_sentence(look: _Look, among: bool) -> bool:
     if _ANSWER.match(look.body):
         return n > 3 and verb > 1
     if look.asked or (among and n > 2):
-        return not (first in _LISTED["starters"] and look.words[1:2] == ["to"])
-    if first in _LISTED["starters"] and not (look.subject and "," in look.body):  # "What to expect."
+        return not (first in _SETS["starters"] and look.words[1:2] == ["to"])
+    if first in _SETS["starters"] and not (look.subject and "," in look.body):  # "What to expect."
         return verb > 1 and some
     if look.is_list_head:
         return False
-    if verb or first in _LISTED["imperatives"]:
+    if verb or first in _SETS["imperatives"]:
         return True
     maybe = look.maybe or look.past
-    if first in _LISTED["prepositions"] and not (maybe or some):
+    if first in _SETS["prepositions"] and not (maybe or some):
         return False
     plain = look.capitals <= 0.5 and look.figures <= 0.3 and look.signs <= 2 * some and not look.has_colon
     if maybe or look.other:
@@ -187,20 +204,16 @@ def _is_short_sentence(look: _Look, among: bool) -> bool:
 def _is_line(look: _Look) -> bool:
     """Without a stop: what people type, and headlines that say what happened."""
     n, verb, first = look.n, look.verb, look.first
-    if (
-        n < 3
-        or look.is_list_head
-        or (first in _LISTED["starters"] and verb < 2)
-        or look.words[-1:] in (["and"], ["or"])
-    ):
+    if n < 3 or look.is_list_head or (first in _SETS["starters"] and verb < 2) or look.words[-1:] in (["and"], ["or"]):
         return False
-    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > 2 * (verb > 0 and n >= LEAST) or look.last in ";、":
+    most_signs = 2 if verb and n >= FEWEST_ALONE else 0
+    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > most_signs or look.last in ";、":
         return False
     if look.last in ":：" or look.has_colon:
         return verb > 0 and (look.subject or n > 5)
     if verb or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
         return n > 3 or look.subject or look.small
-    if first in _LISTED["prepositions"] and n < LEAST:
+    if first in _SETS["prepositions"] and n < FEWEST_ALONE:
         return False
     return (look.maybe and not (look.small and "," in look.body) and n > 3 - look.small) or (look.other and n > 3)
 
@@ -213,12 +226,18 @@ def may_state(text: str) -> bool:
     >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
     [False, True, False]
     """
+    if len(text.split()) < 4 or text[0].islower() or text.isupper():
+        return False
     look = _Look(text).read()
-    if len(text.split()) < 4 or text[0].islower() or text.isupper() or look.asked or look.is_list_head:
+    if (
+        look.asked
+        or look.is_list_head
+        or look.first in _SETS["starters"] | _SETS["list heads"]
+        or ":" in look.body
+        or _CAPTIONED.match(text)
+    ):
         return False
-    if look.first in _LISTED["starters"] | _LISTED["list heads"] or ":" in look.body or _CAPTION.match(text):
-        return False
-    if look.first in _LISTED["prepositions"] and not (look.verb or look.maybe or look.past):
+    if look.first in _SETS["prepositions"] and not (look.verb or look.maybe or look.past):
         return False
     return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
 
@@ -241,15 +260,15 @@ def is_courtesy(text: str) -> bool:
     if wordy and ":" not in text[:120]:
         return False
     said = [word.replace("’", "'") for word in _POLITE.findall(_PICTURE.sub("", text[:120].lower()))]
-    if said[1:2] == [":"] and said[0] in _LISTED["page labels"]:
+    if said[1:2] == [":"] and said[0] in _SETS["page labels"]:
         return True
     return not wordy and _greets(said)
 
 
 def _greets(said: Sequence[str]) -> bool:
     """Whether words begin with a courtesy, perhaps after an interjection."""
-    for at in range(2 if said and said[0] in _LISTED["interjections"] else 1):
-        if any(" ".join(said[at : at + k]) in _LISTED["courtesies"] for k in (1, 2, 3, 4)):
+    for at in range(2 if said and said[0] in _SETS["interjections"] else 1):
+        if any(" ".join(said[at : at + k]) in _SETS["courtesies"] for k in (1, 2, 3, 4)):
             return said[at : at + 2] != ["thanks", "to"]
     return False
 
@@ -283,6 +302,8 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
+_PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
+_PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
 
@@ -301,9 +322,9 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     if quotation:
         return quotation
     n, last = count_words(text), text.rstrip("\"”»’') ")[-1:]
-    if n < 2 * LEAST and not text.isascii() and _IDEOGRAPH.search(text):
+    if n < 2 * FEWEST_ALONE and not text.isascii() and _IDEOGRAPH.search(text):
         n = (n + 1) // 2  # a word has about two characters
-    if n < LEAST:
+    if n < FEWEST_ALONE:
         return Lack.SHORT
     if last in "?？؟;\u037e" and is_closed(text):
         return Lack.QUESTION
@@ -312,14 +333,14 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     said = _parts(text)
     if not said:
         return Lack.NO_VERB
-    if _ANSWER.match(text) or (said[0] in _LISTED["interjections"] and text[len(said[0]) :][:1] == ","):
+    if _ANSWER.match(text) or (said[0] in _SETS["interjections"] and text[len(said[0]) :][:1] == ","):
         return Lack.ANSWER
     if language == "English":
         if said[0] in _COURTESY_HEADS and _greets(said):
             return Lack.ANSWER
         if _instructs(text, said):
             return Lack.INSTRUCTION
-        if _LISTED["verbs"].isdisjoint(said) and "n't" not in text:
+        if _SETS["verbs"].isdisjoint(said) and "n't" not in text:
             look = _Look(text).read()
             if look.english and not (look.verb or look.maybe or look.past):
                 return Lack.NO_VERB
@@ -328,14 +349,9 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
 
 def _instructs(text: str, said: Sequence[str]) -> bool:
     """Whether a sentence tells its reader to do something: "Open the settings", "Note that", "To install it, run"."""
-    first = said[0]
-    if first == "please" or (_instructing(first) and said[1:2] and said[1] in _LISTED["after imperatives"]):
+    if said[0] == "please" or (said[0] in _ORDERS and not _SETS["after imperatives"].isdisjoint(said[1:2])):
         return True
-    return first in ("to", "if") and _instructing(text.partition(", ")[2][:20].split(" ", 1)[0])
-
-
-def _instructing(word: str) -> bool:
-    return word in _LISTED["imperatives"] or word in _LISTED["reader"]
+    return said[0] in ("to", "if") and text.partition(", ")[2][:20].split(" ", 1)[0] in _ORDERS
 
 
 def _quotation(text: str) -> Lack | None:
@@ -344,15 +360,14 @@ def _quotation(text: str) -> Lack | None:
         return None
     if len(_MARK.findall(text)) % 2:
         return Lack.QUOTATION
-    spans = [found.span() for found in _QUOTE.finditer(text)]
-    quoted = [text[start:end] for start, end in spans]
+    quoted = [found[0] for found in _QUOTE.finditer(text)]
     if max((count_words(one) for one in quoted), default=0) <= _SCARE:
         return None
     if 5 * sum(map(len, quoted)) > 3 * len(text):
         return Lack.QUOTATION
     outside = _QUOTE.sub(" , ", text)
     cased = any(map(str.isupper, outside))
-    small = _SMALL_ENGLISH | _LISTED["prepositions"] | _LISTED["starters"]
+    small = _SMALL_ENGLISH | _SETS["prepositions"] | _SETS["starters"]
     named = any(found[0].split()[0].lower() not in small for found in _FULL_NAME.finditer(outside))
     return Lack.QUOTATION if cased and not named else None
 
@@ -371,7 +386,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     if language is None or language not in lists:
         return False
     if text[:1].islower():  # spoken or a note, where "so" and "and" say little
-        return text.split(" ", 1)[0] in _LISTED["halves"]
+        return text.split(" ", 1)[0] in _SETS["halves"]
     parts = _parts(text) if said is None else said
     saying = lists[f"{language} said"]
     if parts and (parts[-1] in saying):  # "..., he said."
@@ -391,23 +406,21 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
     if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
         return True
-    return language == "English" and (
-        _points_back(parts) or (not _PRONOUNS.isdisjoint(parts) and _has_loose_pronoun(text))
-    )
+    return language == "English" and (_points_back(parts) or _has_loose_pronoun(text, parts))
 
 
 def _points_back(parts: list[str]) -> bool:
     """Whether an English sentence begins with "the move", "the two men": a thing that was told before."""
     if parts[:1] != ["the"] or len(parts) < 3:
         return "latter" in parts and parts[max(parts.index("latter") - 1, 0)] == "the"
-    at = 2 if parts[1] in _LISTED["counts"] else 1
+    at = 2 if parts[1] in _SETS["counts"] else 1
     after = parts[at + 1 : at + 2]
-    return parts[at] in _LISTED["told before"] and not (after and after[0] in _LISTED["complements"])
+    return parts[at] in _SETS["told before"] and not (after and after[0] in _SETS["complements"])
 
 
-def _has_loose_pronoun(text: str) -> bool:
+def _has_loose_pronoun(text: str, parts: list[str]) -> bool:
     """Whether the first "he", "she", "they" of a sentence stands before any name or noun that could explain it."""
-    found = _PRONOUN.search(text)
+    found = None if _PRONOUNS.isdisjoint(parts) else _PRONOUN.search(text)
     if found is None:
         return False
     before = text[: found.start()]
@@ -415,14 +428,10 @@ def _has_loose_pronoun(text: str) -> bool:
     if any(name.lower() not in DATES and name != "The" for name in names):
         return False
     said = _parts(before)
-    if said and said[0] in _LISTED["openings"]:  # "After the match, he": what stands in front explains nothing
+    if not _SETS["openings"].isdisjoint(said[:1]):  # "After the match, he": what stands in front explains nothing
         said = _parts(before.partition(",")[2])
-    small = _SMALL_ENGLISH | _LISTED["openings"] | _LISTED["subjects"] | _LISTED["verbs"]
+    small = _SMALL_ENGLISH | _SETS["openings"] | _SETS["subjects"] | _SETS["verbs"]
     return all(word in small or len(word) < 3 for word in said)
-
-
-_PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
-_PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
 
 
 def _parts(text: str) -> list[str]:

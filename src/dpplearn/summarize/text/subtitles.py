@@ -15,12 +15,12 @@ _CUE_TIME = r"(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}[,.][0-9]{1,3}"
 _TIMES = re.compile(rf"\s*({_CUE_TIME})\s*-->\s*({_CUE_TIME})[^\n]*")
 # Files of subtitles begin so: a head of WebVTT, or the number and times of a cue.
 SUBTITLES = re.compile(rf"\s*(?:WEBVTT\b|[0-9]{{1,6}}[ \t]*\r?\n{_CUE_TIME}[ \t]*-->)")
-_TAG = re.compile(r"</?[A-Za-z0-9][^<>\n]{0,200}>|\{\\?[A-Za-z][^{}\n]{0,60}\}")
+_STYLE_TAG = re.compile(r"</?[A-Za-z0-9][^<>\n]{0,200}>|\{\\?[A-Za-z][^{}\n]{0,60}\}")
 _SOUND = re.compile(r"\[[^\[\]]{0,200}\]|（[^（）]{0,200}）|【[^【】]{0,200}】")
 _WHOLE = re.compile(r"[-–—‐>»\s]*\([^()]{0,200}\)\s*:?$")  # (sounds) on a line of their own
 _SPEAKER = re.compile(r"[-–—‐]\s?(?=\S)|>>+\s*")  # who speaks changes
 _SONG = re.compile(r"[♪♫♬♩]")
-_CREDIT = re.compile(
+_CREDITED = re.compile(
     r"www\.|https?://|\b(?:sub(?:title)?s?|caption(?:s|ing|ed)?|sync(?:ed|hroni[sz]ed)?|transcri(?:pt|bed)|untertitel|"
     r"sous-titr\w+|subtítulos|sottotitoli|ondertiteling|titulky)\b.{0,30}\b(?:by|von|par|por|di|door|od|:)",
     re.IGNORECASE,
@@ -51,7 +51,7 @@ def read_subtitles(source: str) -> BlockText:
         if cue.start - before > PAUSE:
             made.add("paragraph", held)
             held = ""
-        if any(map(_CREDIT.search, cue.lines)):
+        if any(map(_CREDITED.search, cue.lines)):
             continue
         spoken = tuple(map(_said, cue.lines))
         for said in spoken:
@@ -92,7 +92,7 @@ def _seconds(clock: str) -> float:
 
 def _said(line: str) -> str:
     """The words of a line."""
-    line = html.unescape(_TAG.sub("", line)).strip()
+    line = html.unescape(_STYLE_TAG.sub("", line)).strip()
     if _SONG.search(line) or _WHOLE.match(line):
         return ""
     speaker = _SPEAKER.match(line)

@@ -36,7 +36,7 @@ _NAME_FIRST = re.compile(
     rf"(?P<name>{_NAME})(?:[\s,–—-]*+[\[(]\s?{_STAMP}\s?[\])]\s*:?|(?:,|\s[-–—|])?\s++{_STAMP}\s*(?::|$))\s*"
 )
 _NICK = re.compile(rf"<(?P<name>{_NAME})>\s+")
-_NAMED = re.compile(rf"(?P<name>{_NAME})\s?[:：](?:\s+|$)")
+_NAME_AND_COLON = re.compile(rf"(?P<name>{_NAME})\s?[:：](?:\s+|$)")
 # Sounds and what a program shows instead of a picture, before the words: [laughter], (coughs), <Media omitted>
 _SOUNDS = re.compile(r"(?:(?:\[[^\[\]\n]{1,60}\]|\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)[.,:]?\s*)++")
 _OF_PROGRAM = re.compile(r"(?:\*{1,3}|-->|<--|-!-|==|--)\s")
@@ -132,7 +132,7 @@ def _nick_turns(lines: Sequence[str]) -> list[Turn | None] | None:
 
 def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:
     """Turns that begin with a name and a colon: two names that come again, in a third of the lines or paragraphs."""
-    named = (_NAMED.match(line) if _COLON.search(line, 0, _NAME_LENGTH) else None for line in lines)
+    named = (_NAME_AND_COLON.match(line) if _COLON.search(line, 0, _NAME_LENGTH) else None for line in lines)
     matches = [match if match and _is_name(match["name"]) else None for match in named]
     times = Counter(match["name"] for match in matches if match)
     again = {name for name, number in times.items() if number > 1}

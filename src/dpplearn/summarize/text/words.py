@@ -38,7 +38,7 @@ def _pattern(letter: str, part: str) -> str:
 
 _ASCII_WORD = re.compile(_pattern("[a-z]", "[a-z0-9]"), re.ASCII)
 _LETTER, _WORD_PART = rf"[^\W\d{SINGLE}]", rf"(?:[^\W{SINGLE}]++|[{_MARKS}]++)"
-_WORD = re.compile(
+_ANY_WORD = re.compile(
     rf"(?=[\w{_MARKS}{SINGLE}])"  # most characters between words are told by one look
     rf"(?:{_pattern(_LETTER, _WORD_PART)}|[{SINGLE}]|{_WORD_PART}++(?:'{_WORD_PART}++)*+)"
 )
@@ -72,7 +72,7 @@ def _read(text: str) -> tuple[str, ...]:
     """The words of a text, or of a part of one between white space: no word has any inside."""
     pattern = _ASCII_WORD
     if not text.isascii():
-        text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _WORD
+        text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _ANY_WORD
     if not text.isprintable():
         text = _DROPPED.sub("", text)
     text = text.lower()

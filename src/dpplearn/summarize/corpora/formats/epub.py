@@ -10,7 +10,7 @@ from dpplearn._io.encoding import check_charset, to_text
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.packages import Package, tags
 from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.page import page_blocks
+from dpplearn.summarize.text.page import html_blocks
 from dpplearn.summarize.text.words import word_set
 
 _ENCODING = re.compile(rb"<\?xml[^<>]{0,100}encoding=[\"']([A-Za-z0-9_.:-]{1,40})")
@@ -141,7 +141,7 @@ def read_page(data: bytes, place: object) -> tuple[BlockText, bool]:
     encoding = None if declared is None else check_charset(declared[1].decode("ascii"), str(place))
     source = to_text(data, str(place), encoding, fallback="latin-1")
     source, made = without_head(source), BlockText()
-    for kind, text in page_blocks(source):
+    for kind, text in html_blocks(source):
         made.add(kind, text)
     typed = " ".join(_TYPED.findall(source[:2_000])).lower().split()
     return made, not _LEADING.isdisjoint(typed) and len(made.text.split()) <= _LONGEST_MATTER

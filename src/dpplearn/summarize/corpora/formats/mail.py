@@ -16,7 +16,7 @@ from dpplearn.summarize.corpora.formats.apart import DocumentFile
 from dpplearn.summarize.corpora.formats.replies import own_html, own_text
 from dpplearn.summarize.corpora.source import say_of_file
 from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.page import page_blocks
+from dpplearn.summarize.text.page import html_blocks
 
 _START = re.compile(rb"^From [^\r\n]{0,300}[0-9]{4}[^\r\n]{0,40}\r?\n", re.MULTILINE)
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -75,7 +75,7 @@ def read_message(data: bytes, name: str, place: object) -> Document:
     title = _REPLY.sub("", title, count=1) if title and _REPLY.match(title) else title
     if body and body[0].get_content_subtype() == "html":
         made = BlockText()
-        for kind, block in own_html(one for part in body for one in page_blocks(decoded(part))):
+        for kind, block in own_html(one for part in body for one in html_blocks(decoded(part))):
             made.add(kind, block)
         return Document(name, made.text, title or None, date, blocks=made.blocks)
     text = "\n\n".join(decoded(part) for part in body)

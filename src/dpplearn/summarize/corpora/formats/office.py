@@ -13,8 +13,8 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import import_reader
 from dpplearn.summarize.corpora.formats.packages import Package, tags
 from dpplearn.summarize.text.characters import STOPS
-from dpplearn.summarize.text.lines import HEADING_WORDS
-from dpplearn.summarize.text.page import page_blocks, read_html
+from dpplearn.summarize.text.lines import WORDS_OF_HEADING
+from dpplearn.summarize.text.page import html_blocks, read_html
 from dpplearn.summarize.text.words import word_set
 
 WORD = "word/document.xml"  # where the text of a Word file usually is
@@ -104,7 +104,7 @@ def read_docx(package: Package, data: bytes, name: str) -> Document:
 def as_heading(found: re.Match[str]) -> str:
     """A short line in bold without a stop is what many have for a heading."""
     words = re.sub("<[^>]*>", "", found[1]).strip()
-    short = bool(words) and len(words.split()) <= HEADING_WORDS and words[-1] not in STOPS + ",;:"
+    short = bool(words) and len(words.split()) <= WORDS_OF_HEADING and words[-1] not in STOPS + ",;:"
     return f"<h2>{found[1]}</h2>" if short else found[0]
 
 
@@ -147,7 +147,7 @@ def office_document(package: Package, name: str, text: str, notes: list[str], pr
     """The document in HTML, its notes after it; its title may stand in the file's properties alone."""
     made, title = read_html(_CELL.sub(r"\1\2\3", text), fragment=True)
     for note in notes:
-        for _, words in page_blocks(note):
+        for _, words in html_blocks(note):
             made.add("footnote", words)
     inside = False
     for event, tag, _ in tags(package.optional(properties) or b"<x/>", package.place) if not title else ():

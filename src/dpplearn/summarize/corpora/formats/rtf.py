@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
-from dpplearn.summarize.text.blocks import MARKS
+from dpplearn.summarize.text.blocks import BLOCK_MARKS
 
 _TITLE = re.compile(rb"\{\\title\s([^{}\\]{1,300})\}")  # among what the file says of itself
 
@@ -37,4 +37,4 @@ def as_paragraph(line: str) -> str:
     if not line.rstrip().endswith("|"):
         return line
     cells = [cell.strip() for cell in line.rstrip().removesuffix("|").split("|")]
-    return MARKS["row"] + " | ".join(cells) if len(cells) > 1 else cells[0]
+    return BLOCK_MARKS["row"] + " | ".join(cells) if len(cells) > 1 else cells[0]
