@@ -126,6 +126,17 @@ def test_columns_are_found_whatever_the_gutter(columns, gutter):
     assert sum(one in found for one in sentences) >= 0.97 * len(sentences)
 
 
+def test_marks_of_a_list_are_no_column():
+    made = Setter(columns=1, numbers=False)
+    items = [f"One standard way for programs to install their {name} files here." for name in NAMES[:4]]
+    made.block("paragraph", prose(1)[0])
+    for text in items:
+        made.line("\u2022", 10)
+        made.text(made.left() + 18, made.y, text, 10)
+    found = shown(read(made.save(), "a.pdf")[0])
+    assert [text for kind, text in found if kind == "item"] == items
+
+
 def test_hyphens_at_line_ends():
     words = Hyphens(["it is a well-known two-part fact and a note on parts", "in formation, some information here"])
     assert words.join(["a well-", "known fact"]) == "a well-known fact"  # it stands so elsewhere
