@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, PlainTextResponse
 from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException as StarletteError
@@ -93,7 +93,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
         lifespan=lifespan,
     )
     app.state.service = service
-    app.add_middleware(Guard, settings=settings, metrics=service.seen, room=service.room, pool=service.pool)
+    app.add_middleware(Guard, service=service)
     app.add_exception_handler(StarletteError, on_http)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.include_router(routes(service))
@@ -212,7 +212,7 @@ def routes(service: Service) -> APIRouter:
 
         def task(deadline: Deadline) -> Response:
             reading = service.read(ReadDocuments(options), deadline)
-            return as_answer(summary_answer(service.engine.find(reading, options), reading.notes))
+            return as_answer(summary_answer(service.engine.find(reading, options), reading.read.notes))
 
         return await service.work(request, task)
 
@@ -225,13 +225,13 @@ def routes(service: Service) -> APIRouter:
     async def health() -> schema.Health:
         """That it lives, and how busy it is; answered by the event loop, also while all workers are busy."""
         pool, warm = service.pool, service.engine.warmed
-        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.waiting}
+        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.taken - pool.running}
         return schema.Health(status="ok", version=__version__, clusters=len(service.clusters), warm=warm, **busy)
 
     @private.get("/metrics", response_class=PlainTextResponse, summary="Metrics")
     async def metrics() -> Response:
         """Counts and times of requests, the queue, and the clusters kept, for Prometheus; nothing of their texts."""
-        return Response(service.seen.text(), media_type=CONTENT_TYPE_LATEST)
+        return Response(generate_latest(service.registry), media_type=CONTENT_TYPE_LATEST)
 
     router.include_router(private)
     return router

@@ -115,7 +115,7 @@ def test_a_process_that_does_not_end_is_killed(readers):
     threading.Timer(0.3, left.stop).start()  # the client closes its connection
     with pytest.raises(Problem):
         readers.run(stuck.forever, left)
-    assert readers.killed == 2
+    assert readers.boxes.lost == 2
     assert readers.run(stuck.process_id, Deadline(60)) != first
 
 
@@ -231,22 +231,13 @@ def asked(path):
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
-def test_answers_that_nobody_reads_take_bounded_memory_and_time(serving, is_problem, caplog):
-    limits = Settings(max_transit_bytes=5_000_000, write_seconds=4.0)
-    with serving(limits) as client, contextlib.ExitStack() as held:
+def test_answers_that_nobody_reads_are_given_up(serving, caplog):
+    with serving(Settings(write_seconds=2.0)) as client, contextlib.ExitStack() as held:
         text = "Rain fell. " + "\n\n".join("x" * 200_000 for _ in range(2))
         path = client.post(CLUSTERS, json={"documents": [{"text": text}] * 4}).headers["location"]
-        size = len(client.get(path).content)
-        assert size > 1_500_000
-        room = client.service.room
         for _ in range(20):
             held.enter_context(connect(client, asked(path)))
-        until(lambda: 'status="429"' in client.get("/api/v1/metrics").text)  # not all of them have room
-        assert 0 < room.held <= limits.max_transit_bytes
-        found = client.get(path)
-        if found.status_code == 429:
-            assert is_problem(found, 429, "busy")["limit"] == "max_transit_bytes"
-        until(lambda: room.held == 0)  # given up, and not kept for as long as they stay
+        until(lambda: len(client.connections) > 1)
         until(lambda: len(client.connections) <= 1)  # but for our own
         assert client.get(path).status_code == 200
     assert not caplog.records
