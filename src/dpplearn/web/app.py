@@ -95,7 +95,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     app.state.service = service
     app.add_middleware(Guard, service=service)
     app.add_exception_handler(StarletteError, on_http)
-    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(RequestValidationError, on_http)
     app.include_router(routes(service))
     app.include_router(page())
     packages: list[str | tuple[str, str]] = [("dpplearn.web", "static"), ("fastapi_swagger", "resources")]
@@ -113,25 +113,20 @@ def return_large_blocks(size: int = 4_000_000) -> None:
         ctypes.CDLL(None).mallopt(-3, size)  # M_MMAP_THRESHOLD, which is then fixed
 
 
-def problems(status: str, slugs: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
+def problems(status: int) -> dict[str, Any]:
     """What a route may answer instead, for its description."""
     ref = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
-    kinds = " ".join(f"`{slug}`: {KINDS[slug][2]}" for slug in slugs)
-    return {status: {"model": schema.ProblemDocument, "description": kinds, "content": {MEDIA_TYPE: ref}}}
+    kinds = " ".join(f"`{slug}`: {about}" for slug, (code, _, about) in KINDS.items() if code // 100 == status)
+    return {"model": schema.ProblemDocument, "description": kinds, "content": {MEDIA_TYPE: ref}}
 
 
 def routes(service: Service) -> APIRouter:
     """The routes under /api/v1."""
-    by_status = {digit: tuple(slug for slug, (code, *_) in KINDS.items() if code // 100 == digit) for digit in (4, 5)}
-    answers = {**problems("4XX", by_status[4]), **problems("5XX", by_status[5])}
-    needs_token = (
-        [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))] if service.settings.token else []
-    )  # which the guard checks
-    router = APIRouter(prefix=API, responses=answers)
-    private = APIRouter(dependencies=needs_token)
-    documents = Cluster.example().documents
+    bearer = [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))]  # which the guard checks
+    router = APIRouter(prefix=API, responses={"4XX": problems(4), "5XX": problems(5)})
+    private = APIRouter(dependencies=bearer if service.settings.token else [])
     title = "The Halvern Dam accident, eight articles on an invented event"
-    example = schema.Example(title=title, documents=shown(documents))
+    example = schema.Example(title=title, documents=shown(Cluster.example().documents))
 
     @private.get("/example", summary="The example cluster")
     async def get_example() -> schema.Example:
@@ -263,12 +258,10 @@ async def job_of(request: Request) -> ReadDocuments | Upload:
             raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
     said: dict[str, str] = {}
     uploads: list[File] = []
-    if "boundary=" not in request.headers["content-type"]:
-        raise Problem("malformed", "The Content-Type of a form must have a boundary.")
     try:
         form = await request.form(max_files=MOST_FILES, max_fields=MOST_FILES)
-    except (ValueError, KeyError):  # as some versions of the parser say it
-        raise Problem("malformed", "The body must be a multipart form.") from None
+    except (ValueError, KeyError):  # no boundary; as some versions of the parser say it
+        raise Problem("malformed", "The body must be a multipart form with a boundary.") from None
     try:
         for name, value in form.multi_items():
             if name == "files" and isinstance(value, UploadFile):
@@ -314,18 +307,13 @@ def page() -> APIRouter:
 
 
 async def on_http(request: Request, error: Exception) -> Response:
-    """Our problems, and errors of the framework: no such address, not by this method, a body that cannot be read."""
-    assert isinstance(error, StarletteError)
+    """Our problems, and the framework's: no such address or method, a body that cannot be read or does not fit."""
     forget(error)
-    if isinstance(error, Problem):
-        return error.response(request.url.path)
-    headers = dict(error.headers or {})
-    slug = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "malformed")
-    detail = f"{error.detail.rstrip('.')}." if slug == "malformed" else ""
-    return Problem(slug, detail, headers).response(request.url.path)
-
-
-async def on_invalid(request: Request, error: Exception) -> Response:
-    """A request that does not fit its schema."""
-    assert isinstance(error, RequestValidationError)
-    return of_validation(error.errors()).response(request.url.path)
+    if isinstance(error, RequestValidationError):
+        error = of_validation(error.errors())
+    assert isinstance(error, StarletteError)
+    if not isinstance(error, Problem):
+        slug = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "malformed")
+        detail = f"{error.detail.rstrip('.')}." if slug == "malformed" else ""
+        error = Problem(slug, detail, error.headers)
+    return error.response(request.url.path)

@@ -95,7 +95,7 @@ class Engine:
         pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
         with compiled_always():
             for documents, pins in ((example, pinned), (example, {}), (one, {}), (two, room)):
-                reading = self.prepare(self.featurize(documents, None))
+                reading = self.prepare(self.read(documents, self.default, 1_000))
                 for decoder in schema.DECODERS:
                     for diversity in (0.25, 0.5, 0.75):
                         options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
@@ -124,9 +124,8 @@ class Engine:
         for i, one in enumerate(given):
             name = one.id if one.id is not None else str(i + 1)
             if name in documents:
-                raise invalid(
-                    [(("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ.")]
-                )
+                what = f"the id {name!r} occurs twice; ids of documents must differ."
+                raise invalid([(("documents", i, "id"), what)])
             documents[name] = Document(name, one.text, one.title or None, one.date or None)
         return list(documents.values())
 
@@ -140,16 +139,20 @@ class Engine:
             raise limited("too-large", "max_documents", most, f"There are {len(documents):,} documents", "Send fewer.")
         for one in documents:
             check_characters(one, f"Document {one.id!r}", self.settings)
-        summarizer, most = self.models[name], self.settings.max_sentences
+        return self.read(documents, name, self.settings.max_sentences, **kept)
+
+    def read(self, documents: Sequence[Document], name: str, most: int, **kept: Any) -> Read:
+        """Documents for a model, with no more than so many sentences."""
+        model, keep = self.models[name], self.settings.exact_sentences
         try:
-            split = split_cluster(Cluster(documents), summarizer.features_.splitter, most, **kept)
+            split = split_cluster(Cluster(documents), model.features_.splitter, most, **kept)
         except NoSentencesError:
             raise Problem("nothing-to-choose") from None
         except TooManySentencesError:  # it is split no further than that
             what = f"The documents have more than {most:,} sentences"
             raise limited("too-large", "max_sentences", most, what, "Send fewer or shorter documents.") from None
-        read = finalists(summarizer.features_.featurized(split), summarizer._predictor, keep=self.settings.exact_sentences)
-        return Read(name, read, tuple(notes(read, summarizer.language)))
+        read = finalists(model.features_.featurized(split), model._predictor, keep=keep)
+        return Read(name, read, tuple(notes(read, model.language)))
 
     def prepare(self, read: Read) -> Reading:
         """Make all that does not depend on a selection's options."""

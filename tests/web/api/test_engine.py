@@ -126,7 +126,7 @@ def test_a_twin_of_a_pinned_sentence_has_marginal_zero(ready):
         ([1], [1], 100, "Sentence 1 cannot be both pinned and banned"),
         ([], range(6), 100, "All 6 sentences are banned"),
         ([0, 3], [], 9, "take 13 words, more than the budget of 9. Raise the budget to 13"),
-        ([1, 4], [], 100, "Sentences 1 and 4, both pinned, have the same words"),
+        ([1, 4], [], 100, "Sentences 1, 4, all pinned, have the same words"),
     ],
 )
 def test_pins_that_cannot_be(ready, include, exclude, budget, message):

@@ -69,7 +69,7 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
             {"budget": 0.5},
             '/budget: must be a number from 1 to 1,000,000, or a share of the text such as "20%", found 0.5.',
         ),
-        ({"budget": 10**7}, ", found 1e+07."),
+        ({"budget": 10**7}, ", found 10000000."),
         ({"budget": "5"}, "/budget: must be a number"),
         ({"budget": "0%"}, "found '0%'."),
         ({"budget": f"0.{'1' * 12}%"}, "/budget: must be a number"),
