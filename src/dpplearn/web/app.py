@@ -38,25 +38,14 @@ API = "/api/v1"
 MOST_FILES = 1_000  # of a form
 ALL_BY_DEFAULT = schema.Selection.model_validate({})
 
-FORM_SCHEMA = {
-    "type": "object",
-    "required": ["files"],
-    "properties": {
-        "files": {
-            "type": "array",
-            "minItems": 1,
-            "items": {"type": "string", "format": "binary"},
-            "description": "Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ...",
-        },
-        "model": {"type": "string", "description": "A name from GET /models."},
-        "keep_all": {"type": "boolean", "description": "As in the JSON of this route."},
-    },
-}
-_NEW = schema.NewCluster.model_json_schema(ref_template="#/components/schemas/{model}")
-NEW_CLUSTER = {
-    JSON: {"schema": {name: value for name, value in _NEW.items() if name != "$defs"}},  # which other routes bring
-    FORM: {"schema": FORM_SCHEMA},
-}
+
+def described(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a body; what it refers to, other routes bring."""
+    found = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {"schema": {name: value for name, value in found.items() if name != "$defs"}}
+
+
+NEW_CLUSTER = {JSON: described(schema.NewCluster), FORM: described(schema.Form)}
 
 
 def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # frozen
@@ -251,32 +240,18 @@ class ReadDocuments:
 
 async def job_of(request: Request) -> ReadDocuments | Upload:
     """What is to be read of a body in JSON, or of a form."""
-    if not request.headers.get("content-type", "").lower().startswith(FORM):
-        try:
-            return ReadDocuments(schema.NewCluster.model_validate_json(await request.body()))
-        except ValidationError as error:
-            raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
-    said: dict[str, str] = {}
-    uploads: list[File] = []
     try:
-        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FILES)
+        if not request.headers.get("content-type", "").lower().startswith(FORM):
+            return ReadDocuments(schema.NewCluster.model_validate_json(await request.body()))
+        async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
+            sent = [one for one in form.getlist("files") if isinstance(one, UploadFile)]
+            files = [File(one.filename or "", one.content_type or "", await one.read()) for one in sent]
+            said = schema.Form.model_validate({**form, "files": files})
+        return Upload(tuple(files), said.model, said.keep_all)
+    except ValidationError as error:
+        raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
     except (ValueError, KeyError):  # no boundary; as some versions of the parser say it
         raise Problem("malformed", "The body must be a multipart form with a boundary.") from None
-    try:
-        for name, value in form.multi_items():
-            if name == "files" and isinstance(value, UploadFile):
-                uploads.append(File(value.filename or "", value.content_type or "", await value.read()))
-            elif name in ("model", "keep_all") and isinstance(value, str) and name not in said:
-                said[name] = value
-            else:
-                raise invalid([((name,), "a form has named files, and at most one model and one keep_all.")])
-    finally:
-        await form.close()
-    if not uploads:
-        raise invalid([(("files",), "the form must have at least one file in the field files.")])
-    if said.get("keep_all", "false") not in ("true", "false"):
-        raise invalid([(("keep_all",), f"must be true or false, found {said['keep_all']!r:.60}.")])
-    return Upload(tuple(uploads), said.get("model"), said.get("keep_all") == "true")
 
 
 def page() -> APIRouter:

@@ -127,6 +127,20 @@ class NewCluster(Strict):
     keep_all: bool = Field(False, description="Choose from headings, tables, code, fragments and repetitions, too.")
 
 
+class Form(BaseModel):
+    """Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ..."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    files: Annotated[
+        list[Any],
+        Field(min_length=1),
+        WithJsonSchema({"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}),
+    ]
+    model: Label | None = Field(None, description="A name from GET /models.")
+    keep_all: bool = Field(False, description="As in the JSON of this route.")
+
+
 class Options(Strict):
     """How long a summary is and how it is chosen."""
 

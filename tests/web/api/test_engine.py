@@ -50,12 +50,6 @@ def test_a_prepared_cluster_gives_the_same_summaries_in_any_order(summarizer, de
         assert again.to_dict() == fresh.to_dict()
 
 
-def test_a_cluster_prepared_by_another_model_is_refused(ready):
-    other = Summarizer.load()
-    with pytest.raises(ValueError, match="another summarizer"):
-        other.summarize(ready, 10, "words")
-
-
 def test_marginals_given_pins_and_bans_by_enumeration(ready):
     probability = pmf(ready.dpp.L)
     include, exclude = [3], [0]
@@ -63,11 +57,6 @@ def test_marginals_given_pins_and_bans_by_enumeration(ready):
     total = sum(fits.values())
     expected = [sum(p for Y, p in fits.items() if i in Y) / total for i in range(ready.n)]
     assert np.allclose(ready.marginals(np.array(include), np.array(exclude)), expected, atol=1e-10)
-
-
-def test_marginals_where_every_sentence_is_pinned_or_banned(ready):
-    others = np.setdiff1d(np.arange(ready.n), [2])
-    assert ready.marginals(np.array([2]), others).tolist() == [float(i == 2) for i in range(ready.n)]
 
 
 def test_a_selection_conditions_the_model_once(monkeypatch):
