@@ -130,13 +130,13 @@ def test_weights_count_like_repetitions(draws):
 
 
 def test_alpha_is_chosen_on_held_out_baskets(draws):
-    model = KernelDPP(nonsymmetric=True).fit(draws[:300])
+    model = KernelDPP(nonsymmetric=True).fit(draws[:600])
     best = max(model.alphas_.values())
     assert model.alpha_ in model.alphas_
     assert model.alphas_[model.alpha_] > best - 0.05
     alone = DPP(np.diag([0.3, 0.4, 0.5, 0.6, 0.2, 0.3])).sample(400, rng=0)
     assert KernelDPP(nonsymmetric=True).fit(alone).alpha_ >= 4 > model.alpha_  # nothing to learn but the items
-    given = KernelDPP(nonsymmetric=True, alpha=model.alpha_).fit(draws[:300])
+    given = KernelDPP(nonsymmetric=True, alpha=model.alpha_).fit(draws[:600])
     assert same(given, model)
     independent = KernelDPP(nonsymmetric=True, alpha=1e6).fit(draws[:300])
     assert independent.dpp_.marginals == pytest.approx(draws[:300].inclusion_counts() / 300, abs=2e-3)

@@ -126,6 +126,22 @@ def test_columns_are_found_whatever_the_gutter(columns, gutter):
     assert sum(one in found for one in sentences) >= 0.97 * len(sentences)
 
 
+def test_a_page_in_columns_does_not_cut_the_others():
+    made, draw = Setter(columns=1, numbers=False), random.Random(1)
+    told = "The {} of the {} was seen near the {} on day {}{}."
+    paragraphs = [
+        " ".join(told.format(*(draw.choice(NAMES[:7]) for _ in range(3)), i, j) for j in range(8)) for i in range(40)
+    ]
+    for text in paragraphs:
+        made.block("paragraph", text)
+    made.new_page()
+    for i in range(30):
+        made.line(f"a name of some thing {i}", 10)
+        made.text(made.left() + 200, made.y, f"and one more thing {i}", 10)
+    found = [text for kind, text in shown(read(made.save(), "a.pdf")[0]) if kind == "paragraph"]
+    assert [text for text in paragraphs if text not in found] == []
+
+
 def test_hyphens_at_line_ends():
     words = Hyphens(["it is a well-known two-part fact and a note on parts", "in formation, some information here"])
     assert words.join(["a well-", "known fact"]) == "a well-known fact"  # it stands so elsewhere

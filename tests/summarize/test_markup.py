@@ -146,6 +146,15 @@ def test_markdown():
     ]
 
 
+def test_markdown_is_the_page_that_it_makes():
+    long = "A long cell. " * 30
+    table = f"| Part | Price |\n|--|--|\n| Roof | |\n| {long} | 9 |"
+    made, title = read_markdown(f"<nav>\n\n[Home](a.md) and on\n\n</nav>\n\n{table}\n\n**Note**\n\nIt held.")
+    assert title is None
+    rows = [("row", "Part | Price"), ("row", "Roof"), ("row", f"{long.strip()} | 9")]  # with a head, no layout
+    assert kinds(made) == [("navigation", "Home and on"), *rows, ("heading", "Note"), ("paragraph", "It held.")]
+
+
 @pytest.mark.parametrize(
     ("head", "left"),
     [

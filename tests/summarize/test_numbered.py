@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster
-from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.tfidf import Numbered
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6), min_size=1, max_size=6)
 

@@ -21,19 +21,6 @@ OTHERS = {
         "El río se salió de su cauce por la noche. Los vecinos del pueblo fueron llevados a una escuela, y el "
         "alcalde dijo que la carretera no se abrirá hasta el lunes, según los servicios de la ciudad."
     ),
-    "Portuguese": (
-        "O rio saiu do leito durante a noite. Os moradores da vila foram levados para uma escola, e o prefeito "
-        "disse que a estrada não será aberta até segunda, pois também há lama nas ruas e em uma ponte."
-    ),
-    "Italian": (
-        "Il fiume è uscito dal suo letto nella notte. Gli abitanti del paese sono stati portati in una scuola, e "
-        "il sindaco ha detto che la strada non sarà aperta prima di lunedì, anche per il fango della collina."
-    ),
-    "Dutch": (
-        "De rivier is in de nacht buiten zijn oevers getreden. Het dorp werd niet meer met de trein bereikt, en "
-        "een school bleef dicht, maar er waren geen gewonden, zei de burgemeester van het dorp. Dat is ook voor "
-        "morgen zo."
-    ),
     "Indonesian or Malay": (
         "Sungai meluap pada malam hari dan air masuk ke rumah. Sekolah dibuka untuk keluarga yang tidak dapat "
         "pulang, dan jalan ke kota ditutup. Wali kota mengatakan bahwa jembatan itu sudah tua dan akan dibangun "
@@ -74,19 +61,12 @@ class Queue:
         self.items.append(x); del self.items[:-self.size]
 for (int i = 0; i < n; i++) { sum += a[i] * b[i]; } en.lang = "de"; var el = document.getElementById("la");
 """
-FORMULAS = (
-    "Let φ : X → Y and ψ(λ, μ) = Σ αᵢ βⱼ e^{−λ(x)} with θ ∈ ℝ, λ ≥ 0, σ² = 1 where ∂f/∂θ = Δ. n = 1, k = 2, P(φ|λ). "
-)
 ENGLISH = {
     "news": (
         "The river rose in the night, and water ran into the houses. The school was opened to families that could "
         "not go home, the mayor said. Trains to the town of Ostrel will not run before Monday. "
     )
     * 2,
-    "list": (
-        "apples, pears, 3 lemons, flour (500 g), butter, salt, sugar; eggs; milk; cinnamon; vanilla; yeast; water. "
-    )
-    * 4,
     "code": CODE * 2,
     "names": (
         "El Paso, Los Angeles, La Paz, Las Vegas, San Juan, Del Rio, Le Mans, Vincent van Gogh, Ludwig van "
@@ -100,7 +80,6 @@ ENGLISH = {
         "β = 0.8. "
     )
     * 2,
-    "formulas": FORMULAS * 4,
     "quotation": (
         "The minister said, “Es ist nicht zu spät, und wir werden das auch nicht vergessen,” and left for the "
         "capital, where the talks on the price of bread went on for most of the night without a result. "
@@ -135,7 +114,7 @@ def test_the_summarizer_warns_once_and_says_what_to_do():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.summarize(Cluster.from_texts([OTHERS["German"]] * 2, language="en"), 20, "words", decoder="greedy")
-        for name in ("news", "list", "code", "short"):
+        for name in ("news", "code", "short"):
             model.summarize(Cluster.from_texts([ENGLISH[name]]), 20, "words", decoder="greedy")
 
 

@@ -1,9 +1,8 @@
-"""The sentence splitter: right on passages that we wrote, linear on passages meant to hurt."""
+"""The sentence splitter: right on passages that we wrote; no pattern may backtrack (test_linear measures time)."""
 
 import importlib
 import pkgutil
 import re
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -108,42 +107,6 @@ def test_ends_that_are_told_at_once_are_those_of_all_rules(tokens, between):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences, "_is_plain", lambda *_: False)
         assert split_sentences(text) == quick
-
-
-HOSTILE = [
-    *("a.", "A.", "a.A", "U.S. ", "1.", ". ", ".", "...", "!", "?!", "(", ")", '"', "'", "``", "''", "[", "]", " "),
-    *("\n", "\r\n", "a\n", "A\n", "- a\n", "# ", "a b\n\n", ".\n", '." ', ".' A", ". (", "Dr. ", ". -- ", "a ", "...A"),
-    *("।", "。", "。」と", ";", "α; ", "https://a.b/c?d=e.f ", "e.g. ", "[1]", ".[1]", "»", ". «", "_", "=\n"),
-    *("\x00", "\u200b", "\u202c.", "I. ", '"A!" B said '),
-]  # fmt: skip
-
-
-def steps(text):
-    """How many lines of the package run to split a text."""
-    count = 0
-
-    def local(_frame, event, _arg):
-        nonlocal count
-        count += event == "line"
-        return local
-
-    def trace(frame, _event, _arg):
-        return local if "summarize" in frame.f_code.co_filename else None
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        split_sentences(text)
-    finally:
-        sys.settrace(before)
-    return count
-
-
-@pytest.mark.parametrize("seed", HOSTILE, ids=repr)
-def test_steps_grow_as_the_text_does(seed):
-    short = "It rained. " + seed * (2000 // len(seed))
-    long = "It rained. " + seed * (4000 // len(seed))
-    assert steps(long) <= 2.1 * steps(short) + 50
 
 
 def patterns():

@@ -25,11 +25,10 @@ from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
-from dpplearn.summarize.model.choice import SAMPLES, Decision
+from dpplearn.summarize.model.choice import CHRONOLOGICAL, SAMPLES, Decision, check_order
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
 from dpplearn.summarize.model.prepared import Prepared, prepare
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.split_cluster import SplitCluster

@@ -15,7 +15,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.explain.explanation import Chosen, LeftOut, contributions, missed_first, place
 from dpplearn.summarize.explain.reasons import set_aside
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.ordering import document_time
+from dpplearn.summarize.model.choice import document_time
 from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
 from dpplearn.web.engine import Reading

@@ -19,9 +19,8 @@ from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut,
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
 from dpplearn.summarize.explain.topics import called
 from dpplearn.summarize.explain.whole_set import whole_set
-from dpplearn.summarize.model.choice import Choice, Decision
+from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.ordering import in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured, unit_name

@@ -23,8 +23,8 @@ from scipy import sparse
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import short_repr
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.language import small_words
 from dpplearn.summarize.text.words import word_set, words
 

@@ -10,9 +10,9 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.corpora.mismatch import read_as
-from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.units import cut, limit
 from dpplearn.summarize.text.words import match_words
 

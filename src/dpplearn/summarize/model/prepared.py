@@ -19,8 +19,8 @@ from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import finalists
-from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.settings import Trained
+from dpplearn.summarize.model.tfidf import Numbered
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

@@ -15,7 +15,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.corpora.document import NoSentencesError
-from dpplearn.summarize.model.numbered import Numbered
+from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.language import listed_language
 from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs

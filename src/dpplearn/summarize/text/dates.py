@@ -87,8 +87,9 @@ def _day_in_figures(text: str) -> datetime | None:
     first, second, third = int(found[1]), int(found[3]), int(found[4])
     if len(found[1]) == 4:
         return _day(first, second, third)
+    year = third if len(found[4]) == 4 else third + (1900 if third >= 70 else 2000)
     month_first = found[2] == "/" and first <= 12
-    return _day(_year(third, found[4]), *((first, second) if month_first else (second, first)))
+    return _day(year, first, second) if month_first else _day(year, second, first)
 
 
 def _day_in_words(text: str) -> datetime | None:
@@ -109,10 +110,6 @@ def _day_in_words(text: str) -> datetime | None:
 @cache
 def _months() -> dict[str, int]:
     return {word: k for k, listed in enumerate(word_lists("months").values(), 1) for word in listed}
-
-
-def _year(value: int, figures: str) -> int:
-    return value if len(figures) == 4 else value + (1900 if value >= 70 else 2000)
 
 
 def _day(year: int, month: int, day: int) -> datetime | None:

@@ -9,7 +9,7 @@ meet a space stands between them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dpplearn.summarize.text.cut_rules import english_rules, has_any, is_clause
@@ -71,24 +71,25 @@ def without(text: str, dropped: tuple[Span, ...]) -> str:
     >>> without("However, it rained.", ((0, 9),))
     'It rained.'
     """
-    out, end = "", 0
-    for start, stop in (*dropped, (len(text), len(text))):
-        part = text[end:start]
+    out = ""
+    for start, end in _outside(text, dropped):
+        part = text[start:end]
         meet = out[-1:].isalnum() and part[:1].isalnum() and not UNSPACED.match(part)
         out += " " + part if meet else part
-        end = stop
     out = out.strip()
     return out[:1].upper() + out[1:] if dropped and dropped[0][0] == 0 else out
+
+
+def _outside(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """What lies before, between and after spans."""
+    return zip([0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)], strict=True)
 
 
 def quotations(text: str) -> list[Span] | None:
     """Where a text quotes; None where a quotation mark has no partner."""
     spans = [found.span() for found in _QUOTED.finditer(text)]
-    inside = "".join(
-        text[a:b]
-        for a, b in zip([0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)], strict=True)
-    )
-    return None if _LONE_QUOTE.search(inside) else spans
+    rest = "".join(text[start:end] for start, end in _outside(text, spans))
+    return None if _LONE_QUOTE.search(rest) else spans
 
 
 def _cut(text: str, dropped: tuple[Span, ...], quoted: list[Span], heavy: bool) -> tuple[Span, ...]:
@@ -114,8 +115,7 @@ def _kept(text: str, dropped: tuple[Span, ...]) -> tuple[str, Sequence[int]]:
     """What is left of a text, and where each character stands in it."""
     if not dropped:
         return text, range(len(text))
-    ends = zip([0, *(b for _, b in dropped)], [*(a for a, _ in dropped), len(text)], strict=True)
-    origin = [i for a, b in ends for i in range(a, b)]
+    origin = [i for start, end in _outside(text, dropped) for i in range(start, end)]
     left = "".join(text[i] for i in origin)
     return (left[:1].upper() + left[1:] if dropped[0][0] == 0 else left), origin
 
@@ -149,9 +149,7 @@ def _without_brackets(text: str, quoted: list[Span]) -> tuple[Span, ...]:
     dropped: tuple[Span, ...] = ()
     for found in _BRACKETS.finditer(text):
         start, end = found.span()
-        letters = sum(map(str.isalpha, found[0]))
         inside = any(start < b and a < end for a, b in quoted)
-        before = text[:start].rstrip()[-1:]
-        if letters > 2 and before.isalnum() and not inside:
+        if sum(map(str.isalpha, found[0])) > 2 and text[:start].rstrip()[-1:].isalnum() and not inside:
             dropped = (*dropped, (start, end))
-    return dropped if dropped and count_words(without(text, dropped)) >= _FEWEST_WORDS else ()
+    return dropped if count_words(without(text, dropped)) >= _FEWEST_WORDS else ()

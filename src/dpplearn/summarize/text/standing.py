@@ -23,6 +23,7 @@ from dpplearn.summarize.text.words import DATES, SINGLE, word_lists, words
 _SETS = word_lists("sentence-words")
 _SMALL_ENGLISH = word_lists("small-words")["English"]
 _NUMBERED = word_lists("abbreviations")["numbered"]
+_ORDERS = _SETS["imperatives"] | _SETS["reader"]
 _COURTESY_HEADS = frozenset(phrase.split()[0] for phrase in _SETS["courtesies"]) | _SETS["interjections"]
 _LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
 FEWEST_ALONE = 8  # words of a sentence that is chosen by itself
@@ -67,7 +68,8 @@ _EAST_VERB = re.compile(
 def is_furniture(text: str) -> bool:
     """Whether a piece has words that pages and programs say of themselves."""
     lower = text.lower()
-    return any(phrase in lower and re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in _SETS["furniture"])
+    phrases = [phrase for phrase in _SETS["furniture"] if phrase in lower]
+    return any(re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in phrases)
 
 
 def _clipped(text: str) -> str:
@@ -91,16 +93,34 @@ class _Look:
         self.east = east or (not body.isascii() and _HANGUL.search(body) is not None)
         # without the danda as some type it, and without addresses
         plain = body.rstrip("| ") if self.closed else body
-        self.plain = plain = (
-            _WEB_ADDRESS.sub("", plain) if any(sign in plain for sign in ("@", "http", "www.")) else plain
-        )
-        first = _ALL_LETTERS.search(plain)
-        self.other = not self.east and first is not None and first[0][0].lower() > "\u0370"  # not Latin, with spaces
+        has_address = "@" in plain or "http" in plain or "www." in plain
+        self.plain = _WEB_ADDRESS.sub("", plain) if has_address else plain
+
+    @property
+    def other(self) -> bool:
+        """Whether it is in another script than Latin, with spaces."""
+        first = None if self.east else _ALL_LETTERS.search(self.plain)
+        return first is not None and first[0][0].lower() > "\u0370"
 
     @property
     def letters(self) -> float:
         """Share of letters and figures in what is no space."""
         return sum(map(str.isalnum, self.plain)) / max(len("".join(self.plain.split())), 1)
+
+    @property
+    def capitals(self) -> float:
+        """Share of the words after the first that begin with a capital; 0 where all is in capitals."""
+        cased = [word[0] for word in _ALL_LETTERS.findall(self.plain) if word[0].isupper() or word[0].islower()]
+        return 0.0 if self.plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
+
+    @property
+    def figures(self) -> float:
+        """Share of the words that have a figure."""
+        return len(_FIGURE.findall(self.plain)) / max(len(self.plain.split()), 1)
+
+    @property
+    def signs(self) -> int:
+        return len(_SIGNS.findall(self.plain))
 
     def read(self) -> _Look:
         """Look at the words, too."""
@@ -111,11 +131,6 @@ class _Look:
         self.small = plain.lstrip("\"'“«(")[:1].islower()
         self.english, self.subject = (not known.isdisjoint(said) for known in (_SMALL_ENGLISH, _SETS["subjects"]))
         self.has_colon = ": " in body[:-1]  # in no time of day
-        cased = [word[0] for word in _ALL_LETTERS.findall(plain) if word[0].isupper() or word[0].islower()]
-        # shares of the words: that begin with a capital, after the first; that have a figure
-        self.capitals = 0.0 if plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
-        self.figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
-        self.signs = len(_SIGNS.findall(plain))
         heads = _SETS["list heads"]  # it announces a list: "Nine ways to tie a knot"
         self.is_list_head = not heads.isdisjoint(said[:4]) and self.first in heads | _SETS["numbers"] | {""}
         # how many words are surely verbs; whether one may be finite, or has the ending of the past, as participles do
@@ -191,12 +206,8 @@ def _is_line(look: _Look) -> bool:
     n, verb, first = look.n, look.verb, look.first
     if n < 3 or look.is_list_head or (first in _SETS["starters"] and verb < 2) or look.words[-1:] in (["and"], ["or"]):
         return False
-    if (
-        look.capitals > 0.6
-        or look.figures > 0.3
-        or look.signs > 2 * (verb > 0 and n >= FEWEST_ALONE)
-        or look.last in ";、"
-    ):
+    most_signs = 2 if verb and n >= FEWEST_ALONE else 0
+    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > most_signs or look.last in ";、":
         return False
     if look.last in ":：" or look.has_colon:
         return verb > 0 and (look.subject or n > 5)
@@ -215,10 +226,16 @@ def may_state(text: str) -> bool:
     >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
     [False, True, False]
     """
-    look = _Look(text).read()
-    if len(text.split()) < 4 or text[0].islower() or text.isupper() or look.asked or look.is_list_head:
+    if len(text.split()) < 4 or text[0].islower() or text.isupper():
         return False
-    if look.first in _SETS["starters"] | _SETS["list heads"] or ":" in look.body or _CAPTIONED.match(text):
+    look = _Look(text).read()
+    if (
+        look.asked
+        or look.is_list_head
+        or look.first in _SETS["starters"] | _SETS["list heads"]
+        or ":" in look.body
+        or _CAPTIONED.match(text)
+    ):
         return False
     if look.first in _SETS["prepositions"] and not (look.verb or look.maybe or look.past):
         return False
@@ -285,6 +302,8 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
+_PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
+_PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
 
@@ -330,14 +349,9 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
 
 def _instructs(text: str, said: Sequence[str]) -> bool:
     """Whether a sentence tells its reader to do something: "Open the settings", "Note that", "To install it, run"."""
-    first = said[0]
-    if first == "please" or (_instructing(first) and said[1:2] and said[1] in _SETS["after imperatives"]):
+    if said[0] == "please" or (said[0] in _ORDERS and not _SETS["after imperatives"].isdisjoint(said[1:2])):
         return True
-    return first in ("to", "if") and _instructing(text.partition(", ")[2][:20].split(" ", 1)[0])
-
-
-def _instructing(word: str) -> bool:
-    return word in _SETS["imperatives"] or word in _SETS["reader"]
+    return said[0] in ("to", "if") and text.partition(", ")[2][:20].split(" ", 1)[0] in _ORDERS
 
 
 def _quotation(text: str) -> Lack | None:
@@ -346,8 +360,7 @@ def _quotation(text: str) -> Lack | None:
         return None
     if len(_MARK.findall(text)) % 2:
         return Lack.QUOTATION
-    spans = [found.span() for found in _QUOTE.finditer(text)]
-    quoted = [text[start:end] for start, end in spans]
+    quoted = [found[0] for found in _QUOTE.finditer(text)]
     if max((count_words(one) for one in quoted), default=0) <= _SCARE:
         return None
     if 5 * sum(map(len, quoted)) > 3 * len(text):
@@ -393,9 +406,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
     if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
         return True
-    return language == "English" and (
-        _points_back(parts) or (not _PRONOUNS.isdisjoint(parts) and _has_loose_pronoun(text))
-    )
+    return language == "English" and (_points_back(parts) or _has_loose_pronoun(text, parts))
 
 
 def _points_back(parts: list[str]) -> bool:
@@ -407,9 +418,9 @@ def _points_back(parts: list[str]) -> bool:
     return parts[at] in _SETS["told before"] and not (after and after[0] in _SETS["complements"])
 
 
-def _has_loose_pronoun(text: str) -> bool:
+def _has_loose_pronoun(text: str, parts: list[str]) -> bool:
     """Whether the first "he", "she", "they" of a sentence stands before any name or noun that could explain it."""
-    found = _PRONOUN.search(text)
+    found = None if _PRONOUNS.isdisjoint(parts) else _PRONOUN.search(text)
     if found is None:
         return False
     before = text[: found.start()]
@@ -417,14 +428,10 @@ def _has_loose_pronoun(text: str) -> bool:
     if any(name.lower() not in DATES and name != "The" for name in names):
         return False
     said = _parts(before)
-    if said and said[0] in _SETS["openings"]:  # "After the match, he": what stands in front explains nothing
+    if not _SETS["openings"].isdisjoint(said[:1]):  # "After the match, he": what stands in front explains nothing
         said = _parts(before.partition(",")[2])
     small = _SMALL_ENGLISH | _SETS["openings"] | _SETS["subjects"] | _SETS["verbs"]
     return all(word in small or len(word) < 3 for word in said)
-
-
-_PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
-_PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
 
 
 def _parts(text: str) -> list[str]:

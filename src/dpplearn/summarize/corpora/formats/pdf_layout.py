@@ -14,7 +14,8 @@ import numpy as np
 from dpplearn.summarize.corpora.formats.pdf_words import Word
 
 GAP, CELL = 0.9, 1.6  # times the type size: gaps that divide the cells of a table, and the least that tells one
-LEAST = 4  # lines that a column has, unless other pages have a gutter there
+LEAST = 5  # lines that a column has, unless other pages have a gutter there
+SHARE = 3  # one page in so many must surely have a gutter for others to have it, too
 SURE = 10  # lines from which on a gutter is looked for on other pages, too
 STRIP = 0.3  # times the type size: the least white before a column
 CANDIDATES, DEEPEST = 30, 20  # places where a gutter is looked for; columns in columns
@@ -71,9 +72,12 @@ def usual_size(sized: Iterable[tuple[float, str]]) -> float:
 def lines_of(pages: list[Words]) -> list[Line]:
     """All lines of a document, in the order in which they are read."""
     pages = without_edges([rows_of(words) for words in pages])
-    known: set[float] = set()
+    sure: Counter[float] = Counter()
     for words in pages:
-        columns(words, known, learn=True)
+        own: set[float] = set()
+        columns(words, own, learn=True)
+        sure.update(own)
+    known = {x for x, times in sure.items() if SHARE * times >= len(pages)}
     found = [(number, column) for number, words in enumerate(pages) for column in columns(words, known)]
     return [line for place, (page, words) in enumerate(found) for line in column_lines(words, page, place)]
 
@@ -139,7 +143,7 @@ class Gutter(NamedTuple):
 def columns(words: Words, known: set[float], learn: bool = False, depth: int = 0) -> list[Words]:
     """Words by column, in reading order: what is above a gutter, left of it, right of it, and below.
 
-    Where there are few lines, a gutter may be one that is `known` of another page; `learn` adds those that are sure.
+    Where there are few lines, a gutter may be one that is `known` of other pages; `learn` adds those that are sure.
     """
     gutter = None if depth == DEEPEST else find_gutter(words, set() if learn else known)
     if gutter is None:
@@ -157,7 +161,7 @@ def find_gutter(words: Words, known: set[float]) -> Gutter | None:
     """The gutter with the most lines at both sides; None where there is one column.
 
     A gutter is a strip that no word touches, left of where lines begin, wider than spaces are, with prose at both
-    sides. In running text a space of one line is seldom above that of the next, and hardly ever in four lines.
+    sides. In running text a space of one line is seldom above that of the next, and hardly ever in five lines.
     """
     rows = rows_of(words)
     gaps = [right.x0 - left.x1 for row in rows for left, right in pairwise(row)]
@@ -187,7 +191,7 @@ def find_gutter(words: Words, known: set[float]) -> Gutter | None:
         free &= ~(ends[1] - ends[0] < 0.5 * large)  # spaces of titles are as wide as gutters
         edges = np.flatnonzero(np.diff(np.r_[False, free, False]))
         for a, b in edges.reshape(-1, 2).tolist():
-            gutter = _gutter(x, rows, a, near[:, a:b], ends[:, a:b], least, max(1.4 * space, STRIP * size), size)
+            gutter = _gutter(x, rows, a, near[:, a:b], ends[:, a:b], least, max(1.2 * space, STRIP * size), size)
             if gutter is not None and (best is None or gutter.lines > best.lines):
                 best = gutter
     return best
@@ -203,15 +207,12 @@ def _gutter(
     sides = [np.flatnonzero(one) for one in near]
     if min(map(len, sides)) < least:
         return None
-    start, stop = max(one[0] for one in sides), min(one[-1] for one in sides)
-    if stop - start < 0.3 * min(one[-1] - one[0] for one in sides):
-        return None
     words = [np.median(one[at]) for one, at in zip(near, sides, strict=True)]
-    gaps, aligned = x - ends[0, sides[0]], np.mean(ends[1, sides[1]] < x + 0.2 * size)
+    gaps = x - ends[0, sides[0]]
     straight = np.mean(gaps < gaps.min() + 0.25 * size)  # of lines that are set to the width of their column
     gap = np.median(gaps)
     sure = gap >= 2 * white or (straight >= 0.6 and (gap >= white or min(map(len, sides)) >= SURE))
-    if min(words) < (3 if least > 1 else 2) or aligned < 0.4 or not sure:
+    if min(words) < (3 if least > 1 else 2) or not sure:
         return None
     a, b = min(one[0] for one in sides), max(one[-1] for one in sides)
     top, bottom = min(word.base for word in rows[first + a]), max(word.base for word in rows[first + b])
