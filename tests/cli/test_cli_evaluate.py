@@ -135,13 +135,6 @@ def test_folders_do_not_mix_settings(files, tmp_path):
         assert run(*arguments).exit_code == 1
 
 
-def test_processes_give_the_same(files):
-    folder, _, test = files
-    arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", "random,begin", "--json"]
-    one, two = (json.loads(run(*arguments, "--jobs", jobs).stdout) for jobs in (1, 2))
-    assert one == two
-
-
 def test_experiment_prints_both_tables(files, tmp_path):
     _, train, test = files
     peers = tmp_path / "peers"
@@ -267,9 +260,9 @@ def test_sampled_summaries_near_the_limit(files):
     folder, _, _ = files
     model = Summarizer.load(folder / "m.json")
     cluster = Cluster.example()
-    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, n_samples=20_000))
+    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, n_samples=2_000))
     assert 660 <= over.length <= 680
-    assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=20_000).length <= 665
+    assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=2_000).length <= 665
 
 
 def test_any_field_of_a_document_makes_another_cluster():

@@ -1,13 +1,10 @@
 """Summaries about a question: relevance, what it adds to quality, and that it finds the right documents."""
 
-import json
 from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Document, Summarizer, summarize
 from dpplearn.summarize.model import first_choice as first
 from dpplearn.summarize.model import prepared
@@ -88,12 +85,6 @@ def test_relevance_is_that_of_its_equation():
     )
 
 
-def test_what_is_said_in_other_words_is_relevant_too():
-    said = ["The dam cost ten million crowns.", "Ten million crowns came from the state.", "Snow fell in the north."]
-    lift = Question.of(split_cluster(Cluster.from_texts(said)), "What were the costs?").lift
-    assert lift[0] > lift[1] > lift[2]
-
-
 @pytest.mark.parametrize("compress", [False, True])
 def test_a_sentence_without_a_word_of_the_question_says_that_it_is_only_near(bundled, compress):
     ready, near = bundled.prepare(Cluster.example(), compress=compress), 0
@@ -160,11 +151,6 @@ def test_what_is_no_question_is_refused(bundled):
     assert summarize("Rain fell. Ten boats sank in Brenn.", 1, "sentences", about="the").length == 1  # only small words
 
 
-def test_one_sentence_and_equal_ones_have_nothing_to_gain():
-    assert not Question.of(split_cluster(Cluster.from_texts(["Rain fell."])), "rain").lift.any()
-    assert not Question.of(split_cluster(Cluster.from_texts(["Rain fell.", "Rain fell!"])), "rain").lift.any()
-
-
 def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
     monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=20, part=50))
     lines = [f"The council of Brenn met on day {k} and spoke of the harbour and the boats." for k in range(90)]
@@ -172,16 +158,3 @@ def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
     cluster = Cluster([Document("book", "\n\n".join(lines))])
     assert "heron" in bundled.summarize(cluster, 1, "sentences", about="the heron").text
     assert len(bundled.summarize(cluster, 1, "sentences", about="the heron").read) <= 20
-
-
-def test_the_command_line_asks(tmp_path):
-    for one in Cluster.example().documents:
-        (tmp_path / one.id).write_text(f"{one.title}\n\n{one.text}")
-    options = ["summarize", str(tmp_path), "--budget", "60", "--about", "What would a new spillway cost?", "--json"]
-    done = CliRunner().invoke(main, options)
-    assert "14 million" in json.loads(done.stdout)["text"]
-    done = CliRunner().invoke(main, [*options[:-2], "zebra"])
-    assert "No sentence mentions “zebra”" in done.stderr
-    done = CliRunner().invoke(main, [*options[:-2], "?"])
-    assert done.exit_code != 0
-    assert "about must have a word" in done.stderr

@@ -258,29 +258,6 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     np.testing.assert_allclose(found.theta_, np.frombuffer(truth[0]), atol=1e-9)
 
 
-def test_lines_tell_the_time_left(capsys):
-    now = [0.0]
-    lines = Lines(lambda: now[0])
-    for done in range(100):
-        now[0] += 40.0
-        lines.stage("Preparing", done, 100)
-    said = capsys.readouterr().err.splitlines()
-    assert 40 <= len(said) <= 60
-    assert said[0].startswith("Preparing: 1 of 100")
-    assert said[10].endswith("min left")
-
-
-def test_the_end_of_long_work_says_what_took_longest(capsys):
-    lines = Lines(lambda: 0.0)
-    lines.took("quick", 0.1)
-    lines.end()
-    assert capsys.readouterr().err == ""
-    for what, seconds in (("slow", 50.0), ("slower", 61.0), ("slow", 9.0)):
-        lines.took(what, seconds)
-    lines.end()
-    assert capsys.readouterr().err == "Of 120 s, most went to slower 61 s, slow 59 s.\n"
-
-
 def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
     few = tmp_path / "few.jsonl"
     few.write_text("".join(corpus.read_text().splitlines(keepends=True)[:3]))

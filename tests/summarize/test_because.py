@@ -13,7 +13,7 @@ from dpplearn.learning.relative import LEAST
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.ideas import IDEAS, feature_of, ideas_of
 from dpplearn.summarize.explain.reasons import Reasons, likely_words
-from dpplearn.summarize.explain.topics import Vocabulary, quoted
+from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
 from dpplearn.summarize.model.split_cluster import split_cluster
 from made_up import made_up
@@ -84,11 +84,6 @@ def test_what_opens_its_document_is_not_later_than_anything(bundled):
                 assert x.sentence.position > 1 or "later in its document" not in x.reason
                 assert x.sentence.position <= chosen or "where it stands" not in x.reason
     assert told
-
-
-def test_quotes_stay_beside_a_word_that_is_written_from_right_to_left():
-    assert quoted(["dam", "cost"]) == "“dam”, “cost”"
-    assert quoted(["سد", "dam"]) == "“سد”\u200e, “dam”"
 
 
 def test_where_nothing_was_to_choose_nobody_says_how_sure_that_is(bundled):
@@ -163,24 +158,6 @@ def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary):
                 expected = np.sqrt(parts @ covariance[np.ix_(own, own)] @ parts)
             assert because.by(idea, i).error == pytest.approx(expected, abs=1e-12)
     model.covariance_ = None
-
-
-def test_words_are_true_of_the_sentence(bundled):
-    for cluster in (Cluster.example(), *map(made_up, range(2))):
-        found = bundled.summarize(cluster, 80, "words")
-        last = {}
-        for one in found.read.sentences:
-            last[one.document] = max(last.get(one.document, 0), one.position)
-        for c in found.explain().chosen:
-            words = {reason.idea: reason.words for reason in c.reasons}
-            if "place" in words:
-                assert words["place"].startswith("opens") == (c.sentence.position == 1)
-                if words["place"].startswith("stands late"):
-                    assert c.sentence.position > last[c.sentence.document] / 2
-            for word in c.alone:
-                others = " ".join(one.sentence.text for one in found.explain().chosen if one is not c)
-                assert word.lower() in c.sentence.text.lower()
-                assert word.lower() not in others.lower().split()
 
 
 def test_every_feature_belongs_to_an_idea_and_a_new_one_has_its_own_name():

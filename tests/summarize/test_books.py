@@ -5,9 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.experiments.baselines import lexrank_items
 from dpplearn.summarize.explain import summary as summary_module
@@ -110,14 +108,6 @@ def test_all_views_tell_of_the_first_choice(model, monkeypatch):
     assert again.text == summary.text
     ready = model.prepare(cluster)
     assert model.summarize(ready, 40, "words", include=[7]).sentences.count(ready.read.sentences[7]) == 1
-
-
-def test_thousands_of_sentences_from_start_to_end(tmp_path):
-    path = tmp_path / "book.txt"
-    path.write_text(book(6_000).documents[0].text, encoding="utf-8")
-    result = CliRunner().invoke(main, ["summarize", str(path), "--decoder", "greedy", "--budget", "30"])
-    assert result.exit_code == 0, result.stderr
-    assert 0 < len(result.stdout.split()) <= 30
 
 
 @pytest.mark.parametrize(("line", "kept"), [("It rained all day. ", 1), ("So. No. Why. ", 3)])

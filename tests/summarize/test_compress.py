@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpplearn.cli import main
-from dpplearn.summarize import Cluster, Summarizer, summarize
+from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.experiments.held_out import Experiment
 from dpplearn.summarize.explain.report import html_report
@@ -66,13 +66,6 @@ def test_never_two_forms_of_a_sentence_and_never_over_the_budget(bundled, ready,
     for x in found.explain().best_left_out(None):  # sentences, each once, of which no form was chosen
         assert not x.sentence.dropped
         assert ready.read.forms[x.number] not in forms
-
-
-def test_off_by_default_and_one_word_turns_it_on():
-    assert all(not sentence.dropped for sentence in summarize(TEXT, 20).sentences)
-    short = summarize(TEXT, 21, compress=True)
-    assert "The old bridge over the Brenn was closed." in short.text or "The mayor has sold the mill" in short.text
-    assert any(sentence.dropped for sentence in short.sentences)
 
 
 def test_a_cluster_prepared_without_forms_has_none(bundled):

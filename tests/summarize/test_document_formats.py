@@ -126,15 +126,20 @@ def test_columns_are_found_whatever_the_gutter(columns, gutter):
     assert sum(one in found for one in sentences) >= 0.97 * len(sentences)
 
 
-def test_marks_of_a_list_are_no_column():
-    made = Setter(columns=1, numbers=False)
-    items = [f"One standard way for programs to install their {name} files here." for name in NAMES[:4]]
-    made.block("paragraph", prose(1)[0])
-    for text in items:
-        made.line("\u2022", 10)
-        made.text(made.left() + 18, made.y, text, 10)
-    found = shown(read(made.save(), "a.pdf")[0])
-    assert [text for kind, text in found if kind == "item"] == items
+def test_a_page_in_columns_does_not_cut_the_others():
+    made, draw = Setter(columns=1, numbers=False), random.Random(1)
+    told = "The {} of the {} was seen near the {} on day {}{}."
+    paragraphs = [
+        " ".join(told.format(*(draw.choice(NAMES[:7]) for _ in range(3)), i, j) for j in range(8)) for i in range(40)
+    ]
+    for text in paragraphs:
+        made.block("paragraph", text)
+    made.new_page()
+    for i in range(30):
+        made.line(f"a name of some thing {i}", 10)
+        made.text(made.left() + 200, made.y, f"and one more thing {i}", 10)
+    found = [text for kind, text in shown(read(made.save(), "a.pdf")[0]) if kind == "paragraph"]
+    assert [text for text in paragraphs if text not in found] == []
 
 
 def test_hyphens_at_line_ends():

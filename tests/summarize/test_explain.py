@@ -146,13 +146,6 @@ def test_a_length_that_is_the_budget_but_for_rounding_fits(bundled):
     assert [x.code for x in summary.explain().best_left_out(None)] == ["too-long"]
 
 
-def test_half_a_token_is_no_room(bundled):
-    """The length in tokens is rounded up: 42 bytes are 11 of them."""
-    text = "The bridge over the river fell on a Monday"
-    summary = bundled.summarize(Cluster.from_texts([text, "It rained."]), 10.5, "tokens")
-    assert (summary.text, summary.note) == ("It rained.", "")
-
-
 def test_reasons_where_every_form_of_what_is_left_is_out(bundled):
     """Deciding again may leave nothing to choose from: shorter forms of what was left out do not count."""
     long = "The bridge, which was built in 1931, was closed on Monday, officials said."

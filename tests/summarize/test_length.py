@@ -14,7 +14,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain import topics
 from dpplearn.summarize.model.worth import Worth
-from dpplearn.summarize.text.units import costs, length, limit, share_of, suited
+from dpplearn.summarize.text.units import costs, length, limit, suited
 from made_up import made_up
 
 NONE = np.empty(0, np.int64)
@@ -55,12 +55,6 @@ def test_probabilities_at_a_length_are_those_of_the_definition(seed):
             assert np.allclose(1.0 / worth.precision(np.array(Y)).diagonal(), others, atol=1e-8)
     k = K.diagonal()
     assert np.isclose(worth.least, (cost * k**2).sum() / (cost * k).sum() / 2)
-
-
-def test_a_model_that_finds_all_alike_excludes_none():
-    worth = Worth.of(read_model(DPP(0.3 * np.eye(10)), 0.5), np.ones(10), 3.0, NONE, NONE)
-    assert np.allclose(worth.given(NONE), 0.3)
-    assert np.isclose(worth.least, 0.15)
 
 
 def test_what_depends_on_the_rest_is_worth_nothing():
@@ -149,14 +143,6 @@ def test_a_share_is_one_of_the_words(bundled):
     assert bundled.summarize(cluster, "10%", "sentences").length == 7  # of 74
     whole = bundled.summarize(cluster, "100%", "sentences")
     assert whole.length == len(cluster.sentences())
-
-
-@pytest.mark.parametrize("budget", ["0%", "101%", "-5%", "%", "20", "twenty%", "20%%", "", "٢٠%"])
-def test_what_is_no_share(bundled, budget):
-    with pytest.raises(ValueError, match="budget must be"):
-        share_of(budget)
-    with pytest.raises(ValueError, match="budget must be"):
-        bundled.summarize(Cluster.example(), budget)
 
 
 @given(st.floats(1, 1e7), st.floats(1, 10))

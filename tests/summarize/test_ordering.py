@@ -4,10 +4,8 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from dpplearn import DPP
-from dpplearn.cli import main
 from dpplearn.decoding.candidates import read_model
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.report import html_report
@@ -89,18 +87,3 @@ def test_an_order_holds_in_every_view():
     assert model.summarize(Cluster.example(), 100, "words").subset.tolist() == ordered.subset.tolist()
     with pytest.raises(ValueError, match="order must be"):
         model.summarize(cluster, order="random")
-
-
-def test_the_command_line_orders(tmp_path):
-    for name, date, text in (
-        ("a", "9 May 2004", "Ten boats sank in the harbour."),
-        ("b", "8 May 2004", "Snow fell on Brenn."),
-    ):
-        (tmp_path / f"{name}.txt").write_text(f"The weather\n{date}\n\n{text}\n")
-    said = CliRunner().invoke(main, ["summarize", str(tmp_path), "--budget", "50"]).output
-    assert said.splitlines() == ["Snow fell on Brenn.", "Ten boats sank in the harbour."]
-    said = CliRunner().invoke(main, ["summarize", str(tmp_path), "--budget", "50", "--order", "source"]).output
-    assert said.splitlines() == ["Ten boats sank in the harbour.", "Snow fell on Brenn."]
-    refused = CliRunner().invoke(main, ["summarize", str(tmp_path), "--order", "random"])
-    assert refused.exit_code == 2
-    assert "importance" in refused.output

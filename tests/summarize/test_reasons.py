@@ -123,16 +123,6 @@ def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
         assert explanation.as_a_set.alikeness.max == C.max()
 
 
-def test_probabilities_are_given_the_pins(bundled):
-    summary = bundled.summarize(Cluster.example(), 100, "words", include=[40], exclude=[0, 21])
-    given = summary.dpp.condition([40], [0, 21])
-    expected = dict(zip(given.items.tolist(), given.marginals, strict=True)) | {40: 1.0, 0: 0.0, 21: 0.0}
-    for x in (*summary.explain().chosen, *summary.explain().best_left_out(None)):
-        assert x.marginal == pytest.approx(expected[x.number])
-    assert [x.number for x in summary.explain().chosen if x.pinned] == [40]
-    assert {x.number for x in summary.explain().best_left_out(None) if x.code == "excluded"} == {0, 21}
-
-
 def test_report_is_a_page_that_shows_text_as_text(bundled):
     nasty = Cluster(
         [Document("<b>", "A <script>alert(1)</script> & co fell on Monday. Prices rose.", title="<i>x</i>")]

@@ -22,7 +22,6 @@ from dpplearn.summarize.model.quality_features import (
     one_hot,
 )
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
-from dpplearn.summarize.text.units import costs, cut, length, limit
 
 
 @pytest.fixture(scope="module")
@@ -135,14 +134,6 @@ def test_words_of_a_text_are_weighed_by_its_own_sentences():
     assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike
 
 
-@pytest.mark.parametrize("count", range(1, 11))
-def test_clusters_of_few_sentences(count, fitted):
-    small = Cluster.from_texts([" ".join(f"Item {k} is here." for k in range(count))])
-    read = fitted.read(small)
-    assert read.F.shape == (count, 39)
-    assert np.isfinite(read.F).all()
-
-
 def test_unfitted_and_empty():
     with pytest.raises(RuntimeError, match="not fitted"):
         SentenceFeatures().read(Cluster.from_texts(["A b."]))
@@ -244,19 +235,3 @@ def test_paper_oracle_removes_covered_words():
     assert paper_oracle(texts, references, np.ones(4), 10).tolist() == [0, 2]
     assert paper_oracle(texts, references, np.ones(4), 1).tolist() == [0]
     assert paper_oracle(texts, [["z"]], np.ones(4), 10).tolist() == []
-
-
-def test_units():
-    texts = ["Rain fell.", "Ärger über Öl."]
-    assert costs(texts, "bytes").sum() == limit(len("\n".join(texts).encode()), "bytes")
-    assert costs(texts, "words").tolist() == [2, 3]
-    assert costs(texts, "sentences").tolist() == [1, 1]
-    assert costs(texts, len).tolist() == [10, 14]
-    assert length("abcde", "tokens") == 2
-    assert cut("Rain fell on Oslo.", 9, "bytes") == "Rain fell"
-    assert cut("Rain fell on Oslo.", 8, "bytes") == "Rain"
-    assert cut("Überschwemmung", 3, "bytes") == "Üb"
-    assert cut("一二三四五六", 2, "tokens") == "一二"
-    assert cut("一二三四五六", 3, len) == "一二三"
-    assert cut("Überschwemmung", 2, "bytes") == "Ü"
-    assert cut("Rain fell on Oslo.", 2, "words") == "Rain fell"

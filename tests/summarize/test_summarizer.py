@@ -135,14 +135,6 @@ def test_what_is_excluded_stays_out_even_where_nothing_fits(bundled):
         bundled.summarize(read, 3, "words", include=[0])
 
 
-def test_equal_sentences_have_equal_features(bundled):
-    example = Cluster.example()
-    copies = [Document(f"{d.id}-{k}", d.text, d.title) for k in range(3) for d in example.documents]
-    read = bundled.features_.read(Cluster(copies), keep_all=True)
-    n = len(read.sentences) // 3
-    np.testing.assert_array_equal(read.F[:n], read.F[n : 2 * n])
-
-
 def test_other_scripts_are_not_matched_by_their_digits(bundled):
     text = "नदी 2004 में बढ़ी। पुल टूट गया। लोग सुरक्षित हैं।"
     summary = bundled.summarize(Cluster.from_texts([text, text]), 6, "words")
@@ -234,14 +226,6 @@ def test_tuning_chooses_from_its_grid():
     assert tuned.training_["prior_variance"] in VARIANCES
     with pytest.raises(ValueError, match="at least two"):
         Summarizer().fit(variations()[:1], tune=True)
-
-
-def test_other_languages_are_compared_by_plain_words():
-    text = "Η γάτα κοιμάται. Ο σκύλος τρέχει στο πάρκο. Η γάτα ξύπνησε;"
-    cluster = Cluster([Document("a", text), Document("b", text)], ["Η γάτα κοιμάται."], language="greek")
-    summarizer = Summarizer("paper", budget=6, unit="words", language="greek").fit([cluster])
-    assert summarizer.match_words("Η ΓΆΤΑ") == ["η", "γάτα"]
-    assert "γάτα" in summarizer.summarize(cluster).text
 
 
 def test_a_cluster_keeps_its_latest_split():

@@ -59,7 +59,8 @@ class Progress:
         """A part of the work took so long; what shows progress may say at the end which took longest."""
 
     def clear(self) -> None:
-        """Leave the last iteration on the screen, and nothing half-drawn."""
+        """Leave the last iteration on the screen, and nothing half-drawn; another fit may follow."""
+        self.iteration = 0
         if self.moving:
             self._draw(self.last)
             print(end="\n" if self.last else "", file=self.stream, flush=True)

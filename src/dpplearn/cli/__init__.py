@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -81,6 +82,13 @@ def say(text: str) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     click.echo(visible(json.dumps(data, indent=2, ensure_ascii=False)))
+
+
+def print_table(table: Any) -> None:
+    """A table of rich on standard output, as wide as it needs where that is no terminal; brackets are no markup."""
+    from rich.console import Console
+
+    Console(markup=False, width=None if sys.stdout.isatty() else 140).print(table)
 
 
 @contextmanager

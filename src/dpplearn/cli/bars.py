@@ -30,24 +30,20 @@ class Bars(Progress):
         self.tasks: dict[str, TaskID] = {}
 
     def stage(self, what: str, done: int, total: int) -> None:
-        if what not in self.tasks:
-            self.tasks[what] = self.rich.add_task(visible(what))
-        self.rich.update(self.tasks[what], completed=done, total=total)
+        self.rich.update(self.task(what), completed=done, total=total)
 
     def tick(self, done: int, total: int) -> None:
         self.stage(WEIGHTS, done, total)
-        said = f"{WEIGHTS}, iteration {self.iteration + 1}"
-        self.rich.update(self.tasks[WEIGHTS], description=said)
 
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:  # noqa: ARG002  # Progress's
-        self.iteration = iteration
-        if WEIGHTS not in self.tasks:  # a solver that does not say how far an iteration is
-            self.tasks[WEIGHTS] = self.rich.add_task(WEIGHTS, total=None)
         said = f"{WEIGHTS}, iteration {iteration}, log-likelihood {log_likelihood:.6g}"
-        self.rich.update(self.tasks[WEIGHTS], description=said)
+        self.rich.update(self.task(WEIGHTS), description=said)
 
-    def clear(self) -> None:
-        self.iteration = 0  # another fit may follow
+    def task(self, what: str) -> TaskID:
+        """The bar of a stage, which has no length until one is said."""
+        if what not in self.tasks:
+            self.tasks[what] = self.rich.add_task(visible(what), total=None)
+        return self.tasks[what]
 
 
 class Lines(Progress):
@@ -73,8 +69,8 @@ class Lines(Progress):
     def tick(self, done: int, total: int) -> None:
         self.stage(f"{WEIGHTS}, iteration {self.iteration + 1}", done, total)
 
-    def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:  # noqa: ARG002  # Progress's
-        self.iteration = iteration
+    def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:
+        super().finish(iteration, log_likelihood, gradient)
         if self.clock() - self.told >= EVERY:
             self.told = self.clock()
             say(f"{WEIGHTS}: {iteration} iterations done, log-likelihood {log_likelihood:.6g}")
@@ -88,9 +84,6 @@ class Lines(Progress):
         if total >= LONG:
             most = [f"{what} {some:.0f} s" for what, some in self.seconds.most_common(3) if some >= total / 20]
             say(f"Of {total:.0f} s, most went to {', '.join(most)}.")
-
-    def clear(self) -> None:
-        self.iteration = 0
 
 
 def time_left(seconds: float) -> str:

@@ -10,7 +10,7 @@ import click
 
 from dpplearn.cli import check_out, print_json, say, stoppable, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import AS_JSON, FILE, PATH, Command, Number, WholeNumber
+from dpplearn.cli.options import AS_JSON, FILE, PATH, Command
 
 LONG = click.option(
     "--long",
@@ -33,9 +33,9 @@ def command() -> None:
 @command.command(cls=Command)
 @click.argument("file", type=PATH)
 @click.option("--out", type=FILE, required=True, help="Model file to write, JSON.")
-@click.option("--rank", type=WholeNumber(1), help="Of the kernel.  [default: all of it, up to 1500 items]")
+@click.option("--rank", type=click.IntRange(1), help="Of the kernel.  [default: all of it, up to 1500 items]")
 @click.option("--symmetric", is_flag=True, help="A kernel that only repels.")
-@click.option("--alpha", type=Number(0), help="Strength of the prior.  [default: chosen on held-out baskets]")
+@click.option("--alpha", type=click.FloatRange(0), help="Strength of the prior.  [default: chosen on held-out baskets]")
 @LONG
 def fit(
     file: Path,
@@ -63,7 +63,7 @@ def fit(
 @command.command(cls=Command)
 @click.argument("model", type=PATH)
 @click.argument("items", nargs=-1, metavar="ITEM...")
-@click.option("-k", type=WholeNumber(1), default=10, show_default=True, help="Number of items.")
+@click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="Number of items.")
 @click.option("--exclude", multiple=True, metavar="ITEM", help="Not this one; may be repeated.")
 @click.option("--complete", is_flag=True, help="The most probable set with -k more items, not the next one.")
 @click.option("--explain", is_flag=True, help="Say how each item of the basket changes the odds, on standard error.")
@@ -102,7 +102,7 @@ def recommend(
 @click.argument("model", type=PATH)
 @click.argument("item", required=False)
 @click.option(
-    "-k", type=WholeNumber(1), default=10, show_default=True, help="Number of items, or of pairs of each kind."
+    "-k", type=click.IntRange(1), default=10, show_default=True, help="Number of items, or of pairs of each kind."
 )
 @AS_JSON
 def together(model: Path, item: str | None, k: int, as_json: bool) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.table import Table
 
-from dpplearn.cli import print_json, say, stoppable, usage_errors
+from dpplearn.cli import print_json, print_table, say, stoppable, usage_errors, visible
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import (
     AS_JSON,
@@ -21,10 +23,12 @@ from dpplearn.cli.options import (
     Command,
     several,
 )
-from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
+    from dpplearn.summarize.experiments.evaluation import SystemComparison
+
+COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
 
 run_options = several(
     click.option("--systems", default="", metavar="NAMES", help="With commas between.  [default: all]"),
@@ -122,6 +126,31 @@ def scored_language(clusters: list[Cluster], language: str | None) -> str | None
             "Choose clusters with --language, and a model for theirs with --model."
         )
     return language
+
+
+def print_table_2(found: SystemComparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
+    from dpplearn.summarize.experiments.systems import SYSTEM_TITLES
+
+    best = found.details["best"]
+    best_name = visible(SYSTEM_TITLES.get(best, best))
+    table = Table(title=visible(title), caption=f"p: paired bootstrap of ROUGE-1F against {best_name}, the best.")
+    table.add_column("System")
+    for metric, measure in COLUMNS:
+        table.add_column(f"{metric.upper()}{measure.upper()}".replace("ROUGE-", "R-"), justify="right")
+    table.add_column("R-1F 95 %", justify="right")
+    table.add_column("p", justify="right")
+    if paper is not None:
+        table.add_column("paper, DUC 2004: R-1F / 1P / 1R / 2F / SU4F", justify="right")
+    for name, figures in found.results["systems"].items():
+        details = found.details["systems"][name]
+        (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
+        cells = [visible(SYSTEM_TITLES.get(name, f"Peer {name}"))]
+        cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
+        cells += [f"{low:.2f} to {high:.2f}", f"{tests['rouge-1']['p']:.3f}" if tests else ""]
+        if paper is not None:
+            cells.append(" / ".join(f"{x:.2f}" for x in paper[name]) if name in paper else "")
+        table.add_row(*cells, style="bold" if name == best else None)
+    print_table(table)
 
 
 def wrote(out: Path | None) -> None:

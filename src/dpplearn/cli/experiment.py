@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from rich.table import Table
 
-from dpplearn.cli import say, stoppable, usage_errors
+from dpplearn.cli import print_table, say, stoppable, usage_errors, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.evaluate import run_options, stopped, wrote
+from dpplearn.cli.evaluate import print_table_2, run_options, stopped, wrote
 from dpplearn.cli.options import CORPUS, FILE, Command, length_options
-from dpplearn.cli.tables import print_table_1, print_table_2
+
+if TYPE_CHECKING:
+    from dpplearn.rouge import CorpusScore
 
 
 @click.command(name="experiment", cls=Command)
@@ -88,3 +92,14 @@ def command(
         title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"
         print_table_2(found.without_shared, title, PAPER_2)
     wrote(out)
+
+
+def print_table_1(scores: Mapping[str, CorpusScore], paper: Mapping[str, Sequence[float]], title: str) -> None:
+    table = Table("System", title=visible(title))
+    for name in ("R-1F", "R-2F", "R-SU4F", "paper, DUC 2003: R-1F / 2F / SU4F"):
+        table.add_column(name, justify="right")
+    for name, score in scores.items():
+        cells = [f"{100 * average.f.average:.2f}" for average in score.averages.values()]
+        theirs = " / ".join(f"{x:.2f}" for x in paper[name]) if name in paper else ""
+        table.add_row(name.capitalize(), *cells, theirs)
+    print_table(table)

@@ -1,4 +1,4 @@
-"""Options that several commands have, and the types of their values, with messages that say what these must be."""
+"""Options that several commands have, and the types of their values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pkgutil import resolve_name
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from dpplearn.decoding.registry import DECODERS, check_decoder
+from dpplearn.decoding.registry import DECODERS
 
 
 class Command(click.Command):
@@ -35,58 +34,23 @@ class More(click.Option):
 more = partial(click.option, cls=More)
 
 
-class InRange(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
-    """What the two kinds of number have in common: the range in words."""
-
-    kind: str
-    min: float
-    max: float | None
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
-            self.fail(f"must be {self.kind} {bounds}, found {value!r}.", param, ctx)
-
-
-class WholeNumber(InRange, click.IntRange):  # type: ignore[misc]  # its bounds are more than InRange asks for
-    """A whole number in a range."""
-
-    kind = "a whole number"
-
-
-class Size(WholeNumber):
+class Size(click.IntRange):
     """A whole number, or "auto"."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return value if value == "auto" else super().convert(value, param, ctx)
 
 
-class Number(InRange, click.FloatRange):  # type: ignore[misc]  # as above
-    """A number in a range."""
-
-    kind = "a number"
-
-
-class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older versions take none
+class DecoderName(click.Choice[str]):
     """Any name of the registry, also one that joins it later."""
 
-    name = "decoder"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return check_decoder(value, "it")
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  # click's signature
-        """What `dpplearn completion` offers."""
-        return [CompletionItem(name) for name in DECODERS if name.startswith(incomplete)]
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        self.choices = tuple(DECODERS)
+        return super().convert(value, param, ctx)
 
 
-class Length(click.ParamType):  # type: ignore[type-arg]  # as above
-    """A number, or a share of the text such as 20%."""
+class Length(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
+    """A number, a share of the text such as 20%, or "auto"."""
 
     name = "number or share"
 
@@ -94,13 +58,12 @@ class Length(click.ParamType):  # type: ignore[type-arg]  # as above
         from dpplearn.summarize.text.units import share_of
 
         try:
-            return float(value)
-        except ValueError:
-            pass
-        try:
             share_of(value)
         except ValueError as error:
-            self.fail(str(error), param, ctx)
+            try:
+                return float(value)
+            except ValueError:
+                self.fail(str(error), param, ctx)
         return value
 
 
@@ -113,13 +76,13 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DIVERSITY = click.option(
     "--diversity",
     metavar="NUMBER",
-    type=Number(0, 1),
+    type=click.FloatRange(0, 1),
     default=0.5,
     show_default=True,
     help="0: quality alone, 1: variety alone.",
 )
 MODEL = click.option("--model", type=FILE, help="A model file.  [default: the one inside, for any text]")
-DECODER = partial(more, "--decoder", type=DecoderName(), metavar="NAME")
+DECODER = partial(more, "--decoder", type=DecoderName(DECODERS), metavar="NAME")
 DECODER_NAMES = ", ".join(DECODERS)
 ENCODING = more("--encoding", help="Of the files.  [default: utf-8]")
 ENCODER = more("--encoder", metavar="MODULE:OBJECT", help="What makes vectors of texts; of a module installed or here.")

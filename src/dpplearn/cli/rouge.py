@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import click
 from rich.table import Table
 
-from dpplearn.cli import print_json, say, usage_errors, visible
+from dpplearn.cli import print_json, print_table, say, usage_errors, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import AS_JSON, PATH, Command, WholeNumber, more
-from dpplearn.cli.tables import console
+from dpplearn.cli.options import AS_JSON, PATH, Command, more
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.rouge.candidates import Candidates, References, read_candidates, read_references
 from dpplearn.rouge.metrics import parse_metrics
@@ -27,8 +26,8 @@ ONLY_TXT = "The id of a file is its name without .txt; any other ending stays a 
 @click.command(name="rouge", cls=Command)
 @click.option("--candidates", type=PATH, required=True, help="Folder ([SYSTEM/]ID.txt) or JSON Lines.")
 @click.option("--references", type=PATH, required=True, help="Folder (ID[.LABEL].txt, ID/*) or JSON Lines.")
-@click.option("--bytes", type=WholeNumber(1), help="Read so many bytes of every text.")
-@click.option("--words", type=WholeNumber(1), help="Read so many words of every text.")
+@click.option("--bytes", type=click.IntRange(1), help="Read so many bytes of every text.")
+@click.option("--words", type=click.IntRange(1), help="Read so many words of every text.")
 @click.option("--metrics", default=",".join(METRICS), show_default=True, help="Names, with commas between.")
 @click.option("--compare", is_flag=True, help="Test every two systems against each other (paired bootstrap).")
 @AS_JSON
@@ -160,7 +159,7 @@ def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison]) -> Non
             for measure, (mean, low, high) in average._asdict().items():
                 table.add_row(metric, measure, f"{mean:.5f}", f"{low:.5f} to {high:.5f}")
             table.add_section()
-        console().print(table)
+        print_table(table)
     if tests:
         what = "Differences in recall (paired bootstrap over topics)"
         table = Table("systems", "metric", "difference", BOUNDS, "p", title=what)
@@ -168,4 +167,4 @@ def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison]) -> Non
             interval = f"{test.low:+.5f} to {test.high:+.5f}"
             figures = (f"{test.difference:+.5f}", interval, f"{test.p_value:.4f}")
             table.add_row(visible(f"{first} - {second}"), metric, *figures)
-        console().print(table)
+        print_table(table)

@@ -27,7 +27,6 @@ from dpplearn.cli.options import (
     PATH,
     Command,
     Size,
-    WholeNumber,
     more,
 )
 from dpplearn.cli.parquet import need_pyarrow
@@ -56,8 +55,8 @@ LINES = 20  # of reasons on a screen
 @more("--budget", type=float, metavar="N", help="Largest total cost.")
 @more("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @more("--group", metavar="FIELD", help="Source, class or language of an item.")
-@more("--max-per-group", type=WholeNumber(0), metavar="N", help="Most items of a group.")
-@more("--min-per-group", type=WholeNumber(0), metavar="N", help="Fewest items of a group.")
+@more("--max-per-group", type=click.IntRange(0), metavar="N", help="Most items of a group.")
+@more("--min-per-group", type=click.IntRange(0), metavar="N", help="Fewest items of a group.")
 @DECODER(default="greedy", help=f"{DECODER_NAMES}.")
 @more("--report", type=FILE, metavar="FOLDER", help="Write there chosen.csv, left-out.csv and selection.svg.")
 @more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory: what each part gave.")

@@ -14,12 +14,12 @@ import click
 from dpplearn._checks import check_jobs
 from dpplearn._run.notice import say_when_compiling
 from dpplearn.cli import say, stoppable
-from dpplearn.cli.options import ENCODER, JOBS, MODEL, Command, WholeNumber, named_encoder
+from dpplearn.cli.options import ENCODER, JOBS, MODEL, Command, named_encoder
 
 
 @click.command(name="serve", cls=Command)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="0: any that is free.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @MODEL
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name it is reached by; may be repeated.")
