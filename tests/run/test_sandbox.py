@@ -2,8 +2,8 @@
 
 import os
 import signal
+import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from email.header import decode_header
 from pathlib import Path
@@ -16,6 +16,7 @@ from dpplearn._run.sandbox import Sandboxes, SandboxLostError, run_sandboxed
 from dpplearn._run.stop import stops_when
 from dpplearn.summarize.corpora.documents import DocumentFile
 from dpplearn.summarize.corpora.formats.apart import Apart
+from waiting import until
 
 BACKWARDS = "dpplearn._run.sandbox:backwards"
 LIMITS = {"seconds": 60, "memory": 2**32}
@@ -63,17 +64,21 @@ def ask(name, **limits):
     return run_sandboxed(f"test_sandbox:{name}", b"abc", {}, **{**LIMITS, **limits})
 
 
-def test_one_process_does_one_piece_of_work_after_another(boxes):
+def test_one_process_does_one_piece_of_work_after_another(boxes, tmp_path):
     first = ask("process_id")
     assert ask("process_id") == first
     assert len(boxes.idle) == 1
     with ThreadPoolExecutor(2) as pool:  # and two threads have two
-        assert len({*pool.map(lambda _: ask("slow_process_id"), range(2))}) == 2
+        meet = [pool.submit(run_sandboxed, "test_sandbox:meet", bytes(tmp_path), {}, **LIMITS) for _ in range(2)]
+        assert len({one.result() for one in meet}) == 2
     assert len(boxes.idle) == 2
 
 
-def slow_process_id(data):
-    time.sleep(1)
+def meet(data):
+    """Wait for the other one."""
+    folder = Path(data.decode())
+    (folder / str(os.getpid())).touch()
+    until(lambda: len([*folder.iterdir()]) == 2)
     return process_id(data)
 
 
@@ -143,7 +148,7 @@ def test_a_fork_while_another_thread_asks_can_ask(boxes):
 
 PARENT = """
 import sys, threading
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 from dpplearn._run.sandbox import Sandbox
 box = Sandbox()
 print(box.child.pid, flush=True)
@@ -154,11 +159,7 @@ sys.stdin.read()
 
 @pytest.mark.parametrize("busy", [True, False])
 def test_a_process_does_not_outlive_its_parent_for_long(busy):
-    import subprocess
-
-    from waiting import until
-
-    script = PARENT.format(tests=str(Path(__file__).parent), seconds=2.0)
+    script = PARENT.format(tests=[str(one) for one in Path(__file__).parents[:2]], seconds=0.5)
     if not busy:
         script = script.replace("test_sandbox:hang", BACKWARDS)
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:

@@ -62,11 +62,6 @@ def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None: 
     return None
 
 
-def read_format(path: str | os.PathLike[str], formats: tuple[str, ...]) -> str:
-    """Which of several formats a file says that it has."""
-    return str(read_object(path, formats)["format"])
-
-
 def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[str, Any]:
     """The object in a file, which must say that it has one of these formats."""
     path, wanted = Path(path), " or ".join(formats)

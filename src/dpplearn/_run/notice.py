@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 
-def tell() -> None:
+def tell_terminal() -> None:
     """Say, on a terminal, why nothing happens for some seconds."""
     if sys.stderr is not None and sys.stderr.isatty():
         print("dpplearn compiles loops that it needs now; they are kept on disk.", file=sys.stderr, flush=True)
@@ -16,13 +16,12 @@ def tell() -> None:
 
 @dataclass
 class Notice:
-    """What is said when the first loop is compiled."""
+    """What is said, once, when the first loop is compiled."""
 
-    tell: Callable[[], None] = tell
+    tell: Callable[[], None] = tell_terminal
     said: bool = False
 
     def announce(self) -> None:
-        """Say, once, that loops are compiled."""
         if not self.said:
             self.said = True
             self.tell()

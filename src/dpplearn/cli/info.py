@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dpplearn._io.jsonfile import read_format
+from dpplearn._io.jsonfile import read_object
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
 from dpplearn.learning.summary import ModelSummary, quality_table
@@ -25,7 +25,7 @@ def command(model: Path | None) -> None:
 
     MODEL is a file that Summarizer, ConditionalDPP or KernelDPP saved.
     """
-    kind = "dpplearn.Summarizer" if model is None else read_format(model, (*KINDS, "dpplearn.Summarizer"))
+    kind = "dpplearn.Summarizer" if model is None else str(read_object(model, (*KINDS, "dpplearn.Summarizer"))["format"])
     found = resolve_name(KINDS[kind]).load(model).summary() if kind in KINDS else summarizer(model)
     click.echo(visible(str(found)))
 
