@@ -43,14 +43,14 @@ def test_a_killed_training_leaves_no_process_and_goes_on(trial, kind, stage):
     assert trial("train").counts[kind] == 1
 
 
-def test_training_without_room_for_its_model_keeps_the_work(trial):
-    """The model is the largest file."""
+def test_training_without_room_for_a_file_keeps_the_work(trial):
+    """Of the size of its model."""
     train = trial("train")
     size = len(train.truth["model.json"]) - 1
     command = train.start("no-room", size)
     assert command.fill()
     said = command.said.read_text()
-    assert "model.json: File too large. Make room there" in said
+    assert "File too large. Make room there" in said
     assert "model.json.work keeps what is done" in said
-    assert (command.out / "model.json.work" / "theta.json").exists()
+    assert (command.out / "model.json.work" / "work.json").exists()
     train.compare("no room", command, "no-room")
