@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpplearn import diversify
-from dpplearn.cli import main, parts
+from dpplearn.cli import items, main
 
 pytest.importorskip("matplotlib")
 
@@ -59,7 +59,7 @@ def test_groups_with_dollars_are_no_formulas(problem, tmp_path):
 
 def test_dask(problem, tmp_path, monkeypatch):
     dd = pytest.importorskip("distributed")
-    monkeypatch.setattr(parts, "SMALLEST", 40)
+    monkeypatch.setattr(items, "SMALLEST", 40)
     with (
         dd.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50) as cluster,
         dd.Client(cluster),

@@ -1,17 +1,25 @@
-"""What select says of a choice: what each item that was kept is like, and why the others were skipped."""
+"""What select says of a choice: why items were kept and skipped, in words and as JSON, and in files with a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dpplearn._io.atomic import replace_file
+from dpplearn.cli import visible
 from dpplearn.cli.applied import Applied
 from dpplearn.cli.items import Items
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped
+from dpplearn.plots import import_plots
 
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
+CHOSEN = ("rank", "item", "place", "score", "gain", "share", "nearest", "similarity")
+LEFT_OUT = ("item", "place", "score", "covered_by", "similarity")
 
 
 def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None) -> Iterator[str]:
@@ -38,7 +46,7 @@ def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None)
 
 def names_of(items: Items) -> Callable[[int], str]:
     """How an item is called in reasons: its place in the file, with its title where it has one."""
-    if not items.has("title"):
+    if "title" not in items.fields:
         return items.where
     titles = items.get("title")
     return lambda i: f"{items.where(i)} ({' '.join(str(titles[i]).split())[:60]})" if titles[i] else items.where(i)
@@ -46,7 +54,7 @@ def names_of(items: Items) -> Callable[[int], str]:
 
 def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Applied | None) -> dict[str, Any]:
     selected: list[dict[str, Any]] = [
-        {"item": int(i), "place": items.places[i], "gain": float(g) if np.isfinite(g) else None}
+        {"item": int(i), "place": items.place(i), "gain": float(g) if np.isfinite(g) else None}
         for i, g in zip(chosen.subset, chosen.gains, strict=True)
     ]
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
@@ -58,7 +66,7 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
                 one |= {"contributions": applied.reasons(kept.item), "reasons": [vars(reason) for reason in because]}
                 one["why"] = ", ".join(reason.words for reason in because)
         record["skipped"] = [
-            {"item": skipped.item, "place": items.places[skipped.item]} | likeness(skipped) | {"reason": skipped.reason}
+            {"item": skipped.item, "place": items.place(skipped.item)} | likeness(skipped) | {"reason": skipped.reason}
             for skipped in chosen.skipped_among(items.where)
         ]
     return record
@@ -67,3 +75,52 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
 def likeness(item: Kept | Skipped) -> dict[str, Any]:
     """The nearest item that was kept, if there is one, and how similar the two are."""
     return {"nearest": item.nearest if item.nearest >= 0 else None, "similarity": item.similarity}
+
+
+# Files
+
+
+def check_report(folder: Path | None) -> None:
+    """Files can be written in the folder, which is made, and the picture drawn: said before the work, not after it."""
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"Cannot make the folder {folder}: {error.strerror}. Give another --report.") from None
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"Cannot write in the folder {folder}. Give another --report.")
+    try:
+        import_plots("dpplearn.plots.coverage")
+    except ImportError as error:
+        raise ValueError(f"--report draws a picture. {error}.") from None
+
+
+def write_report(
+    folder: Path, items: Items, chosen: DiverseSelection, scores: Any, groups: Sequence[str] | None = None
+) -> list[Path]:
+    """chosen.csv, left-out.csv (the nearest to a chosen item first) and selection.svg in a folder that is there."""
+    files = [folder / "chosen.csv", folder / "left-out.csv", folder / "selection.svg"]
+    added = zip(chosen.kept, chosen.gains.tolist(), chosen.shares.tolist(), strict=True)
+    kept = (
+        (rank, i, items.place(i), scores[i], gain, share, j if j >= 0 else "", similarity)
+        for rank, ((i, j, similarity), gain, share) in enumerate(added, 1)
+    )
+    write_table(files[0], CHOSEN, kept)
+    covered, similarity = chosen.nearest
+    order = np.argsort(-similarity, kind="stable")
+    rest = order[~np.isin(order, chosen.subset)].tolist()
+    left = ((i, items.place(i), scores[i], covered[i] if covered[i] >= 0 else "", similarity[i]) for i in rest)
+    write_table(files[1], LEFT_OUT, left)
+    draw = import_plots("dpplearn.plots.coverage").draw_coverage
+    shown = None if groups is None else [visible(group) for group in groups]  # no font draws half of a character
+    with replace_file(files[2], "wb") as file:
+        draw(chosen, shown).savefig(file, format="svg")
+    return files
+
+
+def write_table(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    with replace_file(path, "w") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(names)
+        out.writerows([f"{x:.6g}" if isinstance(x, float) else x for x in row] for row in rows)
