@@ -44,8 +44,6 @@ def test_a_model_is_fitted_used_and_evaluated(model, file):
     found = json.loads(run("recommend", model, "bib", "--exclude", "pram", "--json").stdout)
     assert found["basket"] == ["bib"]
     assert "pram" not in [one["item"] for one in found["next"]]
-    complete = run("recommend", model, "bib", "-k", 1, "--complete")
-    assert complete.stdout.split() in (["pram"], ["baby", "bottle"])
     result = run("evaluate", model, file, "--hold", "last", "--json")
     assert json.loads(result.stdout)["log_likelihood"] == pytest.approx(direct.score(BASKETS))
     assert "mean percentile rank" in run("evaluate", model, file).stdout

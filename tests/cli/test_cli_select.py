@@ -198,8 +198,8 @@ def test_what_cannot_be_written_is_said_before_the_work(jsonl, tmp_path, monkeyp
     for name, options, message in [
         ("chosen.txt", [], "must end in one of .jsonl, .csv, .parquet, .npz"),
         ("chosen", [], "must end in one of"),
-        ("chosen.json", [], "give --json"),
-        ("chosen.jsonl", ["--json"], "must end in .json"),
+        ("chosen.json", [], "one JSON object (--json)"),
+        ("chosen.jsonl", ["--json"], "one JSON object (--json)"),
         ("nowhere/chosen.csv", [], "there is no folder"),
     ]:
         result = run(jsonl, "-k", 2, "--out", tmp_path / name, *options)

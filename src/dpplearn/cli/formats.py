@@ -127,7 +127,7 @@ def read_npz(name: str) -> ArrayItems:
         with np.load(name, allow_pickle=False) as file:
             names = file.files
             arrays = {key: file[key] for key in names}
-    except AttributeError:
+    except (AttributeError, TypeError):  # an array is no context
         raise ValueError(f"{name} holds one array without a name. Save arrays with np.savez.") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{name} is not a file of NumPy arrays that can be read without pickle: {error}.") from None

@@ -58,6 +58,10 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
         for i, g in zip(chosen.subset, chosen.gains, strict=True)
     ]
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
+
+    def likeness(item: Kept | Skipped) -> dict[str, Any]:
+        return {"nearest": item.nearest if item.nearest >= 0 else None, "similarity": item.similarity}
+
     if explain:
         for one, kept in zip(selected, chosen.kept, strict=True):
             one |= likeness(kept) | {"why": chosen.why(kept.item)}
@@ -70,11 +74,6 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
             for skipped in chosen.skipped_among(items.where)
         ]
     return record
-
-
-def likeness(item: Kept | Skipped) -> dict[str, Any]:
-    """The nearest item that was kept, if there is one, and how similar the two are."""
-    return {"nearest": item.nearest if item.nearest >= 0 else None, "similarity": item.similarity}
 
 
 # Files

@@ -17,18 +17,7 @@ from dpplearn.cli.applied import Applied
 from dpplearn.cli.bars import bars
 from dpplearn.cli.formats import format_of, need_pyarrow, read_items, write_items
 from dpplearn.cli.items import Items
-from dpplearn.cli.options import (
-    DECODER,
-    DECODER_NAMES,
-    DIVERSITY,
-    ENCODING,
-    FILE,
-    JOBS,
-    PATH,
-    Command,
-    Size,
-    more,
-)
+from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import as_record, check_report, explanation, write_report
 from dpplearn.decoding.dask import choose_in_parts
 from dpplearn.decoding.diversify import Settings, diversify
@@ -61,17 +50,7 @@ LINES = 20  # of reasons on a screen
 @more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory: what each part gave.")
 @JOBS
 @ENCODING
-def command(
-    items: Path,
-    explain: bool,
-    out: Path | None,
-    as_json: bool,
-    group: str | None,
-    report: Path | None,
-    jobs: int,
-    encoding: str | None,
-    **options: Any,
-) -> None:
+def command(items: Path, explain: bool, out: Path | None, as_json: bool, report: Path | None, **options: Any) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
     ITEMS is .jsonl, a .json list of objects, .csv or .tsv with names in its first line, .parquet, .npz with arrays of
@@ -84,17 +63,18 @@ def command(
         wanted = None if out is None else format_to_write(out, as_json)
     check_out(out)
     check_report(report)
-    score, embedding, text, model, cost, given, work = map(
-        options.pop, ("score", "embedding", "text", "model", "cost", "given", "work")
+    score, embedding, text, model, cost, given, work, group, jobs = map(
+        options.pop, ("score", "embedding", "text", "model", "cost", "given", "work", "group", "jobs")
     )
+    encoding = options.pop("encoding") or "utf-8"
     if cost is not None and options["budget"] is None:
         say("No --budget: --cost limits nothing.")
     if group is not None and report is None and options["max_per_group"] is None and options["min_per_group"] is None:
         say("No --max-per-group or --min-per-group: --group limits nothing.")
-    found = read_items(items, encoding or "utf-8")
+    found = read_items(items, encoding)
     if not found.n:
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
-    before = None if given is None else read_items(given, encoding or "utf-8")
+    before = None if given is None else read_items(given, encoding)
     costs = None if cost is None else read_costs(found, cost)
     groups = None if group is None else found.groups(group)
     applied, options["groups"] = None, groups
@@ -174,10 +154,11 @@ def choose_from_parts(
         given = per_item["given"] = rows_like(before, name, width)
         again = [part.start + repeated(part.read(), given) for part in parts]
         per_item["exclude"] = np.concatenate(again)
+    settings = Settings(**defaults, **options)
     with bars() as show:
-        how: dict[str, Any] = {"n_jobs": jobs, "work": work, "progress": show}
+        per_item |= {"n_jobs": jobs, "work": work, "progress": show}
         try:
-            return choose_in_parts(parts, width, scores, Settings(**defaults, **options), **per_item, **how)
+            return choose_in_parts(parts, width, scores, settings, **per_item)
         except ValueError as error:
             raise ValueError(f"{items.name}: {error}") from None
 
@@ -186,12 +167,10 @@ def format_to_write(out: Path, as_json: bool) -> str | None:
     """The format that the name of the file to write says, if it can be written; None for a device or a FIFO."""
     if out.exists() and not out.is_file():
         return None
-    if as_json and out.suffix.lower() != ".json":
-        raise ValueError(f"With --json, the name of --out must end in .json, found {out}.")
+    if as_json != (out.suffix.lower() == ".json"):
+        raise ValueError(f"{out}: one JSON object (--json) goes to a file that ends in .json, items go to any other.")
     if as_json:
         return "json"
-    if out.suffix.lower() == ".json":
-        raise ValueError(f"{out} is for one JSON object: give --json, or a name that ends in .jsonl for the items.")
     wanted = format_of(out, "For one JSON object in a file that ends in .json, give --json.")
     if wanted == "parquet":
         need_pyarrow(f"Writing {out}")
