@@ -301,7 +301,7 @@ def check_rng(rng: Seed) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"rng must be a seed, a numpy.random.Generator or None, found {rng!r:.60}: {error}.") from None
+        raise type(error)(f"rng must be a seed, a Generator or None, found {rng!r:.60}: {error}.") from None
 
 
 def check_jobs(n_jobs: int | None) -> int:

@@ -55,7 +55,7 @@ def insert(C, Y, k, i, x, gain):
 
 @jit
 def make_last(C, Y, k, a):
-    """Move the item at place a of Y behind all others; rotations make C triangular again. Returns its pivot's square."""
+    """Move the item at place a of Y behind all others; rotations make C triangular again; returns its squared pivot."""
     i = Y[a]
     for r in range(a, k - 1):
         Y[r] = Y[r + 1]
