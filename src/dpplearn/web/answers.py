@@ -45,15 +45,15 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> schema.Clu
     times, pieces = map(document_time, documents), set_aside(ready.read)
     return schema.ClusterAnswer(
         id=name,
-        model=reading.model,
+        model=reading.read.model,
         expires_in=expires_in,
         documents=shown(documents),
         days=[None if time is None else time.date().isoformat() for time in times],
         sentences=sentences,
         set_aside=schema.SetAside(count=len(pieces), pieces=list(missed_first(pieces, None))),
         defaults=reading.defaults,
-        notes=list(reading.notes),
-        skipped=list(reading.skipped),
+        notes=list(reading.read.notes),
+        skipped=list(reading.read.skipped),
     )
 
 

@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, PlainTextResponse
 from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException as StarletteError
@@ -38,25 +38,14 @@ API = "/api/v1"
 MOST_FILES = 1_000  # of a form
 ALL_BY_DEFAULT = schema.Selection.model_validate({})
 
-FORM_SCHEMA = {
-    "type": "object",
-    "required": ["files"],
-    "properties": {
-        "files": {
-            "type": "array",
-            "minItems": 1,
-            "items": {"type": "string", "format": "binary"},
-            "description": "Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ...",
-        },
-        "model": {"type": "string", "description": "A name from GET /models."},
-        "keep_all": {"type": "boolean", "description": "As in the JSON of this route."},
-    },
-}
-_NEW = schema.NewCluster.model_json_schema(ref_template="#/components/schemas/{model}")
-NEW_CLUSTER = {
-    JSON: {"schema": {name: value for name, value in _NEW.items() if name != "$defs"}},  # which other routes bring
-    FORM: {"schema": FORM_SCHEMA},
-}
+
+def described(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a body; what it refers to, other routes bring."""
+    found = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {"schema": {name: value for name, value in found.items() if name != "$defs"}}
+
+
+NEW_CLUSTER = {JSON: described(schema.NewCluster), FORM: described(schema.Form)}
 
 
 def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # frozen
@@ -93,9 +82,9 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
         lifespan=lifespan,
     )
     app.state.service = service
-    app.add_middleware(Guard, settings=settings, metrics=service.seen, room=service.room, pool=service.pool)
+    app.add_middleware(Guard, service=service)
     app.add_exception_handler(StarletteError, on_http)
-    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(RequestValidationError, on_http)
     app.include_router(routes(service))
     app.include_router(page())
     packages: list[str | tuple[str, str]] = [("dpplearn.web", "static"), ("fastapi_swagger", "resources")]
@@ -113,25 +102,20 @@ def return_large_blocks(size: int = 4_000_000) -> None:
         ctypes.CDLL(None).mallopt(-3, size)  # M_MMAP_THRESHOLD, which is then fixed
 
 
-def problems(status: str, slugs: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
+def problems(status: int) -> dict[str, Any]:
     """What a route may answer instead, for its description."""
     ref = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
-    kinds = " ".join(f"`{slug}`: {KINDS[slug][2]}" for slug in slugs)
-    return {status: {"model": schema.ProblemDocument, "description": kinds, "content": {MEDIA_TYPE: ref}}}
+    kinds = " ".join(f"`{slug}`: {about}" for slug, (code, _, about) in KINDS.items() if code // 100 == status)
+    return {"model": schema.ProblemDocument, "description": kinds, "content": {MEDIA_TYPE: ref}}
 
 
 def routes(service: Service) -> APIRouter:
     """The routes under /api/v1."""
-    by_status = {digit: tuple(slug for slug, (code, *_) in KINDS.items() if code // 100 == digit) for digit in (4, 5)}
-    answers = {**problems("4XX", by_status[4]), **problems("5XX", by_status[5])}
-    needs_token = (
-        [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))] if service.settings.token else []
-    )  # which the guard checks
-    router = APIRouter(prefix=API, responses=answers)
-    private = APIRouter(dependencies=needs_token)
-    documents = Cluster.example().documents
+    bearer = [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))]  # which the guard checks
+    router = APIRouter(prefix=API, responses={"4XX": problems(4), "5XX": problems(5)})
+    private = APIRouter(dependencies=bearer if service.settings.token else [])
     title = "The Halvern Dam accident, eight articles on an invented event"
-    example = schema.Example(title=title, documents=shown(documents))
+    example = schema.Example(title=title, documents=shown(Cluster.example().documents))
 
     @private.get("/example", summary="The example cluster")
     async def get_example() -> schema.Example:
@@ -212,7 +196,7 @@ def routes(service: Service) -> APIRouter:
 
         def task(deadline: Deadline) -> Response:
             reading = service.read(ReadDocuments(options), deadline)
-            return as_answer(summary_answer(service.engine.find(reading, options), reading.notes))
+            return as_answer(summary_answer(service.engine.find(reading, options), reading.read.notes))
 
         return await service.work(request, task)
 
@@ -225,13 +209,13 @@ def routes(service: Service) -> APIRouter:
     async def health() -> schema.Health:
         """That it lives, and how busy it is; answered by the event loop, also while all workers are busy."""
         pool, warm = service.pool, service.engine.warmed
-        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.waiting}
+        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.taken - pool.running}
         return schema.Health(status="ok", version=__version__, clusters=len(service.clusters), warm=warm, **busy)
 
     @private.get("/metrics", response_class=PlainTextResponse, summary="Metrics")
     async def metrics() -> Response:
         """Counts and times of requests, the queue, and the clusters kept, for Prometheus; nothing of their texts."""
-        return Response(service.seen.text(), media_type=CONTENT_TYPE_LATEST)
+        return Response(generate_latest(service.registry), media_type=CONTENT_TYPE_LATEST)
 
     router.include_router(private)
     return router
@@ -256,34 +240,18 @@ class ReadDocuments:
 
 async def job_of(request: Request) -> ReadDocuments | Upload:
     """What is to be read of a body in JSON, or of a form."""
-    if not request.headers.get("content-type", "").lower().startswith(FORM):
-        try:
+    try:
+        if not request.headers.get("content-type", "").lower().startswith(FORM):
             return ReadDocuments(schema.NewCluster.model_validate_json(await request.body()))
-        except ValidationError as error:
-            raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
-    said: dict[str, str] = {}
-    uploads: list[File] = []
-    if "boundary=" not in request.headers["content-type"]:
-        raise Problem("malformed", "The Content-Type of a form must have a boundary.")
-    try:
-        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FILES)
-    except (ValueError, KeyError):  # as some versions of the parser say it
-        raise Problem("malformed", "The body must be a multipart form.") from None
-    try:
-        for name, value in form.multi_items():
-            if name == "files" and isinstance(value, UploadFile):
-                uploads.append(File(value.filename or "", value.content_type or "", await value.read()))
-            elif name in ("model", "keep_all") and isinstance(value, str) and name not in said:
-                said[name] = value
-            else:
-                raise invalid([((name,), "a form has named files, and at most one model and one keep_all.")])
-    finally:
-        await form.close()
-    if not uploads:
-        raise invalid([(("files",), "the form must have at least one file in the field files.")])
-    if said.get("keep_all", "false") not in ("true", "false"):
-        raise invalid([(("keep_all",), f"must be true or false, found {said['keep_all']!r:.60}.")])
-    return Upload(tuple(uploads), said.get("model"), said.get("keep_all") == "true")
+        async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
+            sent = [one for one in form.getlist("files") if isinstance(one, UploadFile)]
+            files = [File(one.filename or "", one.content_type or "", await one.read()) for one in sent]
+            said = schema.Form.model_validate({**form, "files": files})
+        return Upload(tuple(files), said.model, said.keep_all)
+    except ValidationError as error:
+        raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
+    except (ValueError, KeyError):  # no boundary; as some versions of the parser say it
+        raise Problem("malformed", "The body must be a multipart form with a boundary.") from None
 
 
 def page() -> APIRouter:
@@ -314,18 +282,13 @@ def page() -> APIRouter:
 
 
 async def on_http(request: Request, error: Exception) -> Response:
-    """Our problems, and errors of the framework: no such address, not by this method, a body that cannot be read."""
-    assert isinstance(error, StarletteError)
+    """Our problems, and the framework's: no such address or method, a body that cannot be read or does not fit."""
     forget(error)
-    if isinstance(error, Problem):
-        return error.response(request.url.path)
-    headers = dict(error.headers or {})
-    slug = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "malformed")
-    detail = f"{error.detail.rstrip('.')}." if slug == "malformed" else ""
-    return Problem(slug, detail, headers).response(request.url.path)
-
-
-async def on_invalid(request: Request, error: Exception) -> Response:
-    """A request that does not fit its schema."""
-    assert isinstance(error, RequestValidationError)
-    return of_validation(error.errors()).response(request.url.path)
+    if isinstance(error, RequestValidationError):
+        error = of_validation(error.errors())
+    assert isinstance(error, StarletteError)
+    if not isinstance(error, Problem):
+        slug = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "malformed")
+        detail = f"{error.detail.rstrip('.')}." if slug == "malformed" else ""
+        error = Problem(slug, detail, error.headers)
+    return error.response(request.url.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from sys import getsizeof
@@ -12,7 +13,6 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray
 from dpplearn._run.stop import check_stop
-from dpplearn.summarize.corpora.candidates import Candidates
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.document import NoSentencesError, TooManySentencesError
 from dpplearn.summarize.corpora.documents import suffixes
@@ -22,27 +22,12 @@ from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
 from dpplearn.web import schema
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
-
-
-@dataclass(frozen=True)
-class Bounded(Cluster):
-    """A cluster of limited size, which is split into sentences no further than that."""
-
-    max_sentences: int = 0
-
-    def candidates(self, *arguments: Any, **options: Any) -> Candidates:
-        """Those of the cluster, or a problem as soon as there are too many: the rest may be millions."""
-        try:
-            return super().candidates(*arguments, **{**options, "limit": self.max_sentences})
-        except TooManySentencesError:
-            what = f"The documents have more than {self.max_sentences:,} sentences"
-            advice = "Send fewer or shorter documents."
-            raise limited("too-large", "max_sentences", self.max_sentences, what, advice) from None
 
 
 class Read(NamedTuple):
@@ -58,18 +43,23 @@ class Read(NamedTuple):
 class Reading:
     """A cluster that was prepared once, to be selected from many times."""
 
-    model: str
+    read: Read
     summarizer: Summarizer
     ready: Prepared
-    notes: tuple[str, ...]
     defaults: schema.Defaults
-    skipped: tuple[schema.Skipped, ...] = ()
 
     @cached_property
     def forms(self) -> Prepared:
         """The cluster with the shorter forms of its sentences."""
         read = self.summarizer.features_.with_forms(self.ready.read, self.summarizer.language_)
         return self.ready if read is self.ready.read else replace(self.ready, read=read, compressed=True)
+
+    @cached_property
+    def _own(self) -> int:
+        words, _, different = self.ready.read.numbered[0]
+        text = sum(getsizeof(document.text) for document in self.ready.read.cluster.documents)
+        own = 17_000 + 3_300 * self.ready.n + 40 * words.size + 160 * different + 4 * text
+        return own + 400 * len(self.ready.read.set_aside) + 16 * self.ready.read.F.size
 
     @property
     def nbytes(self) -> int:
@@ -79,13 +69,8 @@ class Reading:
         diversity, pins and question two kernels with a copy and eigenvectors each; then features, words and texts,
         whole and in sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
-        read, n = self.ready.read, self.ready.n
         more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
-        words, _, different = read.numbered[0]
-        text = sum(getsizeof(document.text) for document in read.cluster.documents)
-        own = 17_000 + 3_300 * n + 40 * words.size + 160 * different + 4 * text + 400 * len(read.set_aside)
-        arrays = 20 + 2 * read.meaning
-        return 8 * (arrays * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
+        return (160 + 16 * self.ready.read.meaning) * (self.ready.n**2 + more**2) + 10_000 * more + self._own
 
 
 class Engine:
@@ -104,12 +89,13 @@ class Engine:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
         from dpplearn._numba import compiled_always
 
-        one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
-        two = Cluster.from_texts(["A storm hit the coast. Schools stay closed."])
+        example = Cluster.example().documents
+        one = [Document("1", "A storm hit the coast.")]  # arrays of one row have a memory layout of their own
+        two = [Document("1", "A storm hit the coast. Schools stay closed.")]
         pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
         with compiled_always():
-            for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {}), (two, room)):
-                reading = self.prepare(self.read(cluster, self.default))
+            for documents, pins in ((example, pinned), (example, {}), (one, {}), (two, room)):
+                reading = self.prepare(self.read(documents, self.default, 1_000))
                 for decoder in schema.DECODERS:
                     for diversity in (0.25, 0.5, 0.75):
                         options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
@@ -138,9 +124,8 @@ class Engine:
         for i, one in enumerate(given):
             name = one.id if one.id is not None else str(i + 1)
             if name in documents:
-                raise invalid(
-                    [(("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ.")]
-                )
+                what = f"the id {name!r} occurs twice; ids of documents must differ."
+                raise invalid([(("documents", i, "id"), what)])
             documents[name] = Document(name, one.text, one.title or None, one.date or None)
         return list(documents.values())
 
@@ -150,23 +135,23 @@ class Engine:
         if name not in self.models:
             known = ", ".join(map(repr, self.models))
             raise invalid([(("model",), f"no model is called {name!r:.200}; there are {known}.")])
-        most, longest = self.settings.max_documents, self.settings.max_document_characters
-        if len(documents) > most:
+        if len(documents) > (most := self.settings.max_documents):
             raise limited("too-large", "max_documents", most, f"There are {len(documents):,} documents", "Send fewer.")
         for one in documents:
-            if len(one.text) > longest:
-                found = f"Document {one.id!r} has {len(one.text):,} characters"
-                raise limited("too-large", "max_document_characters", longest, found, "Cut it, or send it in parts.")
-        cluster = Bounded(documents, max_sentences=self.settings.max_sentences)
+            check_characters(one, f"Document {one.id!r}", self.settings)
+        return self.read(documents, name, self.settings.max_sentences, **kept)
+
+    def read(self, documents: Sequence[Document], name: str, most: int, **kept: Any) -> Read:
+        """Documents for a model, with no more than so many sentences."""
+        model, keep = self.models[name], self.settings.exact_sentences
         try:
-            return self.read(cluster, name, **kept)
+            split = split_cluster(Cluster(documents), model.features_.splitter, most, **kept)
         except NoSentencesError:
             raise Problem("nothing-to-choose") from None
-
-    def read(self, cluster: Cluster, name: str, **kept: Any) -> Read:
-        """A cluster for a model, whatever the limits are."""
-        model = self.models[name]
-        read = finalists(model.features_.read(cluster, **kept), model._predictor, keep=self.settings.exact_sentences)
+        except TooManySentencesError:  # it is split no further than that
+            what = f"The documents have more than {most:,} sentences"
+            raise limited("too-large", "max_sentences", most, what, "Send fewer or shorter documents.") from None
+        read = finalists(model.features_.featurized(split), model._predictor, keep=keep)
         return Read(name, read, tuple(notes(read, model.language)))
 
     def prepare(self, read: Read) -> Reading:
@@ -180,7 +165,7 @@ class Engine:
         length, unit = summarizer._length(None, None)
         budget, decoder = length_in(ready, length, str(unit)), offered(summarizer)
         defaults = schema.Defaults(budget=budget, unit=str(unit), diversity=0.5, decoder=decoder)
-        return Reading(read.model, summarizer, ready, read.notes, defaults, read.skipped)
+        return Reading(read, summarizer, ready, defaults)
 
     def find(self, reading: Reading, options: schema.Options, samples: int | None = None) -> Summary:
         """The best set of sentences."""
@@ -210,50 +195,40 @@ class Engine:
         return summary
 
 
+def check_characters(document: Document, name: str, settings: Settings) -> None:
+    """Whether a document is no longer than the settings allow."""
+    if len(document.text) > (most := settings.max_document_characters):
+        found = f"{name} has {len(document.text):,} characters"
+        raise limited("too-large", "max_document_characters", most, found, "Cut it, or send it in parts.")
+
+
 def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
     """Pinned and banned sentences that exist, do not contradict each other, and fit; or what to change."""
-    given = {name: getattr(options, name, []) for name in ("include", "exclude")}
-    n = ready.n
-    unknown = [
-        ((name, place), f"there is no sentence {i}: the cluster's are numbered 0 to {n - 1}.")
-        for name, items in given.items()
-        for place, i in enumerate(items)
-        if i >= n
-    ]
+    given, n = {name: getattr(options, name, []) for name in ("include", "exclude")}, ready.n
+    unknown = [(name, place, i) for name, items in given.items() for place, i in enumerate(items) if i >= n]
     if unknown:
-        raise invalid(unknown[:20])
+        what = "there is no sentence {}: the cluster's are numbered 0 to {}."
+        raise invalid([((name, place), what.format(i, n - 1)) for name, place, i in unknown[:20]])
     A, B = (np.unique(np.array(items, np.int64)) for items in given.values())
-    both = np.intersect1d(A, B)
+    both, said = np.intersect1d(A, B), [ready.said[i] for i in A]
+    counts, size = Counter(said), joined_length([ready.read.texts[i] for i in A], unit) if A.size else 0
     if both.size:
-        raise Problem("infeasible", f"{numbered(both)} cannot be both pinned and banned. Undo one of the two.")
-    if B.size == n:
-        raise Problem("infeasible", f"All {n} sentences are banned: none is left to choose. Allow some of them.")
-    if A.size:
-        check_together(ready, A, budget, unit)
-    return A, B
-
-
-def check_together(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
-    """Whether the pinned sentences fit together: by length, and by the model."""
-    size = joined_length([ready.read.texts[i] for i in A], unit)
-    if size > budget:
+        why = f"{numbered(both)} cannot be both pinned and banned. Undo one of the two."
+    elif B.size == n:
+        why = f"All {n} sentences are banned: none is left to choose. Allow some of them."
+    elif size > budget:
         what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
-        raise Problem(
-            "infeasible",
-            f"{what} {measured(size, unit)}, more than the budget of {budget:g}. "
-            f"Raise the budget to {size:g} or unpin some.",
-        )
-    seen: dict[str, int] = {}
-    for i in A.tolist():
-        twin = seen.setdefault(ready.said[i], i)
-        if twin != i:
-            raise Problem("infeasible", f"Sentences {twin} and {i}, both pinned, have the same words. Unpin one.")
-    if ready.dpp.log_prob(A) == -np.inf:
-        raise Problem(
-            "infeasible",
-            f"{numbered(A)}, all pinned, have probability 0 together: the words of some are a mixture of the others'. "
-            "Unpin one of them.",
-        )
+        fitting = f"Raise the budget to {size:g} or unpin some."
+        why = f"{what} {measured(size, unit)}, more than the budget of {budget:g}. {fitting}"
+    elif len(counts) < A.size:
+        twins = A[[counts[one] > 1 for one in said]]
+        why = f"{numbered(twins)}, all pinned, have the same words. Unpin all but one."
+    elif A.size and ready.dpp.log_prob(A) == -np.inf:
+        mixture = "the words of some are a mixture of the others'. Unpin one of them."
+        why = f"{numbered(A)}, all pinned, have probability 0 together: {mixture}"
+    else:
+        return A, B
+    raise Problem("infeasible", why)
 
 
 def numbered(items: IntArray, most: int = 8) -> str:

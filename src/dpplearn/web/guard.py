@@ -1,4 +1,4 @@
-"""What stands before every route: who may ask, how much may be sent and kept, and which headers an answer carries."""
+"""What stands before every route: who may ask, how much may be sent, and which headers an answer carries."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ import secrets
 import time
 import traceback
 from contextlib import suppress
-from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dpplearn.web.metrics import Metrics
 from dpplearn.web.problems import Problem, limited, where
-from dpplearn.web.settings import Settings
-from dpplearn.web.work import Deadline, Pool
+from dpplearn.web.service import Service
+from dpplearn.web.work import Deadline
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -31,7 +28,7 @@ HEADERS = {
 }
 OPEN = ("/", "/docs", "/api/v1/health", "/api/v1/openapi.json")  # without a token, too, like the files of the page
 SAFE = ("GET", "HEAD", "OPTIONS")
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+METHODS = (*SAFE, "POST", "PUT", "PATCH", "DELETE")
 JSON, FORM = "application/json", "multipart/form-data"
 PIECE = 65_536  # bytes handed to the server at once, which waits until the client has taken most of them
 DISCARDED = 4  # times the limit, read and forgotten so that a client that only sends hears why
@@ -41,44 +38,49 @@ log = logging.getLogger("dpplearn.web")
 class Guard:
     """The outermost middleware."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, room: Room, pool: Pool) -> None:
-        self.app, self.settings, self.metrics, self.room, self.pool = app, settings, metrics, room, pool
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self.app, self.service = app, service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status, method = time.perf_counter(), 0, scope["method"]
-        scope = {**scope, "dpplearn.deadline": Deadline(self.settings.max_seconds)}
+        settings, start, status, method = self.service.settings, time.perf_counter(), 0, scope["method"]
+        scope = {**scope, "dpplearn.deadline": Deadline(settings.max_seconds)}
         if method == "HEAD":  # answered as GET; the server that runs us sends no body then
             scope["method"] = "GET"
+        headers, path = Headers(scope=scope), scope["path"]
+        body = Body(self.service, scope, headers, receive)
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
-                headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api/") else "no-cache")
-            await send(message)
-            status = message.get("status", status)
+                body.release()  # it was read
+                own = MutableHeaders(scope=message)
+                own.update(HEADERS)
+                own.setdefault("Cache-Control", "no-store" if path.startswith("/api/") else "no-cache")
+                await send(message)
+                status = message["status"]
+                return
+            data, more = message.get("body", b""), message.get("more_body", False)
+            for at in range(0, len(data) or 1, PIECE):  # `dpplearn serve` closes the connection of who takes none
+                rest = more or at + PIECE < len(data)
+                await send({**message, "body": data[at : at + PIECE], "more_body": rest})
 
-        exchange = Exchange(self.settings, self.room, scope, receive, answer)
         try:
-            if "\0" in scope["path"]:  # which no file system takes
+            if "\0" in path:  # which no file system takes
                 raise Problem("not-found")
-            check_host(scope, self.settings.hosts)
-            check_origin(scope)
-            check_token(scope, self.settings.token)
-            if exchange.has_body:
-                exchange.check_body()
-            if scope["method"] == "POST":
-                self.pool.check_room()  # now, and not once the body has arrived
-            await self.app(scope, exchange.receive, exchange.send)
-        except (Problem, NoRoomError) as refused:
-            problem = refused.problem if isinstance(refused, NoRoomError) else refused
+            check_host(headers, settings.hosts)
+            check_token(path.removeprefix(scope.get("root_path", "")), headers, settings.token)
+            if method not in SAFE:
+                check_origin(headers)
+                check_type(path, headers)
+            if method == "POST":
+                self.service.pool.check_room()  # now, and not once the body has arrived
+            await self.app(scope, body.receive, answer)
+        except Problem as refused:
             forget(refused)
-            await problem.response(scope["path"])(scope, receive, answer)
+            await refused.response(path)(scope, receive, answer)
         except ClientDisconnect as gone:
             forget(gone)
             status = 499  # nobody is there to answer
@@ -86,96 +88,48 @@ class Guard:
             log.error("%s at %s", type(error).__name__, where(error))  # no message: it may quote a document
             forget(error)
             if status == 0:
-                mistake = Problem("internal", "The request could not be answered. It is safe to try it again.")
-                await mistake.response(scope["path"])(scope, receive, answer)
+                await Problem("internal").response(path)(scope, receive, answer)
         finally:
-            self.room.held -= exchange.held
-            method = method if method in METHODS else "other"
+            body.release()
             route = getattr(scope.get("route"), "path", "other")
-            self.metrics.observe(method, route, status or 499, time.perf_counter() - start)
+            self.service.requests.labels(method if method in METHODS else "other", route, str(status or 499)).inc()
+            self.service.seconds.labels(route).observe(time.perf_counter() - start)
 
 
-class NoRoomError(Exception):
-    """An answer that has no room; no `Problem`, which the framework would take for one that comes after the answer."""
+class Body:
+    """The body of a request: where it is too long or too slow, a problem is raised where the application reads it."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__()
-        self.problem = problem
-
-
-class Room:
-    """Bytes of all bodies that are being received and all answers that clients have still to read."""
-
-    def __init__(self, most: int) -> None:
-        self.most, self.held = most, 0
-
-    def take(self, size: int, before: int = 0) -> int:
-        """Room for so many bytes after others of the same message, or a problem; a short message always has it."""
-        if before + size > PIECE and self.held + size > max(self.most, size):
-            what = f"Bodies and answers on their way to other clients have {self.held:,} bytes"
-            raise limited("busy", "max_transit_bytes", self.most, what, "Try again in 2 s.", {"Retry-After": "2"})
-        self.held += size
-        return size
-
-
-class Exchange:
-    """One request and its answer: the body within limits of size and time, the answer in pieces, each within a time.
-
-    A body that is too long or too slow raises a problem where the application reads it.
-    """
-
-    def __init__(self, settings: Settings, room: Room, scope: Scope, receive: Receive, send: Send) -> None:
-        self.settings, self.room, self.headers = settings, room, Headers(scope=scope)
+    def __init__(self, service: Service, scope: Scope, headers: Headers, receive: Receive) -> None:
+        self.service, self.receive_next = service, receive
         self.deadline: Deadline = scope["dpplearn.deadline"]
-        self.path: str = scope["path"]
-        self.has_body = scope["method"] not in SAFE
-        self._receive, self._send = receive, send
-        self.media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
-        form = self.media_type == FORM
-        self.limit = settings.max_upload_bytes if form else settings.max_body_bytes
-        self.limit_name = "max_upload_bytes" if form else "max_body_bytes"
-        self.received = self.held = 0
-        self.complete = False
-
-    def check_body(self) -> None:
-        """Refuse a body of another type, and a compressed one: its limits would hold for something else."""
-        coding = self.headers.get("content-encoding", "identity").strip().lower()
-        if coding != "identity":
-            raise Problem(
-                "unsupported-media-type",
-                f"The body must not be compressed, found the Content-Encoding {coding!r:.100}. Send it as it is.",
-                headers={"Accept-Encoding": "identity"},
-            )
-        empty = self.headers.get("content-length", "0") == "0" and "transfer-encoding" not in self.headers
-        known = (JSON, FORM) if self.path.endswith("/clusters") else (JSON,)
-        if self.media_type not in known and (self.media_type or not empty):
-            what = f"{self.media_type!r:.100}" if self.media_type else "none"
-            detail = f"The body must be {' or '.join(known)}, found {what}. Set the header Content-Type."
-            if self.media_type == FORM:
-                detail += " For files, POST them to /api/v1/clusters."
-            raise Problem("unsupported-media-type", detail)
+        self.limit_name = "max_upload_bytes" if media_type(headers) == FORM else "max_body_bytes"
+        self.limit: int = getattr(service.settings, self.limit_name)
+        announced = headers.get("content-length", "")
+        self.announced = int(announced) if announced.isascii() and announced.isdigit() else 0
+        self.held, self.complete = 0, False
 
     async def receive(self) -> Message:
         """The next piece of the body, or a problem as soon as it is known to be too long or too slow."""
         if self.complete:
-            return await self._receive()  # comes when the client closes its connection
-        announced = self.headers.get("content-length", "")
-        if announced.isascii() and announced.isdigit() and int(announced) > self.limit:
+            return await self.receive_next()  # comes when the client closes its connection
+        if self.announced > self.limit:
             raise await self.refused(self.too_long())
+        settings = self.service.settings
         try:
             async with asyncio.timeout(max(self.deadline.left, 0.0)):
-                message = await self._receive()
+                message = await self.receive_next()
         except TimeoutError:
-            what, advice = "The body did not arrive in time", "Send it faster."
-            raise limited("too-slow", "max_seconds", self.settings.max_seconds, what, advice) from None
+            what = "The body did not arrive in time"
+            raise limited("too-slow", "max_seconds", settings.max_seconds, what, "Send it faster.") from None
         size = len(message.get("body", b""))
-        self.received += size
-        if self.received > self.limit:
+        self.held += size
+        self.service.transit += size
+        if self.held > self.limit:
             raise await self.refused(self.too_long())
-        try:
-            self.held += self.room.take(size, self.held)
-        except Problem as busy:
-            raise await self.refused(busy) from None
+        if self.held > PIECE and self.service.transit > settings.max_transit_bytes:
+            what = f"Requests that are being received have {self.service.transit:,} bytes"
+            busy = limited("busy", "max_transit_bytes", settings.max_transit_bytes, what, "Try again in a second.")
+            raise await self.refused(busy)
         self.complete = not message.get("more_body", False)
         return message
 
@@ -183,35 +137,24 @@ class Exchange:
         what, advice = "The body is too long", "Send less text, or fewer files."
         return limited("too-large", self.limit_name, self.limit, what, advice)
 
+    def release(self) -> None:
+        """It is in memory no more."""
+        self.service.transit -= self.held
+        self.held = 0
+
     async def refused(self, problem: Problem) -> Problem:
         """Read on for a moment, keeping nothing: a connection closed on a sender loses the answer too."""
-        self.room.held -= self.held
-        self.held, left = 0, DISCARDED * self.limit
+        self.release()
+        left = DISCARDED * self.limit
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 while left > 0:
-                    message = await self._receive()
+                    message = await self.receive_next()
                     left -= len(message.get("body", b""))
                     if not message.get("more_body", False):
                         break
         self.complete = True
         return problem
-
-    async def send(self, message: Message) -> None:
-        """Pass on the answer, its body in pieces."""
-        if message["type"] == "http.response.start":
-            self.room.held -= self.held  # the body was read
-            self.held = 0
-            try:
-                self.held = self.room.take(int(Headers(raw=message["headers"]).get("content-length", 0)))
-            except Problem as problem:
-                raise NoRoomError(problem) from None
-        body, more = message.get("body", b""), message.get("more_body", False)
-        for start in range(0, max(len(body), 1), PIECE):
-            piece: dict[str, Any] = {**message}
-            if body:
-                piece |= {"body": body[start : start + PIECE], "more_body": more or start + PIECE < len(body)}
-            await self._send(piece)  # `dpplearn serve` closes the connection of a client that does not take it
 
 
 def forget(error: BaseException) -> None:
@@ -233,9 +176,14 @@ def host_name(netloc: str) -> str:
     return name[: name.find("]") + 1] if name.startswith("[") else name.partition(":")[0]
 
 
-def check_host(scope: Scope, hosts: tuple[str, ...] | None) -> None:
+def media_type(headers: Headers) -> str:
+    """The Content-Type, without its parameters."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def check_host(headers: Headers, hosts: tuple[str, ...] | None) -> None:
     """Refuse a name that is not the server's: a page elsewhere may let its own name resolve to 127.0.0.1."""
-    name = host_name(Headers(scope=scope).get("host", ""))
+    name = host_name(headers.get("host", ""))
     if hosts is not None and name not in hosts:
         raise Problem(
             "foreign-host",
@@ -244,30 +192,33 @@ def check_host(scope: Scope, hosts: tuple[str, ...] | None) -> None:
         )
 
 
-def check_token(scope: Scope, token: str | None) -> None:
+def check_token(path: str, headers: Headers, token: str | None) -> None:
     """Refuse who does not know the token. The page and the reference hold nothing of anybody, and are for all."""
-    path = scope["path"].removeprefix(scope.get("root_path", ""))
     if token is None or path in OPEN or path.startswith(("/static/", "/problems/")):
         return
-    kind, _, sent = Headers(scope=scope).get("authorization", "").partition(" ")
+    kind, _, sent = headers.get("authorization", "").partition(" ")
     if kind.lower() != "bearer" or not secrets.compare_digest(sent.strip().encode(), token.encode()):
         raise Problem("unauthorized", headers={"WWW-Authenticate": "Bearer"})
 
 
-def check_origin(scope: Scope) -> None:
+def check_origin(headers: Headers) -> None:
     """Refuse what a page of another site sends: only programs and the server's own page may change anything."""
-    if scope["method"] in SAFE:
+    origin, own = headers.get("origin"), headers.get("host", "").lower()
+    if origin is None and headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
         return
-    headers = Headers(scope=scope)
-    origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-    if origin is None and site not in ("cross-site", "same-site"):
-        return
-    try:
-        parts = urlsplit(origin or "")
-    except ValueError:  # unreadable
-        parts = urlsplit("")
-    port = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
-    own, sent = (name.lower().removesuffix(port) for name in (headers.get("host", ""), parts.netloc))
-    if not sent or own != sent:
+    if not own or (origin or "").lower().partition("://")[2] != own:
         detail = f"Requests from pages of {origin!r:.100} are refused. Use the server's own page."
         raise Problem("foreign-origin", detail)
+
+
+def check_type(path: str, headers: Headers) -> None:
+    """Refuse a body of another type, and a compressed one: its limits would hold for something else."""
+    slug, kind, coding = "unsupported-media-type", media_type(headers), headers.get("content-encoding", "identity")
+    if coding.strip().lower() != "identity":
+        detail = f"The body must not be compressed, found the Content-Encoding {coding!r:.100}. Send it as it is."
+        raise Problem(slug, detail, headers={"Accept-Encoding": "identity"})
+    empty = headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
+    known = (JSON, FORM) if path.endswith("/clusters") else (JSON,)
+    if kind not in known and (kind or not empty):
+        detail = f"The body must be {' or '.join(known)}, found {kind or 'none'!r:.100}. Set the header Content-Type."
+        raise Problem(slug, detail + " For files, POST them to /api/v1/clusters." * (kind == FORM))

@@ -23,39 +23,19 @@ KINDS: dict[str, tuple[int, str, str]] = {
     "unauthorized": (401, "The server asks for its token", "Send the header `Authorization: Bearer TOKEN`."),
     "foreign-origin": (403, "Requests from other sites are refused", "A page of another site sent the request."),
     "foreign-host": (403, "The server is not known by this name", "The Host header names another machine."),
-    "not-found": (
-        404,
-        "There is nothing here",
-        "Nothing has this address. The page is at /, the reference of the API at /docs.",
-    ),
+    "not-found": (404, "There is nothing here", "The page is at /, the reference of the API at /docs."),
     "cluster-gone": (404, "The cluster is gone", "It expired, made room for newer ones, or never was. Post it again."),
     "method-not-allowed": (405, "The method does not fit the address", "The header Allow lists those that do."),
     "too-slow": (408, "The request took too long to arrive", "The body was not complete within `max_seconds`."),
     "too-large": (413, "The request passes a limit", "`limit` names the limit, and `value` says how much it allows."),
-    "unsupported-media-type": (
-        415,
-        "The body has the wrong type",
-        "Send application/json or multipart/form-data, and no Content-Encoding.",
-    ),
+    "unsupported-media-type": (415, "The body has the wrong type", "Send JSON or a form, and no Content-Encoding."),
     "invalid": (422, "The request is not valid", "`errors` lists the values that are not valid, as JSON pointers."),
-    "unreadable": (
-        422,
-        "No document can be read",
-        "`errors` says of every file why it cannot be read, and what to do.",
-    ),
-    "nothing-to-choose": (
-        422,
-        "There is nothing to choose from",
-        "None of the documents has a sentence with a word in it. Send more text.",
-    ),
+    "unreadable": (422, "No document can be read", "`errors` says of every file why, and what to do."),
+    "nothing-to-choose": (422, "There is nothing to choose from", "No document has a sentence with a word in it."),
     "infeasible": (422, "No summary satisfies this", "The pinned and banned sentences and the budget do not agree."),
     "busy": (429, "The server is busy", "Workers and queue are taken. Try again after the seconds in `Retry-After`."),
     "internal": (500, "The server made a mistake", "This is a bug, not a matter of the request. Trying again is safe."),
-    "time-limit": (
-        504,
-        "The request passes the time limit",
-        "The limit `max_seconds` was passed: send less, or ask for a faster decoder.",
-    ),
+    "time-limit": (504, "The request passes the time limit", "Send less than `max_seconds` is enough for."),
 }
 
 
@@ -64,23 +44,21 @@ class Problem(HTTPException):  # the word of RFC 9457
 
     Examples
     --------
-    >>> Problem("too-large", "At most 3 documents.", limit="max_documents", value=3).document("/x")["status"]
+    >>> Problem("too-large", "At most 3 documents.", limit="max_documents", value=3).members["status"]
     413
     """
 
     def __init__(self, slug: str, detail: str = "", headers: Mapping[str, str] | None = None, **members: Any) -> None:
-        status, _, about = KINDS[slug]
-        super().__init__(status, detail or about, dict(headers or {}))
-        self.slug, self.members = slug, members
-
-    def document(self, instance: str) -> dict[str, Any]:
-        """The members of the problem document."""
-        status, title, _ = KINDS[self.slug]
-        own = {"type": f"/problems/{self.slug}", "title": title, "status": status, "detail": self.detail}
-        return {**own, "instance": instance, **self.members}
+        status, title, about = KINDS[slug]
+        again = {"Retry-After": "1"} if slug == "busy" else {}
+        super().__init__(status, detail or about, {**again, **(headers or {})})
+        self.slug = slug
+        self.members = {"type": f"/problems/{slug}", "title": title, "status": status, "detail": self.detail, **members}
 
     def response(self, instance: str) -> Response:
-        body = json.dumps(self.document(instance), ensure_ascii=False).encode("utf-8", "replace")
+        """The problem document, about the path of a request."""
+        document = {**self.members, "instance": instance}
+        body = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
         return Response(body, self.status_code, self.headers, MEDIA_TYPE)
 
 
@@ -125,11 +103,9 @@ def shown(value: Any) -> str:
         return repr(value) if len(value) <= QUOTED else f"a string of {len(value):,} characters"
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "an object"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return (
-        f"{value:g}" if isinstance(value, float) or (type(value) is int and abs(value) < 10**300) else "another value"
-    )
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "another value" if type(value) is int and abs(value) > 10**15 else json.dumps(value)
 
 
 def pointer(place: Iterable[str | int]) -> str:
@@ -142,16 +118,13 @@ def pointer(place: Iterable[str | int]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in named)
 
 
-def limited(
-    slug: str, name: str, value: float, what: str, advice: str, headers: Mapping[str, str] | None = None
-) -> Problem:
+def limited(slug: str, name: str, value: float, what: str, advice: str) -> Problem:
     """A limit of the settings that the request passes.
 
     >>> limited("too-large", "max_documents", 3, "There are 4 documents", "Send fewer.").detail
     'There are 4 documents; the limit max_documents is 3. Send fewer.'
     """
-    detail = f"{what}; the limit {name} is {value:,g}. {advice}"
-    return Problem(slug, detail, headers=headers, limit=name, value=value)
+    return Problem(slug, f"{what}; the limit {name} is {value:,g}. {advice}", limit=name, value=value)
 
 
 def where(error: BaseException) -> str:

@@ -70,25 +70,17 @@ def check_budget(value: Any) -> Any:
     return value
 
 
-_NUMBER = {"type": "number", "minimum": 1, "maximum": LARGEST}
-GivenBudget = Annotated[
-    Any,
-    BeforeValidator(check_budget),
-    WithJsonSchema({"anyOf": [_NUMBER, {"type": "string", "pattern": SHARE}, {"type": "null"}]}),
-]
+KINDS: list[dict[str, Any]] = [{"type": "number", "minimum": 1, "maximum": LARGEST}, {"type": "null"}]
+KINDS += [{"type": "string", "pattern": SHARE}]
+GivenBudget = Annotated[Any, BeforeValidator(check_budget), WithJsonSchema({"anyOf": KINDS})]
+Text = Annotated[str, StringConstraints(max_length=1_000)]
 Label = Annotated[str, StringConstraints(max_length=200)]
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
-Marginal = Annotated[
-    float,
-    Field(
-        description="Probability that the learned model includes the sentence, given what is pinned and banned. "
-        "Budget and diversity do not change it: they say how to choose from the model."
-    ),
-]
-Notes = Annotated[
-    list[str],
-    Field(description="What a reader should know of the documents, such as that they are not in the model's language."),
-]
+MARGINAL = "Probability that the learned model includes it, given what is pinned and banned; not moved by the sliders."
+Marginal = Annotated[float, Field(description=MARGINAL)]
+Notes = Annotated[list[str], Field(description="What a reader should know of the documents, such as another language.")]
+Quality = Annotated[float, Field(description="q, the square root of L_ii.")]
+Contributions = Annotated[dict[str, float], Field(description="Terms of log q^2 by feature, largest first; none is 0.")]
 
 
 def examples(*values: dict[str, Any]) -> ConfigDict:
@@ -114,9 +106,7 @@ class GivenDocument(Strict):
 
     text: str = Field(description="Plain text; blank lines separate paragraphs.", examples=["A storm hit the coast."])
     id: Label | None = Field(None, description="A label, unique among the documents; its number if not given.")
-    title: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
-        None, description="Shown, but never part of a summary."
-    )
+    title: Text | None = Field(None, description="Shown, but never part of a summary.")
     date: Label | None = Field(None, description="When it was written, such as 2024-03-14 or March 14, 2024.")
 
 
@@ -134,31 +124,33 @@ class NewCluster(Strict):
     documents: list[GivenDocument] = Field(min_length=1, max_length=10_000)
     model: Label | None = Field(None, description="A name from GET /models; the default model if not given.")
     min_words: int = Field(1, ge=0, le=1_000, description="Fewest words of a sentence to choose from.")
-    keep_all: bool = Field(
-        False, description="Choose from headings, tables, code, fragments and what stands in several documents, too."
-    )
+    keep_all: bool = Field(False, description="Choose from headings, tables, code, fragments and repetitions, too.")
+
+
+class Form(BaseModel):
+    """Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ..."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    files: Annotated[
+        list[Any],
+        Field(min_length=1),
+        WithJsonSchema({"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}),
+    ]
+    model: Label | None = Field(None, description="A name from GET /models.")
+    keep_all: bool = Field(False, description="As in the JSON of this route.")
 
 
 class Options(Strict):
     """How long a summary is and how it is chosen."""
 
-    budget: GivenBudget = Field(
-        None,
-        description='Length in the unit, or a share of the text such as "20%"; by default what suits its length, about '
-        "100 words for a cluster of news.",
-    )
-    unit: UnitName | None = Field(
-        None, description="Of the budget; that of `defaults` if none is given, usually words."
-    )
+    budget: GivenBudget = Field(None, description='Length in the unit, or a share such as "20%"; else what suits.')
+    unit: UnitName | None = Field(None, description="Of the budget; by default that of `defaults`, usually words.")
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: DecoderName | None = Field(None, description="How the set is chosen; by default as the model has it.")
-    about: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
-        None, description="A question, or a few words: what the summary is to be about."
-    )
+    about: Text | None = Field(None, description="A question, or a few words: what the summary is to be about.")
     order: OrderName = Field("chronological", description="; ".join(f"{name}: {what}" for name, what in ORDERS.items()))
-    compress: bool = Field(
-        False, description="Choose from shorter forms of sentences, too, with spans dropped and no word changed."
-    )
+    compress: bool = Field(False, description="Choose from shorter forms of sentences, too, with spans dropped.")
 
 
 class Selection(Options):
@@ -166,8 +158,8 @@ class Selection(Options):
 
     model_config = examples({"budget": 100, "unit": "words", "diversity": 0.5, "exclude": [0]})
 
-    include: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences pinned.")
-    exclude: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences banned.")
+    include: list[SentenceId] = Field([], max_length=10_000, description="Sentences pinned.")
+    exclude: list[SentenceId] = Field([], max_length=10_000, description="Sentences banned.")
 
 
 class Query(Selection):
@@ -231,8 +223,8 @@ class Sentence(Place):
 
     id: int = Field(description="Its number in the cluster, from 0.")
     length: dict[UnitName, int] = Field(description="What it takes of a budget, by unit.")
-    quality: float = Field(description="q, the square root of L_ii.")
-    contributions: dict[str, float] = Field(description="Terms of log q^2 by feature, largest first; none is 0.")
+    quality: Quality
+    contributions: Contributions
     x: float = Field(description="Place on the similarity map, from -1 to 1.")
     y: float
 
@@ -282,11 +274,9 @@ class Chosen(Place):
     sentence: int = Field(description="Its number in the cluster.")
     order: int = Field(description="Its place in the summary, from 1.")
     full: str = Field(description="The whole sentence.")
-    dropped: list[tuple[int, int]] = Field(
-        description="Spans of the whole sentence that the summary does without; none unless `compress` was asked for."
-    )
-    quality: float = Field(description="q, the square root of L_ii.")
-    contributions: dict[str, float] = Field(description="Terms of log q^2 by feature, largest first; none is 0.")
+    dropped: list[tuple[int, int]] = Field(description="Spans of it that the summary does without, with `compress`.")
+    quality: Quality
+    contributions: Contributions
     marginal: Marginal
     pinned: bool
     words: str = Field(description="Why it is there: its reasons in words, and what it alone speaks of.")
@@ -298,7 +288,7 @@ class LeftOut(Place):
     """A sentence that is not in the summary, where it stands, and why."""
 
     sentence: int = Field(description="Its number in the cluster.")
-    quality: float = Field(description="q, the square root of L_ii.")
+    quality: Quality
     marginal: Marginal
     code: str = Field(description="Why it was left out, in one word.")
     reason: str = Field(description="The same in a few words.")

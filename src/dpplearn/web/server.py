@@ -29,36 +29,31 @@ class Connection(H11Protocol):
     of the answer in `write_seconds`; and when it is idle longest of more than `max_connections`.
     """
 
-    def __init__(self, settings: Settings, idle: dict[Connection, None], **given: Any) -> None:
+    def __init__(self, settings: Settings, idle: dict[Connection, asyncio.TimerHandle], **given: Any) -> None:
         super().__init__(**given)
         self.settings, self.idle = settings, idle  # those without a request, the oldest first
-        self.silent: asyncio.TimerHandle | None = None
         self.unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         transport.set_write_buffer_limits(high=0)  # what is not sent at once is known here, by pause_writing
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         super().connection_made(transport)
+        self.watch()
         if len(self.connections) > self.settings.max_connections:
-            longest = next(iter(self.idle), self)
+            longest = next(iter(self.idle))
             longest.unwatch()
             longest.transport.abort()
-        if not transport.is_closing():
-            self.watch()
 
     def watch(self) -> None:
         """Where no request is under way, the next must have come, with all its headers, in `idle_seconds`."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.unwatch()
-        elif self.silent is None:
-            self.idle[self] = None
-            self.silent = self.loop.call_later(self.settings.idle_seconds, self.transport.close)
+        elif self not in self.idle:
+            self.idle[self] = self.loop.call_later(self.settings.idle_seconds, self.transport.close)
 
     def unwatch(self) -> None:
-        self.idle.pop(self, None)
-        if self.silent is not None:
-            self.silent.cancel()
-            self.silent = None
+        if self in self.idle:
+            self.idle.pop(self).cancel()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -83,22 +78,6 @@ class Connection(H11Protocol):
         self.unwatch()
 
 
-class Server(uvicorn.Server):
-    """Says when it is ready."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], browser: str | None) -> None:
-        super().__init__(config)
-        self.ready, self.browser = ready, browser
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self.ready()
-            if self.browser is not None:
-                # a browser of the terminal comes back only when it is left
-                threading.Thread(target=webbrowser.open, args=(self.browser,), daemon=True).start()
-
-
 def configured(app: FastAPI) -> uvicorn.Config:
     """How uvicorn is to run the application: its connections are limited as its settings say."""
     settings = app.state.service.settings
@@ -111,20 +90,22 @@ def configured(app: FastAPI) -> uvicorn.Config:
 def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], browser: str | None = None) -> None:
     """Serve until Ctrl-C or SIGTERM; requests that are running are answered first.
 
-    Parameters
-    ----------
-    app : FastAPI
-    listener : socket
-        Bound and listening.
-    ready : callable
-        Called once requests are answered.
-    browser : str, optional
-        An address to open then.
+    `ready` is called once requests are answered, and the address `browser` opened then.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     for name in ("asyncio", "uvicorn.error"):  # what anybody can cause from outside must not fill a disk
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    server = Server(configured(app), ready, browser)
+    server = uvicorn.Server(configured(app))
+    begin = server.startup
+
+    async def startup(sockets: list[socket.socket] | None = None) -> None:
+        await begin(sockets)
+        if server.started:
+            ready()
+            if browser is not None:  # one of the terminal comes back only when it is left
+                threading.Thread(target=webbrowser.open, args=(browser,), daemon=True).start()
+
+    server.startup = startup  # type: ignore[method-assign]
     # uvicorn raises the signal again when it is done, and the default would end the process as if it had failed
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -8,15 +8,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from dpplearn._checks import check_int
-
 MOST_WORKERS = 64
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-
-
-def default_workers() -> int:
-    """One worker per core, at most four: the loops and matrices of a selection use a core each."""
-    return max(1, min(4, os.cpu_count() or 1))
 
 
 @dataclass(frozen=True)
@@ -28,7 +21,8 @@ class Settings:
     model : path, optional
         A model file to use by default, beside the English one that comes with dpplearn.
     workers, queue : int
-        Requests that are worked on at once, and those that may wait; further ones are answered 429.
+        Requests that are worked on at once (by default one per core, at most four: a selection uses a core), and those
+        that may wait; further ones are answered 429.
     max_body_bytes, max_upload_bytes, max_documents, max_document_characters, max_sentences : int
         Of one request; files of a form may be longer than JSON, most of them being no text.
     exact_sentences : int
@@ -39,7 +33,7 @@ class Settings:
     max_seconds : float
         From the request's first byte to its answer.
     max_transit_bytes, write_seconds : int and float
-        Memory of all bodies being received and answers still to read, and how long a client may leave a piece unread.
+        Memory of all bodies being received, and how long a client may leave a piece of its answer unread.
     max_connections, idle_seconds : int and float
         Of `dpplearn serve`: how many there may be, and how long one may be open without a request.
     max_clusters, max_clusters_bytes, cluster_seconds : int, int and float
@@ -61,7 +55,7 @@ class Settings:
     """
 
     model: Path | None = None
-    workers: int = default_workers()
+    workers: int = min(4, os.cpu_count() or 1)
     queue: int = 64
     max_body_bytes: int = 4_000_000
     max_upload_bytes: int = 32_000_000
@@ -88,11 +82,10 @@ class Settings:
             made = 'python -c "import secrets; print(secrets.token_urlsafe())"'
             raise ValueError(f"token must be 16 or more letters, digits and signs of ASCII. This makes one: {made}")
         for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name in ("model", "hosts", "token", "encoder"):
-                continue
-            if one.name == "workers":
-                check_int(value, "workers", low=1, high=MOST_WORKERS)
-            low = 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
-            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < float("inf"):
-                raise ValueError(f"{one.name} must be a number of at least {low:g}, found {value!r}.")
+            value, low = getattr(self, one.name), 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
+            high = MOST_WORKERS if one.name == "workers" else 1e15
+            numbers = {"int": int, "float": int | float}
+            if one.type in numbers and (
+                isinstance(value, bool) or not isinstance(value, numbers[one.type]) or not low <= value <= high
+            ):
+                raise ValueError(f"{one.name} must be a number from {low:g} to {high:g}, found {value!r}.")

@@ -12,8 +12,8 @@ from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.summarize.corpora.formats.apart import LIMITS
 from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
-from dpplearn.web.engine import Engine, Read
-from dpplearn.web.problems import Problem, limited
+from dpplearn.web.engine import Engine, Read, check_characters
+from dpplearn.web.problems import Problem
 from dpplearn.web.schema import Skipped
 from dpplearn.web.settings import Settings
 
@@ -73,11 +73,8 @@ def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
         if isinstance(error.__cause__, UnicodeError):  # advice for somebody who has no command line
             raise ValueError(f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again.") from None
         raise
-    most = settings.max_document_characters
     for document in documents:
-        if len(document.text) > most:
-            what = f"{name} has {len(document.text):,} characters"
-            raise limited("too-large", "max_document_characters", most, what, "Cut it, or send it in parts.")
+        check_characters(document, name, settings)
     return documents
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import pickle  # between the server and its own processes
 import time
 from collections.abc import Awaitable, Callable
@@ -29,21 +28,20 @@ log = logging.getLogger("dpplearn.web")
 class Deadline:
     """When a request must be answered; `check` is called between the steps of its work."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.seconds, self.clock = seconds, clock
-        self.end, self.stopped = clock() + seconds, False
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.end = seconds, time.monotonic() + seconds
 
     @property
     def left(self) -> float:
-        return self.end - self.clock()
+        return self.end - time.monotonic()
 
     def stop(self) -> None:
         """Nobody waits for the answer any more."""
-        self.stopped = True
+        self.end = 0.0
 
     def check(self) -> None:
         """Stop here if the time is over, or nobody waits."""
-        if self.stopped or self.left <= 0:
+        if self.left <= 0:
             raise self.problem()
 
     def problem(self) -> Problem:
@@ -52,7 +50,7 @@ class Deadline:
 
 
 class Pool:
-    """At most `workers` functions run and `queue` wait; one more is refused with 429 and Retry-After.
+    """At most `workers` functions run and `queue` wait; one more is refused.
 
     A request that passes its deadline is answered at once, and its work ends at its next step, as does the work of a
     client that has left. Its place stays taken until then, so that no number of slow requests makes more work than
@@ -62,36 +60,32 @@ class Pool:
     def __init__(self, workers: int, queue: int) -> None:
         self.workers, self.queue = workers, queue
         self.taken = self.refused = self.timed_out = 0
-        self.mean = 0.05  # seconds that a piece of work takes, averaged over the latest
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
 
     @property
     def running(self) -> int:
         return min(self.taken, self.workers)
 
-    @property
-    def waiting(self) -> int:
-        return self.taken - self.running
-
     def check_room(self) -> None:
         """Refuse now what would be refused once its body has arrived."""
         if self.taken >= self.workers + self.queue:
             self.refused += 1
-            raise self.busy()
-
-    def busy(self) -> Problem:
-        seconds = min(max(math.ceil(self.taken * self.mean / self.workers), 1), 30)
-        what, headers = f"{self.workers} requests are worked on and as many wait as may", {"Retry-After": str(seconds)}
-        return limited("busy", "queue", self.queue, what, f"Try again in {seconds} s.", headers)
+            what = f"{self.workers} requests are worked on and as many wait as may"
+            raise limited("busy", "queue", self.queue, what, "Try again in a second.")
 
     async def run(self, work: Callable[[], T], deadline: Deadline, gone: Callable[[], Awaitable[None]]) -> T:
         """The result of the work, done in a thread, or a problem if there is no room or no time.
 
         `gone()` returns when the client has left, who is then told nothing.
         """
+
+        def done_in_time() -> T:
+            deadline.check()
+            with stops_when(deadline.check):  # decoders and samplers call it, too
+                return work()
+
         self.check_room()
-        future = self._threads.submit(self._do, work, deadline)
-        waiter = asyncio.wrap_future(future)
+        waiter = asyncio.wrap_future(future := self._threads.submit(done_in_time))
         self.taken += 1
         waiter.add_done_callback(self._free)
         leaving = asyncio.ensure_future(gone())
@@ -100,9 +94,7 @@ class Pool:
             await asyncio.wait(both, timeout=max(deadline.left, 0.0), return_when=asyncio.FIRST_COMPLETED)
             if waiter.done():
                 return waiter.result()
-            if leaving.done():
-                raise ClientDisconnect
-            raise deadline.problem()
+            raise ClientDisconnect if leaving.done() else deadline.problem()
         except Problem as problem:
             self.timed_out += problem.slug == "time-limit"
             raise
@@ -111,15 +103,6 @@ class Pool:
             if not waiter.done():
                 deadline.stop()
                 future.cancel()  # where it has not begun, it never will
-
-    def _do(self, work: Callable[[], T], deadline: Deadline) -> T:
-        start = time.perf_counter()
-        try:
-            deadline.check()
-            with stops_when(deadline.check):  # decoders and samplers call it, too
-                return work()
-        finally:
-            self.mean += 0.1 * (time.perf_counter() - start - self.mean)
 
     def _free(self, done: asyncio.Future[Any]) -> None:
         self.taken -= 1
@@ -138,20 +121,10 @@ class ReaderError(Exception):
 class Readers:
     """Processes that read what clients send, as many as workers: Python code hears no deadline, but a process can be
     killed, and is replaced when it is needed.
-
-    Examples
-    --------
-    >>> Readers(Settings()).killed
-    0
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.boxes = settings, Sandboxes(settings.workers, __name__)
-
-    @property
-    def killed(self) -> int:
-        """Processes that ended before they answered."""
-        return self.boxes.lost
 
     def run(self, job: Callable[[Engine], T], deadline: Deadline) -> T:
         """Do the job in a process; raises what it raises, and the time limit's problem at the deadline."""

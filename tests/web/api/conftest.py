@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,35 @@ def running(settings=Settings()):  # noqa: B008  # frozen
 def serving():
     """`with serving(settings) as client`, for a test that needs limits of its own."""
     return running
+
+
+@pytest.fixture
+def limit():
+    """Give a running server other limits: after what is slow on a busy machine, such as its first process."""
+
+    def change(client, **limits):
+        client.service.settings = replace(client.service.settings, **limits)
+
+    return change
+
+
+@pytest.fixture
+def gate():
+    """Selections of a server begin when the gate opens: work that takes as long as the test wants."""
+    opened = threading.Event()
+
+    def hold(client):
+        find = client.service.engine.find
+
+        def after_the_gate(*arguments):
+            assert opened.wait(60)
+            return find(*arguments)
+
+        client.service.engine.find = after_the_gate
+        return opened
+
+    yield hold
+    opened.set()
 
 
 @pytest.fixture(scope="session")

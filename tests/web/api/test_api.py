@@ -5,11 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpplearn.decoding.registry import DECODERS
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.short_forms import without
-from dpplearn.summarize.text.units import UNITS, suited
+from dpplearn.summarize.text.units import suited
 from dpplearn.web import Settings, schema
 
 RTL = (
@@ -215,30 +214,6 @@ def test_models_health_and_an_empty_selection(client, example):
     assert model["trained_on"]["clusters"] > 0
     assert client.get("/api/v1/health").json()["status"] == "ok"
     assert client.post(f"/api/v1/clusters/{example['id']}/select").status_code == 200  # all options have defaults
-
-
-def test_decoders_and_units_are_those_of_the_summarizer(client, select):
-    found = client.get("/api/v1/models").json()
-    assert set(found["decoders"]) <= set(DECODERS)
-    assert sorted(found["units"]) == sorted(UNITS)
-    for name, unit in found["units"].items():
-        assert select(unit=name).json()["budget"] <= unit["reach"]  # what suits the cluster
-        assert unit["budget"] <= unit["reach"]
-
-
-def test_a_note_says_when_the_best_sentence_was_cut(client):
-    document = {"text": "A very long sentence that has many more than three words in it."}
-    found = client.post("/api/v1/summarize", json={"documents": [document], "budget": 3}).json()
-    assert found["text"] == "A very long"
-    assert "cut" in found["note"]
-    found = client.post("/api/v1/summarize", json={"documents": [document], "budget": 1}).json()
-    assert found["note"] == "No sentence fits 1 word: the best one was cut."
-
-
-def test_documents_without_sentences_are_noted(client):
-    documents = [{"text": "A storm hit the coast."}, {"id": "dots", "text": "..."}]
-    answer = client.post("/api/v1/clusters", json={"documents": documents}).json()
-    assert answer["notes"] == ["Document 'dots' has no sentence to choose."]
 
 
 def test_a_text_in_another_language_is_noted(serving, client, tmp_path, recwarn):

@@ -44,8 +44,7 @@ def refused(client):
     ("room", "problem"), [(10 * LARGE, "/problems/too-large"), (LARGE // 2, "/problems/busy")], ids=["long", "busy"]
 )
 def test_an_upload_that_is_refused_is_forgotten_at_once(serving, room, problem):
-    with serving(Settings(workers=1, max_upload_bytes=2 * LARGE)) as client:
-        client.service.room.most = room
+    with serving(Settings(workers=1, max_upload_bytes=2 * LARGE, max_transit_bytes=room)) as client:
         assert refused(client) == problem  # what is made once
         with traced() as memory:
             before = memory()

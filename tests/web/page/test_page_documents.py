@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-from live import Seen, serving
+from live import Seen
 from playwright.sync_api import expect
 
-from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.web import Settings
 from markup_files import eml
 from office_files import docx
 from pdf_files import pdf_article, pdf_scan
-
-
-@pytest.mark.parametrize("width", [1440, 390])
-def test_a_text_in_another_language_is_noted_on_the_page(look, tmp_path, width: int) -> None:
-    Summarizer(budget=60, unit="words").fit([Cluster.example()]).save(tmp_path / "mine.json")
-    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
-    with serving(Settings(model=tmp_path / "mine.json")) as live:
-        seen = look(live, viewport={"width": width, "height": 844})
-        seen.summarize(sentence * 3)
-        expect(seen.find("#cluster-notes")).to_contain_text("The cluster seems to be in German")
-        expect(seen.find("#cluster-notes")).to_be_in_viewport()
 
 
 def test_documents_are_pasted_uploaded_and_dropped(seen: Seen) -> None:
@@ -43,19 +29,6 @@ def test_documents_are_pasted_uploaded_and_dropped(seen: Seen) -> None:
     expect(seen.find(".source")).to_have_count(3)
     expect(seen.find("#sources")).to_contain_text("The river rose by two meters.")
     assert seen.find("#sources .s").count() == 6
-
-
-def test_files_that_cannot_be_read_are_named_beside_them_and_nothing_is_lost(seen: Seen) -> None:
-    seen.expected = {422}
-    seen.upload(scan_pdf=pdf_scan(), broken_txt=bytes(range(128, 256)))
-    seen.find("#submit").click()
-    expect(seen.find("#drafts li.bad .draft-problem")).to_have_count(2)
-    expect(seen.find("#drafts li.bad .draft-problem").nth(0)).to_contain_text("scan.pdf has no text")
-    expect(seen.find("#drafts li.bad .draft-problem").nth(1)).to_contain_text("broken.txt is not in UTF-8")
-    expect(seen.find("#form-problem")).to_contain_text("No document can be read")
-    seen.upload(good_txt=b"The bridge was closed at noon. It opened at six.")
-    expect(seen.find("#form-problem")).to_be_hidden()
-    expect(seen.find("#drafts li")).to_have_count(3)
 
 
 def test_one_bad_file_does_not_block_the_others(seen: Seen) -> None:

@@ -95,48 +95,6 @@ def test_a_question_asked_during_a_refused_one_is_asked_at_once(example: Seen) -
     expect(example.find("#select-problem")).to_be_hidden()
 
 
-def test_what_is_taken_along_says_how_it_was_asked(example: Seen) -> None:
-    example.expected = {422}
-    example.find("#summary [data-rule=pin]").nth(1).click()
-    example.settle()
-    asked = example.bodies[-1]
-    example.find("#budget").fill("10")
-    expect(example.find("#select-problem")).to_be_visible()  # the answer shown is to the question before
-    with example.page.expect_download() as waiting:
-        example.find("[data-download=json]").click()
-    kept = json.loads(waiting.value.path().read_text(encoding="utf-8"))
-    assert (kept["text"].split("\n"), kept["budget"]) == (example.summary(), asked["budget"])
-
-
-def test_lists_move_only_what_moved_and_say_what_is_new(example: Seen) -> None:
-    example.find("#summary [data-rule=pin]").nth(1).click()  # it stays, whatever else changes
-    example.settle()
-    before, second = set(example.summary()), example.find("#summary .go").nth(1)
-    key = example.find("#summary > li").nth(1).get_attribute("data-key")
-    second.focus()
-    example.find("#summary [data-rule=ban]").first.evaluate("(one) => one.click()")  # the focus stays where it is
-    example.settle()
-    assert example.find("#summary > li:has(.go:focus)").get_attribute("data-key") == key
-    after = set(example.summary())
-    new, gone = len(after - before), len(before - after)
-    expect(example.find("#news")).to_have_text(f" · {len(after)} sentences: {new} new, {gone} gone")
-    for budget in ("4000", "4001"):  # both have room for all
-        example.find("#budget").fill(budget)
-        example.settle()
-    expect(example.find("#news")).to_have_text(f" · {len(example.summary())} sentences, the same as before")
-
-
-def test_the_slider_keeps_its_range(example: Seen) -> None:
-    example.find("#budget").fill("5000")
-    example.settle()
-    assert example.bodies[-1]["budget"] == 5000
-    assert example.find("#budget-range").get_attribute("max") == "500"
-    example.find("#change").click()
-    example.summarize("Rain fell on the hills. The river rose.")
-    assert example.find("#budget-range").get_attribute("max") == "8"  # no part of it is without effect
-    assert example.find("#budget").input_value() == "3"  # room for the best sentence
-
-
 def test_a_folder_is_read_and_a_file_that_went_away_is_named(seen: Seen, tmp_path: Path) -> None:
     folder = tmp_path / "reports"
     (folder / "more").mkdir(parents=True)

@@ -53,20 +53,6 @@ def test_a_hundred_words_are_whole_on_a_laptop(look: Callable[..., Seen], live: 
     expect(seen.find(".s[data-state=in]").first).to_be_in_viewport()  # marked in its source, beside it
 
 
-def test_the_controls_are_one_line(look: Callable[..., Seen], live: Live) -> None:
-    for width in (1280, 1920):
-        seen = look(live, viewport={"width": width, "height": 800}).load_example()
-        assert box_of(seen, "#controls")["height"] < 45
-        for name in ("#budget", "#diversity", "#about", "#more"):
-            assert abs(box_of(seen, name)["y"] - box_of(seen, "#budget")["y"]) < 10
-    phone = look(live, viewport={"width": 390, "height": 844}, has_touch=True).load_example()
-    assert box_of(phone, "#controls")["height"] < 45
-    expect(phone.find("#about")).not_to_be_visible()
-    phone.more()
-    expect(phone.find("#about")).to_be_visible()
-    expect(phone.find("#diversity")).to_be_visible()
-
-
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}")
 def test_nothing_covers_a_button_or_goes_beyond_the_window(
     look: Callable[..., Seen], live: Live, size: tuple[int, int]
@@ -84,28 +70,3 @@ def test_nothing_covers_a_button_or_goes_beyond_the_window(
     assert seen.page.evaluate("document.documentElement.scrollWidth") == width
     for name in ("#theme", "#change", "#undo-button"):
         assert box_of(seen, name)["x"] + box_of(seen, name)["width"] <= width
-
-
-@pytest.mark.parametrize("width", [1280, 1920])
-def test_one_document_leaves_no_half_of_the_screen_empty(look: Callable[..., Seen], live: Live, width: int) -> None:
-    seen = look(live, viewport={"width": width, "height": 800})
-    seen.summarize(" ".join(HARBOUR))
-    expect(seen.find("#views")).to_be_hidden()  # nothing to choose there
-    hero, document = box_of(seen, ".hero"), box_of(seen, ".source")
-    assert hero["width"] + document["width"] > 0.85 * width
-    assert document["width"] > 0.35 * width
-    assert document["x"] + document["width"] > 0.9 * width
-
-
-def test_the_tab_that_is_open_is_seen(look: Callable[..., Seen], live: Live) -> None:
-    """A phone has room for two tabs; the summary may begin in the third document, and lead to the last."""
-    seen = look(live, viewport={"width": 390, "height": 844}, reduced_motion="reduce").load_example()
-    seen.find("#tabs").scroll_into_view_if_needed()
-    selected = seen.find("#tabs [aria-selected=true]")
-    for number in range(seen.find("#summary .go").count()):
-        row, tab = box_of(seen, "#tabs"), selected.bounding_box()
-        assert tab is not None
-        assert tab["x"] >= row["x"] - 1
-        assert tab["x"] + tab["width"] <= row["x"] + row["width"] + 1
-        seen.find("#summary .go").nth(number).click()
-    assert selected.get_attribute("data-tab") != "0"

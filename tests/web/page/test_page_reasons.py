@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from live import Seen
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 
 def test_a_sentence_of_the_summary_leads_to_its_place(example: Seen) -> None:
@@ -47,32 +47,6 @@ def test_the_set_as_a_whole_is_told_in_the_words_of_the_record(example: Seen) ->
     assert example.find("#facts dt").all_text_contents() == ["covers", "leaves out", "alike", "sure"]  # as elsewhere
 
 
-def test_a_mark_points_at_the_sentence_that_the_reason_names(seen: Seen) -> None:
-    """Which need not be the one that is most like it."""
-    order: dict[int, int] = {}
-
-    def elsewhere(route: Route) -> None:
-        answer = route.fetch().json()
-        order.clear()
-        order.update({one["sentence"]: one["order"] for one in answer["selected"]})
-        for one in answer["redundant"]:
-            first = one["by"][0]
-            one["similar_to"] = next(number for number in order if number != first)
-        route.fulfill(json=answer)
-
-    seen.page.route("**/select", elsewhere)
-    seen.load_example()
-    seen.set_range("budget", 200)
-    answer = seen.answer()
-    assert answer["redundant"]
-    for one in answer["redundant"]:
-        named = order[one["by"][0]]
-        expect(seen.find(f".s[data-id='{one['sentence']}'] .badge")).to_contain_text(f"≈{named}")
-    title, name = (seen.find("#sources .source header").first.locator(tag) for tag in ("h3", ".source-count"))
-    assert "Spillway gives way" in title.inner_text()
-    assert name.inner_text().endswith("1-northern-wire.txt")  # what reasons call it
-
-
 def test_the_card_of_any_sentence_says_why_it_is_out(example: Seen) -> None:
     example.set_range("budget", 200)
     answer = example.answer()
@@ -92,18 +66,6 @@ def test_the_card_of_any_sentence_says_why_it_is_out(example: Seen) -> None:
     expect(example.find("#tip")).to_have_text(f"Left out: {reasons[repeated]}")
     listed = [*dict.fromkeys([one["sentence"] for one in answer["redundant"] + answer["left_out"]])][:6]
     assert example.find("#again .why").all_text_contents() == [reasons[i] for i in listed]
-
-
-def test_what_a_sentence_is_out_for_is_one_click_away(seen: Seen) -> None:
-    """A sentence with the words of a chosen one names it, and leads to it."""
-    twice = "The river rose by two meters in the night and flooded the old town."
-    seen.summarize(f"{twice} The school was closed on Monday.", f"{twice} No one was hurt by the water.")
-    answer = seen.answer()
-    chosen = {one["sentence"] for one in answer["selected"]}
-    out, by = next((one["sentence"], one["by"][0]) for one in answer["left_out"] if chosen & {*one["by"]})
-    seen.find(f".s[data-id='{out}']").click()
-    seen.find("#card").get_by_role("button", name="of the summary").click()
-    expect(seen.find(".s:focus")).to_have_attribute("data-id", str(by))
 
 
 def test_a_piece_that_was_not_to_choose_from_says_why(seen: Seen) -> None:

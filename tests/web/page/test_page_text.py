@@ -35,17 +35,6 @@ def test_markup_and_entities_are_shown_and_not_obeyed(seen: Seen) -> None:
     assert seen.page.evaluate("window.hit") is None
 
 
-def test_the_name_of_a_file_is_text(seen: Seen) -> None:
-    name = "<img src=x onerror=alert(1)>.txt"
-    seen.find("#files").set_input_files(
-        [{"name": name, "mimeType": "text/plain", "buffer": b"The gate was shut at ten. It opened at dawn."}]
-    )
-    assert seen.find("#drafts .draft-name").inner_text() == name
-    seen.find("#submit").click()
-    seen.settle()
-    assert seen.find("main img").count() == 0
-
-
 def test_an_override_is_visible_and_stays_in_its_sentence(seen: Seen) -> None:
     title = f"report{RLO}gnp.exe"
     seen.find("#paste-title").fill(title)
@@ -102,15 +91,6 @@ def test_right_to_left_documents_run_from_right_to_left(seen: Seen) -> None:
     assert seen.find("#summary > li").evaluate_all(direction) == ["rtl", "rtl", "ltr", "ltr"]
     assert seen.find(".s").count() == 4
     expect(seen.find(".source h3")).to_have_text(["Document 1", "Document 2"])
-
-
-def test_markdown_of_the_download_escapes_what_would_be_markup(seen: Seen) -> None:
-    seen.summarize(f"The *stars* [fell](http://x.invalid) {IMAGE} on the `roof` of the # house.")
-    with seen.page.expect_download() as waiting:
-        seen.find("[data-download=markdown]").click()
-    lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
-    assert r"\*stars\* \[fell\](http://x.invalid) \<img" in lines[0]
-    assert r"\`roof\` of the # house.[^1]" in lines[0]
 
 
 def test_names_of_features_and_problem_details_are_text(seen: Seen) -> None:
