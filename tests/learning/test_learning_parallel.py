@@ -173,7 +173,7 @@ def test_a_worker_that_dies_is_replaced(data, shards):
         truth = make_backend(None, 1, given, prepare()).evaluate(request, lambda *_: None)
         with make_backend(None, 2, given, prepare()) as backend:
             backend.survey()
-            victim, left = (executor.submit(os.getpid).result() for executor in backend.executors)
+            victim, left = (next(iter(one.pool._processes)) for one in backend.processes)
             os.kill(victim, signal.SIGKILL)
             found = backend.evaluate(request, lambda *_: None)
             assert found.value == truth.value

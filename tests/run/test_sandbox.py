@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpplearn._run import sandbox
-from dpplearn._run.sandbox import Sandbox, Sandboxes, SandboxLostError, run_sandboxed
+from dpplearn._run.sandbox import Sandboxes, SandboxLostError, run_sandboxed
 from dpplearn._run.stop import stops_when
 from dpplearn.summarize.corpora.documents import DocumentFile
 from dpplearn.summarize.corpora.formats.apart import Apart
@@ -91,7 +91,7 @@ def test_a_fault_of_ours_comes_back_with_its_place():
 
 
 @pytest.mark.parametrize(
-    ("work", "limits"), [("crash", {}), ("leave", {}), ("hang", {"seconds": 1.5}), ("fill", {"memory": 10**9})]
+    ("work", "limits"), [("crash", {}), ("leave", {}), ("hang", {"seconds": 0.5}), ("fill", {"memory": 10**9})]
 )
 def test_work_that_crashes_or_passes_a_limit_is_lost(boxes, work, limits):
     with pytest.raises(SandboxLostError):
@@ -125,22 +125,6 @@ def test_a_process_that_cannot_start_is_no_fault_of_the_file(monkeypatch):
     monkeypatch.setattr(sandbox, "_START", "import sys; sys.exit(1) # {path} {preload}")
     with pytest.raises(RuntimeError, match="must be able to import dpplearn"):
         ask("refuse")
-
-
-def test_one_that_answered_at_its_deadline_is_not_asked_again(monkeypatch):
-    """It may have been killed, which the next call would take for a fault of its file."""
-    box, receive = Sandbox(), sandbox.receive
-
-    def slowly(file):
-        found = receive(file)
-        time.sleep(1.5 if found else 0.0)  # until after the deadline
-        return found
-
-    box.run(BACKWARDS, b"abc", {}, 60, 2**32)
-    monkeypatch.setattr(sandbox, "receive", slowly)
-    assert box.run(BACKWARDS, b"abc", {}, 1.0, 2**32) == b"cba"
-    assert not box.usable
-    assert box.child.poll() is not None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")

@@ -9,10 +9,8 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from glob import escape
 from pathlib import Path
 from typing import Any, Self
-from uuid import uuid4
 
 from dpplearn._io.atomic import FLEETING, DamagedError, is_whole
 from dpplearn._io.encoding import NotWholeError
@@ -82,11 +80,8 @@ class WorkFolder:
             advice = "Remove that folder, or give another."
         if self.anew:
             warnings.warn(f"{self.path} {why}: it is begun anew.", stacklevel=5)
-            for entry in self.path.iterdir():
-                if entry.is_dir():
-                    shutil.rmtree(entry)
-                elif entry.name != LOCK:
-                    entry.unlink()
+            self._empty()
+            head.unlink()
             return
         raise ValueError(f"{self.path} {why}. {advice}")
 
@@ -102,12 +97,9 @@ class WorkFolder:
             warnings.warn(f"In {self.path}, {names}{more} are damaged, and are made again.", stacklevel=4)
 
     def _sweep(self) -> None:
-        """Remove what somebody who was killed had begun to write, or to remove (see `_remove`)."""
+        """Remove what somebody who was killed had begun to write."""
         for half in self.path.rglob(".*.tmp"):
             half.unlink(missing_ok=True)
-        here = self.path.absolute()
-        for gone in here.parent.glob(f".{escape(here.name)}-{'[0-9a-f]' * 32}"):
-            shutil.rmtree(gone, ignore_errors=True)
 
     def _lock(self) -> None:
         self._held = (self.path / LOCK).open("w")
@@ -146,19 +138,23 @@ class WorkFolder:
             ) from None
 
     def _remove(self) -> None:
-        """Away with it, under another name: who begins in a folder of this one, once it is unlocked, keeps his."""
-        gone = self.path
-        if self.given is not None:
-            here = self.path.absolute()
-            with suppress(OSError):  # one that cannot be moved, as on Windows with an open file
-                if not here.is_symlink():
-                    gone = here.rename(here.with_name(f".{here.name}-{uuid4().hex}"))
-            self._held.close()
-        try:
-            shutil.rmtree(gone, ignore_errors=True)
-        except KeyboardInterrupt:  # nobody would look for the rest under that name, but the next run
-            shutil.rmtree(gone, ignore_errors=True)
-            raise
+        """Away with it, the head and the lock last: a command that is ended meanwhile leaves work that can go on."""
+        if self.given is None:
+            shutil.rmtree(self.path, ignore_errors=True)
+            return
+        with self._held, suppress(OSError):  # the next command has begun in it, or (on Windows) the lock is open
+            self._empty()
+            (self.path / HEAD).unlink()
+            (self.path / LOCK).unlink()
+            self.path.rmdir()
+
+    def _empty(self) -> None:
+        """Remove all but the head and the lock."""
+        for entry in self.path.iterdir():
+            if entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            elif entry.name not in (HEAD, LOCK):
+                entry.unlink()
 
     def file(self, stage: str, number: int | str, ending: str) -> Path:
         """Where the result of a piece of a stage is, or will be."""

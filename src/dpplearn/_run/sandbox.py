@@ -15,10 +15,10 @@ import struct
 import subprocess
 import sys
 import traceback
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from contextvars import copy_context
 from importlib import import_module
-from threading import Event, Lock, Thread
+from threading import Lock
 from time import monotonic
 from typing import IO, Any
 
@@ -114,52 +114,28 @@ class Sandbox:
 
     def run(self, function: str, data: bytes, options: dict[str, Any], seconds: float, memory: int) -> bytes:
         """As `run_sandboxed`."""
-        assert self.child.stdin is not None
-        assert self.child.stdout is not None
         head = {"function": function, "options": options, "seconds": seconds, "memory": memory}
         deadline = monotonic() + seconds
-        done, late, stopped = Event(), False, list[BaseException]()
-
-        def watch() -> None:
-            """Kill it at its deadline, or when the work is to be stopped."""
-            nonlocal late
-            while not done.wait(min(STEP, max(deadline - monotonic(), 0.0))):
-                try:
+        with ThreadPoolExecutor(1) as thread:
+            asked = thread.submit(self._ask, json.dumps(head).encode(), data)
+            try:
+                while not wait([asked], min(STEP, max(deadline - monotonic(), 0.0))).done:
                     check_stop()
-                except BaseException as error:
-                    stopped.append(error)
-                late = monotonic() >= deadline
-                if late or stopped:
-                    self.child.kill()
-                    return
-
-        watching = Thread(target=copy_context().run, args=(watch,), daemon=True)
-        watching.start()
+                    if monotonic() >= deadline:
+                        raise SandboxLostError
+            except BaseException:
+                self.close()
+                raise
         try:
-            send(self.child.stdin, json.dumps(head).encode())
-            send(self.child.stdin, data)
-            if not self.started:
-                receive(self.child.stdout)
-                self.started = True
-            answer = receive(self.child.stdout)
+            answer = asked.result()
         except (EOFError, OSError):
             code = self.close()
-            if stopped:
-                raise stopped[0] from None
-            if code > 0 and not self.started and not late:
+            if code > 0 and not self.started:
                 raise RuntimeError(
                     f"{sys.executable} must be able to import dpplearn, but ended with status {code}. Try: "
                     f"{sys.executable} -c 'import dpplearn._run.sandbox'"
                 ) from None
             raise SandboxLostError from None
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            done.set()
-            watching.join()
-        if late or stopped:  # killed just after it answered
-            self.close()
         kind, self.grown, found = answer[0], bool(answer[1]), answer[2:]
         if kind == VALUE:
             return found
@@ -170,6 +146,16 @@ class Sandbox:
         if trace:
             error.add_note(f"In the process that did the work:\n{trace}")
         raise error
+
+    def _ask(self, head: bytes, data: bytes) -> bytes:
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        send(self.child.stdin, head)
+        send(self.child.stdin, data)
+        if not self.started:
+            receive(self.child.stdout)
+            self.started = True
+        return receive(self.child.stdout)
 
     def close(self) -> int:
         """End it, whatever it does; its exit status, or minus the signal that ended it."""

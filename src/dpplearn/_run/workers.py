@@ -29,51 +29,6 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 
-class Executor:
-    """Some processes for calls that pickle. They never see Ctrl-C, and end with the process that started them.
-
-    Functions of a user's script need no `if __name__ == "__main__":`, since joblib pickles them by value.
-
-    Parameters
-    ----------
-    n_jobs : int
-    begin : callable
-        Called in every process before its first call, with `args`.
-    """
-
-    def __init__(self, n_jobs: int, begin: Callable[..., None] | None = None, args: tuple[Any, ...] = ()) -> None:
-        from joblib.externals.loky import ProcessPoolExecutor
-
-        self.pool: Any = ProcessPoolExecutor(
-            n_jobs, initializer=_begin, initargs=(os.getpid(), begin, args), timeout=None, env=_ENV
-        )
-
-    def submit(self, *call: Any) -> Any:
-        """The future of a call; raises BrokenProcessPool, as its result does, once a process is lost (`is_lost`)."""
-        with block_sigint():  # the first call starts the processes
-            return self.pool.submit(*call)
-
-    def close(self) -> None:
-        """End the processes, and what they have started, whatever they do; joblib needs psutil for it."""
-        self.pool.shutdown(kill_workers=True)
-
-
-def _begin(parent: int, begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
-    from joblib.externals.loky import process_executor
-
-    process_executor._USE_PSUTIL = False  # else a process ends that comes to hold 300 MB more, and with it its data
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
-    if begin is not None:
-        begin(*args)
-
-
-def _end_with(parent: int) -> None:
-    """End at once when the parent is gone, however it was ended."""
-    while os.getppid() == parent:
-        sleep(0.2)
-    os._exit(1)
-
-
 @contextmanager
 def block_sigint() -> Iterator[None]:
     """Processes started here never see Ctrl-C, from their first instruction on; this one sees it at once or afterwards.
@@ -95,15 +50,8 @@ def block_sigint() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def is_lost(error: BaseException) -> bool:
-    """Whether a call failed because its process ended, and not because it could not be read there."""
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    return isinstance(error, TerminatedWorkerError)
-
-
 def lost_worker(advice: str) -> ChildProcessError:
-    """What to raise when workers end that should not have; an OSError, which commands print as a line."""
+    """An OSError, which commands print as a line."""
     return ChildProcessError(f"A worker process ended early, perhaps killed for want of memory. {advice}")
 
 
@@ -114,8 +62,7 @@ class Here:
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
     ) -> Iterator[tuple[Task, Answer]]:
         """As `hand_out`."""
-        for task in tasks:
-            yield task, do(work, task, given)
+        return ((task, do(work, task, given)) for task in tasks)
 
 
 def do(work: Callable[..., Answer], task: Task, given: Any = None) -> Answer:
@@ -159,31 +106,45 @@ def hand_out(
 
 
 class Processes:
-    """Processes of this machine."""
+    """Processes of this machine. They never see Ctrl-C, and end with the process that started them.
+
+    Functions of a user's script need no `if __name__ == "__main__":`, since joblib pickles them by value.
+
+    Parameters
+    ----------
+    n_jobs : int
+    given : object
+        What all tasks have in common: each process has it from the beginning.
+    """
 
     each = hand_out
 
-    def __init__(self, n_jobs: int) -> None:
-        self.size, self.given = n_jobs, None
+    def __init__(self, n_jobs: int, given: Any = None) -> None:
+        self.size, self.given = n_jobs, given
         self.folder = tempfile.TemporaryDirectory(prefix="dpplearn-")
-        self.compiling = Path(self.folder.name, "compiling")  # made by a worker that compiles
-        self.executor = self._start()
+        self.compiling = Path(self.folder.name, "compiling")  # made by a process that compiles
+        self._start()
 
-    def _start(self) -> Executor:
-        return Executor(self.size, keep_given, (self.compiling, self.given))
+    def _start(self) -> None:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        begin = (os.getpid(), self.compiling, self.given)
+        self.pool: Any = ProcessPoolExecutor(self.size, initializer=_begin, initargs=begin, timeout=None, env=_ENV)
 
     def share(self, given: Any) -> None:
         if given is not self.given:
-            self.executor.close()
+            self.stop()
             self.given = given
-            self.executor = self._start()
+            self._start()
 
     def submit(self, work: Callable[..., Answer], task: Any) -> Any:
-        try:
-            return self.executor.submit(do_given, work, task)
-        except RuntimeError:  # a process was lost, or the executor was closed
-            self.executor = self._start()
-            return self.executor.submit(do_given, work, task)
+        """The future of an answer; it fails once a process is lost (`is_lost`), and the next call has new ones."""
+        with block_sigint():  # the first call starts the processes
+            try:
+                return self.pool.submit(_do_given, work, task)
+            except RuntimeError:  # a process was lost, or all were ended
+                self._start()
+                return self.pool.submit(_do_given, work, task)
 
     def done(self, waiting: Iterable[Any]) -> Iterable[Any]:
         found = wait(waiting, None if notice.said else HEARD, FIRST_COMPLETED).done
@@ -191,29 +152,44 @@ class Processes:
             notice.announce()
         return found
 
-    def is_lost(self, error: BaseException) -> bool:
-        return is_lost(error)
+    @staticmethod
+    def is_lost(error: BaseException) -> bool:
+        """Whether a call failed because its process ended, and not because it could not be read there."""
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    def stop(self, _: Iterable[Any]) -> None:
-        self.executor.close()
+        return isinstance(error, TerminatedWorkerError)
+
+    def stop(self, _: Iterable[Any] = ()) -> None:
+        """End the processes, and what they have started, whatever they do; joblib needs psutil for it."""
+        self.pool.shutdown(kill_workers=True)
 
     def close(self) -> None:
         """End the processes."""
-        self.executor.close()
+        self.stop()
         self.folder.cleanup()
 
 
-def keep_given(compiling: Path, given: Any) -> None:
-    """In a worker: keep what tasks have in common, and leave it to the parent to say that loops are compiled."""
+_given: Any = None  # in a process of `Processes`
+
+
+def _begin(parent: int, compiling: Path, given: Any) -> None:
+    """In a process: keep what is given, and leave it to the parent to say that loops are compiled."""
     global _given
+    from joblib.externals.loky import process_executor
+
+    process_executor._USE_PSUTIL = False  # else a process ends that comes to hold 300 MB more, and with it its data
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
     _given, notice.tell = given, compiling.touch
 
 
-_given: Any = None
+def _end_with(parent: int) -> None:
+    """End at once when the parent is gone, however it was ended."""
+    while os.getppid() == parent:
+        sleep(0.2)
+    os._exit(1)
 
 
-def do_given(work: Callable[..., Answer], task: Task) -> Answer:
-    """In a worker: with what it was given when it began."""
+def _do_given(work: Callable[..., Answer], task: Task) -> Answer:
     return do(work, task, _given)
 
 

@@ -11,7 +11,6 @@ import os
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
@@ -24,7 +23,7 @@ import numpy as np
 from dpplearn._checks import check_choice, check_jobs
 from dpplearn._numba import compiled_always
 from dpplearn._run.blas import blas_threads, one_thread
-from dpplearn._run.workers import LOSSES, Executor, check_backend, cluster_client, is_lost, lost_worker
+from dpplearn._run.workers import LOSSES, Processes, check_backend, cluster_client, lost_worker
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
 from dpplearn.learning.similarity import Mixture, Similarity
@@ -180,53 +179,30 @@ class ProcessBackend(Backend):
     def __init__(self, sources: Sequence[Source], prepare: Prepare, n_jobs: int) -> None:
         super().__init__(sources, prepare)
         self.jobs = min(n_jobs, self.n_shards)
-        self.executors = [self._start(w) for w in range(self.jobs)]
-
-    def _start(self, w: int) -> Executor:
-        return Executor(1, hold, (self.sources[w :: self.jobs], self.prepare))
-
-    def _ask(self, w: int, request: LikelihoodRequest | None) -> Any:
-        try:
-            return self.executors[w].submit(answer_held, request)
-        except BrokenProcessPool:
-            self.executors[w] = self._start(w)
-            return self.executors[w].submit(answer_held, request)
+        self.processes = [Processes(1, Backend(sources[w :: self.jobs], prepare)) for w in range(self.jobs)]
 
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         answers: list[Any] = [None] * self.n_shards
-        for w, future in enumerate([self._ask(w, request) for w in range(self.jobs)]):
-            for _ in range(LOSSES + 1):
-                try:
-                    answers[w :: self.jobs] = future.result()
+        futures = [process.submit(run_in_process, request) for process in self.processes]
+        for w, process in enumerate(self.processes):
+            for _ in range(LOSSES):
+                if not process.is_lost(futures[w].exception()):
                     break
-                except BrokenProcessPool as error:
-                    if not is_lost(error):
-                        raise
-                    future = self._ask(w, request)
-            else:
+                futures[w] = process.submit(run_in_process, request)
+            if process.is_lost(futures[w].exception()):
                 raise lost_worker("With n_jobs=1, learning needs no other process.")
+            answers[w :: self.jobs] = futures[w].result()
             tick((w + 1) * self.n_shards // self.jobs, self.n_shards)
         return answers
 
     def close(self) -> None:
-        for executor in self.executors:
-            executor.close()
+        for process in self.processes:
+            process.close()
 
 
-_held: Backend | None = None  # in a process of `ProcessBackend`: its shards
-
-
-def hold(sources: Sequence[Source], prepare: Prepare) -> None:
-    """In a process: keep its shards."""
-    global _held
-    _held = Backend(sources, prepare)
-
-
-def answer_held(request: LikelihoodRequest | None) -> list[Any]:
+def run_in_process(request: LikelihoodRequest | None, shards: Backend) -> list[Any]:
     """In a process: the answers of its shards."""
-    assert _held is not None
-    with one_thread():
-        return _held.run(request, quietly)
+    return shards.run(request, quietly)
 
 
 class DaskBackend(Backend):
@@ -236,8 +212,9 @@ class DaskBackend(Backend):
     too large to be kept are read where they lie, for each evaluation.
     """
 
-    def __init__(self, sources: Sequence[Source], prepare: Prepare, client: Any, n_jobs: int | None) -> None:
+    def __init__(self, sources: Sequence[Source], prepare: Prepare, backend: Any, n_jobs: int | None) -> None:
         super().__init__(sources, prepare)
+        client = None if isinstance(check_backend(backend), str) else backend
         self._open = ExitStack()
         self.client = self._open.enter_context(cluster_client(client, None if n_jobs == 1 else n_jobs))
         files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
@@ -284,7 +261,7 @@ def make_backend(backend: Any, n_jobs: int | None, data: Shard | Sequence[Source
     """The backend that `n_jobs`, or "dask" or a distributed.Client, ask for, with the data in it; one shard is cut."""
     jobs, sources = check_jobs(n_jobs), cut(data, N_SHARDS) if isinstance(data, Shard) else list(data)
     if backend is not None:
-        return DaskBackend(sources, prepare, None if isinstance(check_backend(backend), str) else backend, n_jobs)
+        return DaskBackend(sources, prepare, backend, n_jobs)
     return Backend(sources, prepare) if jobs == 1 else ProcessBackend(sources, prepare, jobs)
 
 
