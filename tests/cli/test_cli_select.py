@@ -54,6 +54,16 @@ def test_embeddings_scores_and_the_knob(jsonl):
     assert ids(run(jsonl, "--embedding", "vector", "--score", "words", "-k", 1)) == ["a"]
 
 
+def test_budget(jsonl):
+    assert ids(run(jsonl, "--budget", 10, "--cost", "words")) == ["a", "c"]
+    result = run(jsonl, "--budget", 0.5, "--cost", "words")
+    assert ids(result) == []
+    assert "below the cheapest candidate, which costs 1" in result.stderr
+    result = run(jsonl, "--budget", 10)
+    assert result.exit_code == 2
+    assert "--budget needs --cost FIELD" in result.stderr
+
+
 def test_explain(jsonl):
     result = run(jsonl, "-k", 2, "--explain")
     assert ids(result) == ["a", "c"]
@@ -82,6 +92,18 @@ def test_explain_says_what_the_kept_are_like(tmp_path):
     assert f"{path}, line 1: kept for the best score.\n" in run(path, "-k", 1, "--explain").stderr
 
 
+def test_json(jsonl):
+    record = json.loads(run(jsonl, "-k", 2, "--explain", "--json").stdout)
+    assert [chosen["item"] for chosen in record["selected"]] == [0, 2]
+    first = record["skipped"][0]
+    assert (first["item"], first["nearest"], first["place"]) == (1, 0, f"{jsonl}, line 2")
+    assert first["similarity"] == pytest.approx(0.8167, abs=1e-3)
+    assert "skipped" not in json.loads(run(jsonl, "-k", 2, "--json").stdout)
+    every = json.loads(run(jsonl, "--embedding", "vector", "-k", 4, "--json").stdout)
+    assert len(every["selected"]) == 4  # one of which is a row of zeros
+    assert "by near items, because the embeddings have 3 directions" in every["reason"]
+
+
 def test_csv_as_it_came(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text('id,score,vector\n"x, y",1,"[1, 0]"\nq,0.9,1 0.1\nz,0.8,0;1\n', encoding="utf-8")
@@ -90,6 +112,20 @@ def test_csv_as_it_came(tmp_path):
         ["id", "score", "vector"], ["x, y", "1", "[1, 0]"], ["z", "0.8", "0;1"],
     ]  # fmt: skip
     assert "line 3: 1.00 similar to line 2" in run(path, "--embedding", "vector", "-k", 2, "--explain").stderr
+
+
+def test_npz(tmp_path):
+    rng = np.random.default_rng(0)
+    E, s = rng.standard_normal((20, 6)).astype(np.float32), rng.random(20)
+    path = tmp_path / "items.npz"
+    np.savez(path, embeddings=E, scores=s, tokens=np.arange(1, 21))
+    lines = [json.loads(line) for line in run(path, "-k", 5).stdout.splitlines()]
+    assert [line["item"] for line in lines] == diversify(E, s, k=5).subset.tolist()
+    assert run(path, "--budget", 30, "--cost", "tokens").exit_code == 0
+    np.savez(path, embeddings=E, scores=s[:5])
+    result = run(path, "-k", 5)
+    assert result.exit_code == 1
+    assert "one row for each item, found embeddings (20, 6), scores (5,)" in result.stderr
 
 
 def test_out_is_written_at_once(jsonl, tmp_path):
