@@ -117,18 +117,6 @@ def test_reasons_and_similarities_are_the_model_s(model, tmp_path):
     assert re.search(r"Note: line (\d+) and line (\d+) were both kept, .* a --diversity above 0.5", found.stderr)
 
 
-def test_where_all_items_are_alike_no_two_are_a_pair(tmp_path):
-    features = ["genre", "tempo", "explicit", "length"]
-    X, y = ItemSet.from_long(playlists(20), group="playlist", features=features, phi=["genre"], chosen="kept")
-    ConditionalDPP(rho=6.0, nugget=0.01).fit(X, y).save(tmp_path / "m.json")
-    path = write(tmp_path / "new.jsonl", NEW, "jsonl")
-    found = run("select", "--model", tmp_path / "m.json", path, "-k", 4, "--explain").stderr
-    genres = [NEW["genre"][int(n) - 1] for n in re.findall(r"line (\d+): kept", found)]
-    assert len({*genres}) == 4
-    assert "Note:" not in found
-    assert "(0.96)" in found
-
-
 def chosen_by(model, path, *more):
     found = run("select", "--model", model, path, "--json", *more)
     assert found.exit_code == 0, found.output
@@ -155,23 +143,6 @@ def test_select_with_a_model_within_limits_of_groups(model, tmp_path):
     assert "groups" in run("select", "--model", model, path, "--max-per-group", 1).stderr
     assert "leave --model" in run("select", "--model", model, path, "--work", tmp_path / "kept").stderr
     assert "leave -k auto out" in run("select", "--model", model, path, "-k", "auto").stderr
-
-
-def test_select_with_a_model_writes_a_report(model, tmp_path):
-    path = write(tmp_path / "new.csv", NEW, "csv")
-    found = run("select", "--model", model, path, "-k", 4, "--report", tmp_path / "report", "--group", "genre")
-    assert found.exit_code == 0, found.output
-    with (tmp_path / "report" / "chosen.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [int(row["item"]) for row in rows] == chosen_by(model, path, "-k", 4)
-    fitted = ConditionalDPP.load(model)
-    [items] = ItemSet.from_long(NEW, group="playlist", encoding=fitted.encoding_)
-    for row in rows:  # what the model says of an item by itself, and how alike it finds two
-        i = int(row["item"])
-        assert float(row["score"]) == pytest.approx(2 * fitted.quality_.log_q(items)[i], rel=1e-5)
-        S = fitted.similarity_.matrix(items)[i, int(row["nearest"])]
-        assert float(row["similarity"]) == pytest.approx(S, rel=1e-5)
-    assert (tmp_path / "report" / "selection.svg").stat().st_size > 1000
 
 
 def test_select_with_a_model_says_what_is_wrong(model, tmp_path):

@@ -76,41 +76,6 @@ def test_folders(files):
     assert found["systems"]["B"]["scores"]["t1"]["rouge-1"] == expected.evaluations["t1"]["rouge-1"]._asdict()
 
 
-def test_unmatched_ids_are_listed(files):
-    result = run(*files, "--json")
-    assert json.loads(result.stdout)["unmatched"] == {
-        "without_references": {},
-        "without_candidate": {"A": ["t3"], "B": ["t2", "t3"]},
-    }
-    assert "B: left out, without candidate: t2, t3\n" in result.stderr
-    write(files[1], {"A/zz.txt": "no reference for this"})
-    assert "A: left out, without references: zz\n" in run(*files).stderr
-
-
-def test_table(files):
-    result = run(*files, "--metrics", "rouge-1,rouge-l", "--metrics", "rouge-w-1.2")
-    assert result.exit_code == 0
-    for shown in (
-        "A (evaluations: 2)",
-        "B (evaluations: 1)",
-        "rouge-w-1.2",
-        "recall",
-        "95 % interval",
-        " to ",
-    ):
-        assert shown in result.stdout
-    assert "rouge-2" not in result.stdout
-
-
-def test_compare(files):
-    (files[3] / "t3.txt").unlink()
-    write(files[1], {"B/t2.txt": "the dog"})
-    result = run(*files, "--compare")
-    assert "A - B" in result.stdout
-    comparison = as_json(run(*files, "--compare", "--json"))["comparisons"][0]
-    assert (comparison["first"], comparison["second"], comparison["topics"]) == ("A", "B", 2)
-
-
 def test_compare_on_shared_topics(files):
     write(files[1], {"B/t3.txt": "x", "C/t2.txt": "the dog"})
     result = run(*files, "--compare", "--json")
@@ -121,17 +86,6 @@ def test_compare_on_shared_topics(files):
     assert "B - C: not compared, as no topic is shared: B lacks t2; C lacks t1, t3\n" in result.stderr
     write(files[1], {"B/t2.txt": "x", "A/t3.txt": "x", "C/t1.txt": "x", "C/t3.txt": "x"})
     assert run(*files, "--compare").stderr == ""
-
-
-def test_compare_needs_two_systems(files):
-    result = run("--candidates", files[1] / "A", *files[2:], "--compare")
-    assert result.exit_code == 1
-    assert "--compare needs two systems, but there is 1: A" in result.stderr
-
-
-def test_metrics_in_capitals(files):
-    found = as_json(run(*files, "--metrics", "ROUGE-1, rouge-L", "--json"))
-    assert list(found["systems"]["A"]["averages"]) == ["rouge-1", "rouge-l"]
 
 
 def test_other_endings_than_txt_are_explained(tmp_path):
@@ -174,32 +128,6 @@ def test_other_layouts(tmp_path):
     assert found["systems"]["flat"]["scores"]["D1.b"]["rouge-1"]["f"] == 1
 
 
-def test_corpus_of_dpplearn_as_references(tmp_path):
-    references = write_lines(
-        tmp_path / "corpus.jsonl", [{"id": 7, "documents": [], "references": [["The cat."], "a\nb"]}]
-    )
-    candidates = write_lines(tmp_path / "mine.jsonl", [{"id": "7", "summary": ["The cat."]}])
-    found = as_json(run("--candidates", candidates, "--references", references, "--json"))
-    assert list(found["systems"]) == ["mine"]
-
-
-def test_invalid_utf8_names_file_and_byte(files):
-    write(files[1], {"A/t1.txt": b"caf\xe9 cat"})
-    result = run(*files)
-    assert result.exit_code == 1
-    assert "t1.txt is not valid utf-8: byte 3 (0xe9) cannot be read" in result.stderr
-
-
-def test_crlf_and_byte_order_mark(tmp_path):
-    write(
-        tmp_path,
-        {"c.jsonl": b'\xef\xbb\xbf{"id": "a", "summary": "x y"}\r\n\r\n{"id": "b", "summary": "z"}\r\n'},
-    )
-    write(tmp_path, {"r.jsonl": b'{"id": "a", "references": ["x y"]}\r\n{"id": "b", "references": ["z"]}'})
-    found = as_json(run("--candidates", tmp_path / "c.jsonl", "--references", tmp_path / "r.jsonl", "--json"))
-    assert found["systems"]["c"]["evaluations"] == 2
-
-
 CANDIDATE, REFERENCE = '{"id": "a", "summary": "x"}\n', '{"id": "a", "references": ["x"]}\n'
 
 
@@ -231,23 +159,6 @@ def test_bad_lines(tmp_path, candidates, references, message):
 
 
 @pytest.mark.parametrize(
-    ("files_", "message"),
-    [
-        ({"sys/A/x": "1", "sys/y.txt": "2", "ref/x": "3"}, "holds both"),
-        ({"sys/x": "1", "sys/x.txt": "2", "ref/x": "3"}, "the id 'x' occurs a second time"),
-        ({"sys/x": "1", "ref/x.A": "2", "ref/x/1": "3"}, "x has references in"),
-        ({"sys/x": "1", "ref/x/.keep": ""}, "holds no file"),
-        ({"sys/A/.keep": "", "ref/x": "3"}, "must hold a text file for each topic"),
-    ],
-)
-def test_bad_folders(tmp_path, files_, message):
-    write(tmp_path, files_)
-    result = run("--candidates", tmp_path / "sys", "--references", tmp_path / "ref")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert message in result.stderr
-
-
-@pytest.mark.parametrize(
     ("options", "code", "message"),
     [
         (["--bytes", "0"], 2, "--bytes"),
@@ -260,11 +171,6 @@ def test_bad_options(files, options, code, message):
     result = run(*files, *options)
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
-
-
-def test_missing_file_and_missing_option(files):
-    assert run("--candidates", "nowhere", *files[2:]).exit_code == 2
-    assert run(*files[:2]).exit_code == 2
 
 
 def test_texts_without_tokens_are_named(files):

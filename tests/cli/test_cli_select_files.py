@@ -43,16 +43,6 @@ def test_wide_tables(suffix, comma, pattern, wide, data):
     assert [line.split(comma)[0] for line in lines[1:]] == [f"x{i}" for i in diversify(*data, k=6).subset]
 
 
-def test_one_column_of_many_is_an_error(wide):
-    path = wide(".csv", ",")
-    result = run(path, "--embedding", "e3", "-k", 3)
-    assert result.exit_code == 1
-    assert "'e3' is one number, and plainly one of 12" in result.stderr
-    assert "e0:e11 or 'e*'" in result.stderr
-    assert "has no fields 'f*'" in run(path, "--embedding", "f*", "-k", 3).stderr
-    assert "has no fields 'e0:e99'" in run(path, "--embedding", "e0:e99", "-k", 3).stderr
-
-
 def test_groups_and_titles(wide):
     path = wide(".csv", ",")
     result = run(path, "--embedding", "e*", "-k", 5, "--group", "source", "--max-per-group", 3, "--min-per-group", 2)
@@ -89,13 +79,6 @@ def test_an_array_of_another_machine(dtype, order, tmp_path, data):
     assert result.exit_code == 0, result.stderr
     found = [json.loads(line)["item"] for line in result.stdout.splitlines()]
     assert found == diversify(E.astype(float), np.zeros(30), k=10).subset.tolist()
-
-
-def test_an_array_of_complex_numbers(tmp_path, data):
-    np.save(tmp_path / "items.npy", data[0] + 0j)
-    result = run(tmp_path / "items.npy", "-k", 10)
-    assert result.exit_code == 1
-    assert "items.npy, row 0 (from 0): the field 'embedding' must hold finite numbers, found" in result.stderr
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, ">f4"])
