@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -108,11 +106,6 @@ class TestEnumeration:
             assert chisquare(counts, expected, sum_check=False).pvalue > 1e-4
 
 
-def test_conditions_one_after_another():
-    given = attracting(7, 2, 3, 0)[0].condition([1, 4], [2])
-    assert given.condition([0]).condition([1]).items.tolist() == [3, 6]
-
-
 def test_rank_falls_by_what_is_included():
     dpp = attracting(60, 3, 4, 1)[0]
     given = dpp.condition([3, 9, 20])
@@ -152,13 +145,6 @@ def test_what_always_holds(n, r, s, seed, scale):
     if 1e-6 < p < 1 - 1e-6:
         both = p * dpp.conditional_marginals([0]) + (1 - p) * dpp.conditional_marginals(exclude=[0])
         assert_allclose(both, dpp.marginals, atol=1e-7)
-
-
-def test_items_attract():
-    """Two items together with probability 5/8, more than 3/4 times 3/4."""
-    dpp = NonsymmetricDPP.from_kernel([[1.0, 2.0], [-2.0, 1.0]])
-    assert dpp.inclusion_prob([0, 1]) == pytest.approx(5 / 8)
-    assert dpp.correlations()[0, 1] == pytest.approx(1 / 3)
 
 
 def test_size_pmf_of_hundreds_of_items_in_fifty_digits():
@@ -221,16 +207,6 @@ def test_what_symmetric_dpps_have_says_why_it_is_not_here():
         NonsymmetricDPP.from_marginal(np.eye(2) / 2)
     with pytest.raises(TypeError, match="orthogonal eigenvectors"):
         KDPP(dpp, 1)
-
-
-def test_frozen_and_pickled():
-    dpp = attracting(5, 2, 2, 0)[0]
-    with pytest.raises(AttributeError, match="frozen"):
-        dpp.D = 1
-    for array in (dpp.V, dpp.B, dpp.D, dpp.K, dpp.marginals, dpp.size_pmf):
-        assert not array.flags.writeable
-    again = pickle.loads(pickle.dumps(dpp))
-    assert again.log_prob([0, 1]) == dpp.log_prob([0, 1])
 
 
 @pytest.mark.parametrize(
