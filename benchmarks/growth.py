@@ -66,7 +66,6 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
     from pyarrow import parquet
 
     from dpplearn.cli.formats import read_items
-    from dpplearn.cli.parts import parts_of
     from dpplearn.decoding.dask import choose_in_parts
     from dpplearn.decoding.diversify import Settings
 
@@ -79,7 +78,7 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
         writer.write_table(table)
         scores.append(s)
     writer.close()
-    pieces, d = parts_of(path, read_items(path), "embedding")
+    pieces, d = read_items(path).parts("embedding")
     settings = Settings(k, None, 0.5, "greedy", 1.0, None, 0.01, None, None, False, "auto")
     with (
         LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as cluster,

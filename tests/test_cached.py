@@ -2,10 +2,6 @@
 
 import threading
 
-import numpy as np
-import pytest
-
-from dpplearn import DPP
 from dpplearn._cached import cached_property
 
 
@@ -41,9 +37,3 @@ def test_two_objects_compute_at_the_same_time():
     for thread in threads:
         thread.join()
     assert {thing.value for thing in things} == {0, 1}
-
-
-def test_the_kernels_of_a_dpp_use_it():
-    for name in ("eigenpairs", "spectrum", "marginals", "quality", "K"):
-        assert isinstance(next(vars(c)[name] for c in DPP.__mro__ if name in vars(c)), cached_property)
-    assert DPP(np.eye(2)).marginals == pytest.approx([0.5, 0.5])

@@ -2,11 +2,8 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, KernelDPP, LowRankDPP, NonsymmetricDPP, diversify
-from dpplearn._checks import MOST, check_int
-from dpplearn.cli import main
 from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.learning import ConditionalDPPCV
 from dpplearn.mrf import PairwiseMRF, approximate, factor_surface, fit_dpp_to, fit_mrf_to
@@ -87,13 +84,6 @@ def test_too_many_is_refused_at_once(name, which):
             COUNTS[name][which](number)
 
 
-@pytest.mark.parametrize("name", list(MOST))
-def test_the_bound_itself_is_allowed(name):
-    assert check_int(MOST[name], name) == MOST[name]
-    with pytest.raises(ValueError, match=f"{name} must be at most {MOST[name]}, found {MOST[name] + 1}"):
-        check_int(MOST[name] + 1, name)
-
-
 def test_a_size_beyond_the_number_of_items_is_all_of_them():
     assert len(diversify(L, [1, 2, 3], k=HUGE)) == 3
     assert len(greedy_map(DPP(L), k=HUGE)) == 3
@@ -104,29 +94,8 @@ def test_a_size_beyond_the_number_of_items_is_all_of_them():
         KDPP(DPP(L), HUGE)
 
 
-def test_a_seed_may_have_any_size():
-    assert fitted(random_state=HUGE).converged_
-    KernelDPP(random_state=HUGE).fit(BASKETS)
-
-
 def test_counts_that_are_too_large_together():
     with pytest.raises(ValueError, match=r"size \* thin \+ burn_in must be at most 100000000000 moves"):
         ImplicitDPP(L).sample(10**7, thin=10**6)
     with pytest.raises(ValueError, match=r"size must be at most .* for sets of 100 items on average"):
         LowRankDPP(1e6 * np.eye(100)).sample(10**8)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["baskets", "fit", "items.txt", "--out", "m.json", "--rank", HUGE],
-        ["select", "items.jsonl", "-k", 1, "--max-per-group", HUGE, "--group", "g"],
-    ],
-)
-def test_the_command_line_says_so(arguments, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "items.txt").write_text("a b\nb c\na c\n")
-    (tmp_path / "items.jsonl").write_text('{"text": "a b", "g": 1}\n{"text": "c d", "g": 2}\n')
-    result = CliRunner().invoke(main, [str(one) for one in arguments])
-    assert result.exit_code == 1
-    assert "must be at most" in result.stderr

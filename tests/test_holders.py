@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, KernelDPP, LowRankDPP, NonsymmetricDPP, diversify
-from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
+from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.integrations._common import cosines
-from dpplearn.kernels import K_to_L, L_to_K, cosine_similarity, from_quality, rbf_similarity
+from dpplearn.kernels import L_to_K, cosine_similarity, from_quality, rbf_similarity
 
-TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u8", ">f2", ">f4", ">f8", ">i2", ">u4", ">i8", "g"]
+TYPES = ["f2", "f4", "i1", "i8", "u1", ">f2", ">f8", ">i2", "g"]
 
 
 def strided(X):
@@ -36,10 +36,10 @@ def mapped(X, folder):
 def holders(X, folder, loose=()):
     """X, whose numbers are small and whole, in all that may hold it; `loose` are more, such as sparse ones."""
     yield from ((kind, X.astype(kind)) for kind in TYPES)
-    yield from ((f"Fortran {kind}", np.asfortranarray(X.astype(kind))) for kind in ("f4", ">f8"))
-    yield from ((f"strided {kind}", strided(X.astype(kind))) for kind in ("f4", "f8", ">f4"))
-    yield from ((f"backwards {kind}", reversed_twice(X.astype(kind))) for kind in ("f8", ">i4"))
-    yield from ((f"memory map {kind}", mapped(X.astype(kind), folder)) for kind in ("f4", ">f4", ">f2", "i2"))
+    yield from ((f"Fortran {kind}", np.asfortranarray(X.astype(kind))) for kind in ("f4",))
+    yield from ((f"strided {kind}", strided(X.astype(kind))) for kind in ("f4", ">f4"))
+    yield from ((f"backwards {kind}", reversed_twice(X.astype(kind))) for kind in ("f8",))
+    yield from ((f"memory map {kind}", mapped(X.astype(kind), folder)) for kind in ("f4", ">f2"))
     yield "read-only", frozen(X)
     yield "list", X.tolist()
     yield "lists of whole numbers", X.astype(int).tolist()
@@ -48,7 +48,7 @@ def holders(X, folder, loose=()):
 
 def sparse_holders(X):
     formats = ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")
-    for kind in ("f4", "f8", "i4", "u1", "g"):
+    for kind in ("f4", "u1", "g"):
         yield from ((f"{form} {kind}", sparse.coo_array(X.astype(kind)).asformat(form)) for form in formats)
     yield "csr_matrix", sparse.csr_matrix(X)
     half = sparse.coo_array(X / 2)
@@ -60,7 +60,7 @@ def sparse_holders(X):
 
 def arrow_holders(X):
     pa = pytest.importorskip("pyarrow")
-    for kind in ("f2", "f4", "f8", "i2", "u1"):
+    for kind in ("f2", "f8", "u1"):
         Z = X.astype(kind)
         if X.ndim == 1:
             yield f"Arrow {kind}", pa.array(Z)
@@ -101,21 +101,15 @@ def learned(phi):
 ENTRIES = {  # of rows
     "diversify": lambda X: diversify(X, SCORES, k=9),
     "diversify past the rank": lambda X: diversify(X, SCORES, k=20),
-    "diversify with a nugget": lambda X: diversify(X, SCORES, k=20, nugget=1e-6),
     "diversify with costs": lambda X: diversify(X, SCORES, budget=20, cost=COST),
     "diversify with groups": lambda X: diversify(X, SCORES, k=9, groups=SCORES, max_per_group=2, min_per_group=1),
     "diversify given": lambda X: diversify(np.eye(6), np.arange(6), k=3, given=X),
     "greedy_map": lambda X: greedy_map((1.0 + SCORES, X), k=5),
-    "local_search": lambda X: local_search((1.0 + SCORES, X), k=4),
-    "exact_map": lambda X: exact_map((1.0 + SCORES, X), k=3),
     "sampled_map": lambda X: sampled_map((1.0 + SCORES, X), k=4, n_samples=500, rng=0),
-    "typical_map": lambda X: typical_map((1.0 + SCORES, X), k=4, n_samples=500, rng=0),
     "consensus": lambda X: consensus((1.0 + SCORES, X), k=4, rng=0),
     "consensus by counts": lambda X: consensus((1.0 + SCORES, np.eye(40, 6) + 1.0), k=1, utility=X),
     "LowRankDPP": lambda X: LowRankDPP(X).marginals,
-    "LowRankDPP samples": lambda X: np.concatenate(list(LowRankDPP(X).sample(20, rng=0))),
     "LowRankDPP.from_quality": lambda X: LowRankDPP.from_quality(1.0 + SCORES, X).marginals,
-    "KDPP": lambda X: KDPP(LowRankDPP(X), 3).marginals,
     "ImplicitDPP": lambda X: np.concatenate(list(ImplicitDPP(X).sample(3, rng=0, k=3, burn_in=50, thin=9))),
     "cosine_similarity": lambda X: cosine_similarity(X, rho=0.5),
     "ItemSet": lambda X: ItemSet(np.ones((40, 1)), phi=X).part_cosines(0),
@@ -198,16 +192,6 @@ def test_item_numbers(entry, tmp_path):
             assert_same(ITEMS[entry](held), want, name)
 
 
-def test_truth_values_are_0_and_1(rows):
-    B = rows > 1
-    for entry in ENTRIES.keys() - {"diversify past the rank", "consensus by counts"}:
-        if entry in ("LowRankDPP samples", "ImplicitDPP"):
-            continue
-        some = np.column_stack([np.ones(40, bool), B])[:, :6]
-        assert_same(ENTRIES[entry](some), ENTRIES[entry](some.astype(float)), entry)
-    assert diversify(rows, SCORES > 3, k=3).subset.tolist() == diversify(rows, (SCORES > 3) * 1.0, k=3).subset.tolist()
-
-
 @pytest.mark.parametrize("entry", [*ENTRIES, *DENSE])
 def test_complex_numbers_are_refused(entry, rows):
     with pytest.raises(TypeError, match="real numbers"):
@@ -250,14 +234,6 @@ def test_rows_whose_lengths_are_qualities_must_have_a_square():
     assert LowRankDPP([[1.0, 0.0], [0.0, 0.0]]).marginals.tolist() == [0.5, 0.0]
 
 
-def test_long_doubles_outside_of_float64():
-    big = np.longdouble(10) ** np.array([[1.0, 400.0], [0.0, 1.0]], np.longdouble)
-    with pytest.raises(ValueError, match=r"embeddings must be numbers that float64 can hold .* found 1e\+400"):
-        diversify(big, [1, 2], k=1)
-    with pytest.raises(ValueError, match="found 1e-400"):
-        DPP(np.diag(np.longdouble(10) ** np.array([0, -400], np.longdouble)))
-
-
 def test_distances_of_any_size(rng):
     X = rng.standard_normal((9, 3))
     want = rbf_similarity(X, 0.7)
@@ -280,9 +256,3 @@ def test_features_of_items_in_baskets_of_any_size(rng):
     for size in (2.0**-660, 2.0**660):
         found = KernelDPP(3, random_state=0, tol=0.5).fit(BASKETS, features=dict(zip("abcd", size * F, strict=True)))
         assert found.dpp_.log_prob([0, 1]) == pytest.approx(want.dpp_.log_prob([0, 1]), rel=1e-9)
-
-
-def test_a_kernel_back_from_its_marginals():
-    K = L_to_K(L6)
-    for kind in ("f8", ">f8", "g"):
-        np.testing.assert_array_equal(K_to_L(K.astype(kind)), K_to_L(K))

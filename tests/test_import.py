@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 import dpplearn
 
 
@@ -14,9 +12,9 @@ def run(code, env=None):
     return subprocess.run(command, capture_output=True, text=True, check=True, env=env)
 
 
-@pytest.mark.parametrize("heavy", ["numba", "sklearn", "matplotlib", "click", "rich", "fastapi", "distributed"])
-def test_import_brings_nothing_heavy(heavy):
-    assert run(f"import dpplearn, sys; print({heavy!r} in sys.modules)").stdout == "False\n"
+def test_import_brings_nothing_heavy():
+    heavy = {"numba", "sklearn", "matplotlib", "click", "rich", "fastapi", "distributed"}
+    assert run(f"import dpplearn, sys; print({heavy} & set(sys.modules))").stdout == "set()\n"
 
 
 def test_inference_needs_no_compiler():
@@ -30,7 +28,7 @@ def test_inference_needs_no_compiler():
 
 def test_loops_are_compiled_once_and_cached_on_disk(tmp_path):
     code = (
-        "from dpplearn import DPP; DPP([[2.0, 1.0], [1.0, 2.0]]).sample(1000, rng=0);"
+        "from dpplearn import DPP, Subsets; DPP([[2.0, 1.0], [1.0, 2.0]]).log_prob(Subsets.from_lists([[0]], 2));"
         "from dpplearn._run.notice import notice; print(notice.said)"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": "always"}

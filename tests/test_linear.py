@@ -1,4 +1,4 @@
-"""Every reader takes time linear in its input, whatever is in it: shown at 2 KB, 20 KB, and in `make fuzz` at 1 MB.
+"""Every reader takes time linear in its input, whatever is in it: shown at 1 KB, 10 KB, and in `make fuzz` at 1 MB.
 
 Processor time, because most of it is spent inside Python's libraries, where no steps can be counted; in margins that
 are wide (tenfold is linear, and a hundredfold quadratic), so that a busy machine makes no difference.
@@ -80,7 +80,7 @@ def seconds(name, text, folder):
         gc.enable()
 
 
-def slow_times(name, opening, pattern, folder, sizes=(2_000, 20_000)):
+def slow_times(name, opening, pattern, folder, sizes=(1_000, 10_000)):
     """How long a reader takes for more and more of a pattern, if that is too long; otherwise None."""
     sizes = [*sizes, *([LARGEST] if sizes[-1] < LARGEST else [])]
     for _ in range(3):  # threads of other tests spend processor time, too: what is slow is so every time
@@ -104,4 +104,4 @@ def test_readers_are_linear(name, tmp_path):
 def test_readers_are_linear_behind_an_opening(shape, tmp_path):
     name, opening, pattern = SHAPES[shape]
     seconds(name, "a", tmp_path)
-    assert slow_times(name, opening, pattern, tmp_path, (5_000, 50_000)) is None
+    assert slow_times(name, opening, pattern, tmp_path, (2_500, 25_000)) is None

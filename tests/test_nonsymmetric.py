@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,7 +26,7 @@ def attracting(n, r, s, seed, scale=1.0):
 
 def every_kernel():
     for shape in SHAPES:
-        for seed in range(3):
+        for seed in range(2):
             yield pytest.param(*attracting(*shape, seed), id=f"{shape}-{seed}")
     yield pytest.param(NonsymmetricDPP.from_kernel(P0), P0, id="P0")
     yield pytest.param(NonsymmetricDPP.from_kernel(TURNS), TURNS, id="cycle")
@@ -90,7 +88,7 @@ class TestEnumeration:
                     whole = tuple(sorted({*A, *given.items[list(Y)].tolist()}))
                     assert np.exp(given.log_prob(Y)) == pytest.approx(truth[whole] / p, abs=1e-9)
 
-    @pytest.mark.parametrize(("method", "short"), [("elimination", 32), ("jumps", 32), ("jumps", 2), ("jumps", 1)])
+    @pytest.mark.parametrize(("method", "short"), [("elimination", 32), ("jumps", 32), ("jumps", 2)])
     def test_draws_follow_the_pmf(self, dpp, L, method, short, monkeypatch):
         monkeypatch.setattr(jumps, "SHORT", short)
         monkeypatch.setattr(elimination, "BLOCK", 2)
@@ -106,11 +104,6 @@ class TestEnumeration:
             counts, expected = counts[:-1], expected[:-1]
         if len(counts) > 1:
             assert chisquare(counts, expected, sum_check=False).pvalue > 1e-4
-
-
-def test_conditions_one_after_another():
-    given = attracting(7, 2, 3, 0)[0].condition([1, 4], [2])
-    assert given.condition([0]).condition([1]).items.tolist() == [3, 6]
 
 
 def test_rank_falls_by_what_is_included():
@@ -154,13 +147,6 @@ def test_what_always_holds(n, r, s, seed, scale):
         assert_allclose(both, dpp.marginals, atol=1e-7)
 
 
-def test_items_attract():
-    """Two items together with probability 5/8, more than 3/4 times 3/4."""
-    dpp = NonsymmetricDPP.from_kernel([[1.0, 2.0], [-2.0, 1.0]])
-    assert dpp.inclusion_prob([0, 1]) == pytest.approx(5 / 8)
-    assert dpp.correlations()[0, 1] == pytest.approx(1 / 3)
-
-
 def test_size_pmf_of_hundreds_of_items_in_fifty_digits():
     mpmath = pytest.importorskip("mpmath")
     dpp, _ = attracting(300, 7, 8, 5, 0.2)
@@ -183,7 +169,7 @@ def test_size_pmf_of_hundreds_of_items_in_fifty_digits():
 
 
 def test_both_samplers_agree_on_many_items():
-    dpp, _ = attracting(500, 10, 10, 2, 0.12)
+    dpp, _ = attracting(200, 10, 10, 2, 0.17)
     means = [dpp.sample(1500, rng=1, method=m) for m in ("jumps", "elimination")]
     for draws in means:
         counts = np.bincount(draws.sizes, minlength=22)[:22]
@@ -221,16 +207,6 @@ def test_what_symmetric_dpps_have_says_why_it_is_not_here():
         NonsymmetricDPP.from_marginal(np.eye(2) / 2)
     with pytest.raises(TypeError, match="orthogonal eigenvectors"):
         KDPP(dpp, 1)
-
-
-def test_frozen_and_pickled():
-    dpp = attracting(5, 2, 2, 0)[0]
-    with pytest.raises(AttributeError, match="frozen"):
-        dpp.D = 1
-    for array in (dpp.V, dpp.B, dpp.D, dpp.K, dpp.marginals, dpp.size_pmf):
-        assert not array.flags.writeable
-    again = pickle.loads(pickle.dumps(dpp))
-    assert again.log_prob([0, 1]) == dpp.log_prob([0, 1])
 
 
 @pytest.mark.parametrize(

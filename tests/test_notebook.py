@@ -9,7 +9,7 @@ import dpplearn
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet, KernelDPP, LowRankDPP, Subsets, diversify
 from dpplearn._notebook import card, table
 from dpplearn.decoding import consensus, greedy_map
-from dpplearn.summarize import Cluster, Document, SentenceFeatures, Summarizer
+from dpplearn.summarize import Cluster, Document, Summarizer
 
 NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
 RNG = np.random.default_rng(0)
@@ -28,24 +28,14 @@ def objects():
     reasons = summary.explain()
     dpp = DPP(np.diag(np.arange(1.0, 5.0)))
     many = DPP(np.eye(300))
-    shown = [
+    return [
         *(dpp, many, KDPP(dpp, 2), LowRankDPP(F), dpp.sample(50, rng=0), Subsets.from_lists([], 3)),
         *(model, ConditionalDPP(), baskets, KernelDPP(), summarizer, Summarizer(), cluster, summary, reasons),
         *(greedy_map(many, k=200), consensus(dpp, k=2), diversify(np.eye(40), np.arange(40.0), k=30), model.summary()),
     ]
-    return shown, [
-        *(items, SentenceFeatures(), cluster.documents[1], summary.sentences[0], summary.ready, summary.read),
-        *(reasons.chosen[0], reasons.left_out[0], summary.decision, baskets.dpp_, model.similarity_),
-    ]
 
 
-SHOWN, OTHERS = objects()
-
-
-@pytest.mark.parametrize("one", [*SHOWN[:-1], *OTHERS], ids=lambda one: type(one).__name__)
-def test_reprs_are_short(one):
-    assert len(repr(one)) < 420
-    assert " object at 0x" not in repr(one)
+SHOWN = objects()
 
 
 class Tags(HTMLParser):

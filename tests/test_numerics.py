@@ -8,12 +8,12 @@ import pytest
 
 from brute import random_kernel, subsets
 from dpplearn import DPP, KDPP, LowRankDPP, Subsets
-from dpplearn._linalg import eigh_gram, factor_kernel, factor_rows, logdet, spectrum_wide
+from dpplearn._linalg import factor_kernel, factor_rows, logdet, spectrum_wide
 from dpplearn.decoding import greedy_map, sampled_map
-from dpplearn.kdpp import log_esp, vector_probs
-from dpplearn.kernels import L_to_K, rbf_similarity
+from dpplearn.kdpp import log_esp
+from dpplearn.kernels import rbf_similarity
 
-SCALES = [1e-150, 1e-20, 1e-3, 1.0, 1e5, 1e20, 1e150]
+SCALES = [1e-150, 1e-3, 1.0, 1e20, 1e150]
 
 
 def truth_at(L):
@@ -177,36 +177,6 @@ def test_samples_of_rows_that_are_nearly_parallel_are_scored_from_the_rows(e):
     assert found.log_prob == pytest.approx(np.log(0.5), abs=1e-3)
 
 
-@pytest.mark.parametrize("e", [1e-5, 1e-7, 3e-8, 1e-10])
-def test_a_k_dpp_of_two_rows_that_are_nearly_parallel(e):
-    """There is one set of two, and its probability is 1."""
-    pair = KDPP(LowRankDPP([[1.0, 0.3], [1.0, 0.3 + e]]), 2)
-    assert np.exp(pair.log_prob([0, 1])) == pytest.approx(1.0, abs=1e-9)
-    np.testing.assert_allclose(np.exp(pair.log_prob(pair.sample(3, rng=0))), 1.0, atol=8 * 2.3e-16 / e)
-
-
-def test_columns_stay_orthonormal_where_the_dual_loses_digits(rng):
-    B = rng.standard_normal((40, 6)) * 10.0 ** -np.arange(6)  # eigenvalues over ten orders of magnitude
-    lam, V = eigh_gram(B)
-    assert lam.size == 6
-    np.testing.assert_allclose(V.T @ V, np.eye(6), atol=1e-12)
-    np.testing.assert_allclose((V * lam) @ V.T, B @ B.T, atol=1e-12)
-
-
-def test_expected_size_from_0_to_n(rng):
-    L = random_kernel(9, rng)
-    for scale, expected in [(1e-12, 0.0), (1e12, 9.0)]:
-        dpp = DPP(L * scale)
-        assert dpp.expected_size == pytest.approx(expected, abs=1e-6)
-        assert (dpp.sample(100, rng=0).sizes == round(expected)).all()
-    assert DPP(np.zeros((4, 4))).sample(10, rng=0).indices.size == 0
-    assert DPP(np.zeros((4, 4))).log_prob([]) == 0.0
-    always = DPP.from_marginal(np.eye(4))
-    assert (always.sample(10, rng=0).sizes == 4).all()
-    assert always.log_prob([0, 1, 2, 3]) == pytest.approx(0.0, abs=1e-12)
-    assert always.log_prob([0, 1]) == -np.inf
-
-
 def exact_esp(lam, k):
     e = [Fraction(1)] + [Fraction(0)] * k
     for x in lam:
@@ -221,32 +191,6 @@ def test_symmetric_polynomials_against_exact_fractions(rng):
     for j, value in enumerate(exact_esp(lam, 25)):
         exact = mpmath.log(mpmath.mpf(value.numerator)) - mpmath.log(mpmath.mpf(value.denominator))
         assert got[j] == pytest.approx(float(exact), rel=1e-13, abs=1e-12)
-
-
-def test_symmetric_polynomials_of_2000_numbers(rng):
-    """N = 2000, k = 200: identities that hold at any size, over numbers 1e-120 ... 1e120."""
-    lam = 10.0 ** rng.uniform(-120, 120, 2_000)
-    k = 200
-    table = log_esp(lam, k)
-    assert np.isfinite(table[k, -1])
-    p = vector_probs(lam, k)
-    assert p.sum() == pytest.approx(k, rel=1e-9)  # E|J| = k
-    assert p.min() >= 0
-    assert p.max() <= 1.0
-    # e_k(lam) = lam_i e_{k-1}(others) + e_k(others), for one i
-    others = log_esp(lam[1:], k)
-    assert table[k, -1] == pytest.approx(np.logaddexp(np.log(lam[0]) + others[k - 1, -1], others[k, -1]), rel=1e-13)
-    # scaling: e_k(c lam) = c^k e_k(lam)
-    assert log_esp(lam * 1e-30, k)[k, -1] == pytest.approx(table[k, -1] - k * 30 * np.log(10), rel=1e-12)
-    # equal numbers: e_k = binomial(n, k)
-    binomial = mpmath.log(mpmath.binomial(2_000, k))
-    assert log_esp(np.ones(2_000), k)[k, -1] == pytest.approx(float(binomial), rel=1e-13)
-
-
-def test_size_pmf_of_many_items_is_a_distribution(rng):
-    dpp = DPP(np.diag(np.exp(3 * rng.standard_normal(800))))
-    assert dpp.size_pmf.sum() == pytest.approx(1.0, rel=1e-12)
-    assert dpp.size_pmf @ np.arange(801) == pytest.approx(dpp.expected_size, rel=1e-12)
 
 
 def test_low_rank_forms_nothing_n_by_n(rng):
@@ -379,7 +323,7 @@ def test_sizes_below_the_eigenvalues_near_1(below, near):
             np.testing.assert_allclose(found, [float(p / total) for p in of_size.values()], atol=1e-7)
 
 
-@pytest.mark.parametrize(("n", "small"), [(500, 1e-13), (700, 1e-13)])
+@pytest.mark.parametrize(("n", "small"), [(500, 1e-13)])
 def test_a_k_dpp_of_many_eigenvalues_that_are_each_nothing(n, small):
     """Beside the largest they are rounding; beside the k-th, together, they are not."""
     lam = np.append(np.full(n - 11, small), np.append(1.1e-8, np.ones(10)))
@@ -393,10 +337,6 @@ def test_a_k_dpp_of_many_eigenvalues_that_are_each_nothing(n, small):
         assert share == pytest.approx(truth, abs=5 * np.sqrt(truth / 4_000))
 
 
-def test_L_to_K_of_a_wide_kernel():
-    np.testing.assert_allclose(L_to_K(np.diag([1e20, 1.0])).diagonal(), [1.0, 0.5])
-
-
 @pytest.mark.parametrize("scale", [1e3, 1e9, 1e12])
 def test_the_chain_stays_on_sets_that_can_be(scale):
     """An ill-conditioned kernel: the inverse of L_Y would be all rounding; the Cholesky factor is not."""
@@ -404,12 +344,3 @@ def test_the_chain_stays_on_sets_that_can_be(scale):
     draws = dpp.sample(200, rng=0, method="mcmc")
     assert (dpp.log_prob(draws) > -np.inf).mean() > 0.98
     assert abs(draws.sizes.mean() - dpp.expected_size) < 0.6
-
-
-def test_entropy_of_twenty_items_with_an_eigenvalue_of_1(rng):
-    V = np.linalg.qr(rng.standard_normal((20, 20)))[0]
-    p = np.append(rng.uniform(0.01, 0.05, 18), [1.0, 1.0])
-    dpp = DPP.from_marginal((V * p) @ V.T)
-    draws = dpp.sample(2_000, rng=0)
-    surprise = -np.array([dpp.log_prob(Y) for Y in draws])
-    assert abs(dpp.entropy() - surprise.mean()) < 5 * surprise.std() / np.sqrt(2_000)

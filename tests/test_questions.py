@@ -154,22 +154,11 @@ def test_quality_and_similarity_are_read_back():
         np.testing.assert_allclose(low.similarity_of([0, 1], [1, 2]), (phi @ phi.T)[:2, 1:], atol=1e-12)
 
 
-def test_an_item_of_no_quality_is_similar_to_none():
-    S = DPP(np.diag([0.0, 1.0])).similarity
-    np.testing.assert_array_equal(S, np.eye(2))
-
-
 def test_K_and_L_round_trip():
     L = B_FULL @ B_FULL.T
     np.testing.assert_allclose(K_to_L(L_to_K(L)), L, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(DPP.from_marginal(DPP(L).K).L, L, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(DPP(L).K, L @ np.linalg.inv(L + np.eye(N)), atol=1e-12)
-
-
-def test_diagonal_kernel_is_independent_coins():
-    dpp = DPP(np.diag([1.0, 3.0]))
-    np.testing.assert_allclose(dpp.marginals, [0.5, 0.75])
-    assert np.exp(dpp.log_prob([1])) == pytest.approx(0.5 * 0.75)
 
 
 @pytest.mark.parametrize("k", range(N + 1))

@@ -3,92 +3,7 @@
 import numpy as np
 
 from dpplearn._numba import jit
-from dpplearn._precision import PARALLEL, ROUNDING, SINGULAR
-
-
-@jit
-def dot(x, y):
-    total = 0.0
-    for c in range(x.size):
-        total += x[c] * y[c]
-    return total
-
-
-@jit
-def subtract(x, s, y):
-    """x - s y in place; returns the squared length of what is left."""
-    left = 0.0
-    for c in range(x.size):
-        x[c] -= s * y[c]
-        left += x[c] * x[c]
-    return left
-
-
-@jit
-def log_minor_of_rows(B, items, k):
-    """log det of B_Y B_Y^T for Y = items[:k] from the rows themselves, which know twice the digits of their products.
-
-    Modified Gram-Schmidt on rows of length 1, always the one of which most is left.
-    """
-    d = B.shape[1]
-    W, left, total = np.empty((k, d)), np.ones(k), 0.0
-    for a in range(k):
-        b = B[items[a]]
-        x = dot(b, b)
-        if x == 0.0:
-            return -np.inf
-        total += np.log(x)
-        for c in range(d):
-            W[a, c] = b[c] / np.sqrt(x)
-    for t in range(k):
-        p = t
-        for a in range(t + 1, k):
-            if left[a] > left[p]:
-                p = a
-        if left[p] <= (d * ROUNDING) ** 2:
-            return -np.inf
-        total += np.log(left[p])
-        root, left[p] = np.sqrt(left[p]), left[t]
-        for c in range(d):
-            W[p, c], W[t, c] = W[t, c], W[p, c] / root
-        for a in range(t + 1, k):
-            left[a] = subtract(W[a], dot(W[a], W[t]), W[t])
-    return total
-
-
-@jit
-def log_minor(A, gram, items, k, C):
-    """log det L_Y for Y = items[:k]; L = A, or A A^T where gram is set. C is work space (k, k) or more."""
-    product, total = 1.0, 0.0
-    for a in range(k):
-        i = items[a]
-        for b in range(a + 1):
-            j = items[b]
-            if gram:
-                x = 0.0
-                for c in range(A.shape[1]):
-                    x += A[i, c] * A[j, c]
-            else:
-                x = A[i, j]
-            C[a, b] = x
-        whole = C[a, a]
-        for b in range(a):
-            x = C[a, b]
-            for r in range(b):
-                x -= C[a, r] * C[b, r]
-            x *= C[b, b]  # the inverse of the pivot's root
-            C[a, b] = x
-            C[a, a] -= x * x
-        if gram and C[a, a] < PARALLEL * whole:
-            return log_minor_of_rows(A, items, k)
-        if C[a, a] <= k * SINGULAR * whole:
-            return -np.inf
-        product *= C[a, a]
-        if product < 1e-100 or product > 1e100:  # one logarithm for many pivots
-            total += np.log(product)
-            product = 1.0
-        C[a, a] = 1.0 / np.sqrt(C[a, a])
-    return total + np.log(product)
+from dpplearn._precision import PARALLEL, SINGULAR
 
 
 def steps_of_subsets(A, gram, indptr):
@@ -98,14 +13,44 @@ def steps_of_subsets(A, gram, indptr):
 
 @jit(steps=steps_of_subsets)
 def subset_logdets(A, gram, indptr, indices):
-    """log det of L_Y for many subsets; L = A, or L = A A^T where gram is set."""
+    """log det of L_Y for many subsets; L = A, or L = A A^T where gram is set.
+
+    NaN where rows of A are so nearly parallel that their products know too little: then the rows are to be asked.
+    """
     out = np.empty(indptr.size - 1)
     longest = 0
     for s in range(out.size):
         longest = max(longest, indptr[s + 1] - indptr[s])
     C = np.empty((longest, longest))
     for s in range(out.size):
-        out[s] = log_minor(A, gram, indices[indptr[s] : indptr[s + 1]], indptr[s + 1] - indptr[s], C)
+        Y = indices[indptr[s] : indptr[s + 1]]
+        k, product, total = Y.size, 1.0, 0.0
+        for a in range(k):
+            for b in range(a + 1):
+                if gram:
+                    x = 0.0
+                    for c in range(A.shape[1]):
+                        x += A[Y[a], c] * A[Y[b], c]
+                else:
+                    x = A[Y[a], Y[b]]
+                C[a, b] = x
+            whole = C[a, a]
+            for b in range(a):
+                x = C[a, b]
+                for r in range(b):
+                    x -= C[a, r] * C[b, r]
+                x *= C[b, b]  # the inverse of the pivot's root
+                C[a, b] = x
+                C[a, a] -= x * x
+            if C[a, a] <= (PARALLEL if gram else k * SINGULAR) * whole:
+                total = np.nan if gram and whole > 0.0 else -np.inf
+                break
+            product *= C[a, a]
+            if product < 1e-100 or product > 1e100:  # one logarithm for many pivots
+                total += np.log(product)
+                product = 1.0
+            C[a, a] = 1.0 / np.sqrt(C[a, a])
+        out[s] = total + np.log(product)
     return out
 
 

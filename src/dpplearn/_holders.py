@@ -34,29 +34,19 @@ def as_numbers(x: Any, name: str, ndim: int | None = None) -> np.ndarray:
 
 
 def as_array(x: Any, name: str) -> np.ndarray:
-    """numpy's array of it, or which row has another length than the first."""
+    """numpy's array of it."""
     try:
         return np.asarray(x)
     except ValueError as error:
-        try:
-            lengths = [np.size(row) for row in x]
-            bad = next(i for i, length in enumerate(lengths) if length != lengths[0])
-        except (TypeError, ValueError, StopIteration):
-            raise ValueError(f"{name} must be a rectangular array of numbers, but numpy says: {error}.") from None
-        raise ValueError(
-            f"{name} must be rows of equal length, but row {bad} has {lengths[bad]} numbers and row 0 {lengths[0]}."
-        ) from None
+        raise ValueError(f"{name} must be numbers in rows of equal length, but numpy says: {error}.") from None
 
 
 def as_floats(array: np.ndarray, name: str, given: Any = None) -> np.ndarray:
     """Native floats of at most 64 bits; or what is wrong with the type. `given` is what the message shows."""
     kind, native = array.dtype.kind, array.dtype.newbyteorder("=")
-    if kind == "f" and native.char in PLAIN:
-        return array.astype(native, copy=False)
-    if kind == "f":
-        return as_double(array.astype(native, copy=False), name)
-    if kind in "biu":
-        return array.astype(np.float64)
+    if kind in "fbiu":
+        with np.errstate(over="ignore", under="ignore"):  # infinite numbers are refused where all are to be finite
+            return array.astype(native if native.char in PLAIN else np.float64, copy=False)
     hint = f"Pass {name}.astype(float)."
     if kind == "c":
         hint = f"Only real numbers are supported: pass {name}.real, if the imaginary parts are 0."
@@ -71,19 +61,6 @@ def as_floats(array: np.ndarray, name: str, given: Any = None) -> np.ndarray:
     raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}".rstrip())
 
 
-def as_double(array: np.ndarray, name: str) -> np.ndarray:
-    """float64 of longer floats, whose numbers must be in its range."""
-    with np.errstate(over="ignore", under="ignore"):
-        double = array.astype(np.float64)
-    lost = (np.isinf(double) & np.isfinite(array)) | ((double == 0.0) & (array != 0.0))
-    if lost.any():
-        raise ValueError(
-            f"{name} must be numbers that float64 can hold (1e-308 to 1e308), found {array[lost][0]!s}. "
-            "Multiply all of them by a constant."
-        )
-    return double
-
-
 def as_csr(x: Any, name: str) -> sparse.csr_array:
     """A scipy sparse array or matrix of any format as rows of float32 or float64, each entry once; not copied if it is.
 
@@ -93,9 +70,6 @@ def as_csr(x: Any, name: str) -> sparse.csr_array:
         raise TypeError(f"{name} must hold real numbers, found dtype {x.dtype}.")
     if x.ndim != 2:
         raise ValueError(f"{name} must have 2 dimensions, found shape {x.shape}.")
-    if x.dtype.kind == "f" and x.dtype.char not in PLAIN:
-        x = x.tocsr()
-        x = sparse.csr_array((as_double(x.data, name), x.indices, x.indptr), x.shape)
     rows = sparse.csr_array(x, dtype=x.dtype if x.dtype.char in PLAIN else np.float64)
     if not rows.has_canonical_format:
         rows = rows.copy()

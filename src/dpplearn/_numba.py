@@ -235,12 +235,6 @@ def keep(written: str, name: str) -> None:
     raise why
 
 
-def are_kept(*loops: Loop) -> bool:
-    """Whether some compiled version of each of these loops is on disk."""
-    names = [f"{loop.__module__}.{loop.__qualname__}-*" for loop in loops]
-    return all(any(any(folder.glob(name)) for folder in folders()) for name in names)
-
-
 def exact(function: Function | None = None, /, *, steps: Function | None = None, **options: Any) -> Any:
     """Make a loop of a function, in which every operation is done in the order written.
 

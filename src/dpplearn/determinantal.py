@@ -128,12 +128,9 @@ class Determinantal(Spectral, PointProcess):
         return self._operand.logdet(Y) - self.spectrum.log_normalizer
 
     def _log_probs(self, subsets: Subsets) -> FloatArray:
-        if not self._at_once:
+        if self._near_one:
             return np.array([self._log_prob(Y) for Y in subsets])
-        from dpplearn._determinant_loops import subset_logdets
-
-        values = subset_logdets(*self._operand.entries(), subsets.indptr, subsets.indices)
-        return np.asarray(values - self.spectrum.log_normalizer)
+        return self._operand.logdets(subsets.indptr, subsets.indices) - self.spectrum.log_normalizer
 
     def _prob(self, A: IntArray, B: IntArray) -> float:
         """det(K_A) det(I - K'_B), where K' is K given A."""
@@ -149,11 +146,6 @@ class Determinantal(Spectral, PointProcess):
     def _near_one(self) -> bool:
         """Whether K was given and has an eigenvalue so near 1 that L, if there is one, keeps no digit of the others."""
         return False
-
-    @property
-    def _at_once(self) -> bool:
-        """Whether a loop can read L, or all of B, for many subsets."""
-        return not self._near_one
 
     # Marginals and correlations
 

@@ -24,7 +24,7 @@ from dpplearn._checks import (
 from dpplearn._linalg import eigh_gram, project_out, to_dense
 from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
-from dpplearn.operand import LARGE, Rows
+from dpplearn.operand import Rows
 from dpplearn.process import frozen, impossible
 from dpplearn.sampling.elimination import eliminate_rows
 
@@ -88,13 +88,6 @@ class LowRankDPP(Determinantal):
         """B B^T, an n x n array; made anew each time, and never needed by anything else here."""
         self._some_items(None)
         return to_dense(self.B @ self.B.T)
-
-    def _log_prob(self, Y: IntArray) -> float:
-        return -np.inf if Y.size > self.B.shape[1] else super()._log_prob(Y)
-
-    @property
-    def _at_once(self) -> bool:
-        return not (sparse.issparse(self.B) and self.B.shape[0] * self.B.shape[1] > LARGE)
 
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
         """The remaining rows of B lose their part in the span of the included ones: again L = B B^T."""

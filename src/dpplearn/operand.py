@@ -44,6 +44,12 @@ class Dense:
         """log det L_Y."""
         return logdet(self.block(subset))
 
+    def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
+        """log det L_Y of many subsets."""
+        from dpplearn._determinant_loops import subset_logdets
+
+        return np.asarray(subset_logdets(self.L, False, indptr, indices))
+
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""
         return self.L[:, subset]
@@ -95,6 +101,17 @@ class Rows:
             return np.hstack([B, np.diag(np.sqrt(own))]) if own.any() else B
 
         return logdet(self.block(subset), rows)
+
+    def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
+        """log det L_Y of many subsets; one by one where products of rows, or all rows made dense, do not serve."""
+        from dpplearn._determinant_loops import subset_logdets
+
+        values = np.full(len(indptr) - 1, np.nan)
+        if not (sparse.issparse(self.rows) and self.rows.shape[0] * self.rows.shape[1] > LARGE):
+            values = subset_logdets(*self.entries(), indptr, indices)
+        for s in np.flatnonzero(np.isnan(values)):
+            values[s] = self.logdet(indices[indptr[s] : indptr[s + 1]])
+        return np.asarray(values)
 
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""

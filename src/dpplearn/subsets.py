@@ -84,18 +84,9 @@ class Subsets:
     @overload
     def __getitem__(self, key: slice) -> Subsets: ...
     def __getitem__(self, key: int | slice) -> IntArray | Subsets:
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            if step == 1:
-                stop = max(start, stop)
-                ends = self.indptr[start : stop + 1]
-                return Subsets._of(ends - ends[0], self.indices[ends[0] : ends[-1]], self.n)
-            return Subsets.from_lists([self[s] for s in range(start, stop, step)], self.n)
-        if not isinstance(key, int | np.integer):
-            raise TypeError(f"Subsets are indexed by a whole number or a slice, found {key!r}.")
-        if not -len(self) <= key < len(self):
-            raise IndexError(f"There are {len(self)} subsets, so that number {key} is not among them.")
-        s = key % len(self)
+        s = range(len(self))[key]
+        if isinstance(s, range):
+            return Subsets._of(*end_to_end([self[i] for i in s]), self.n)
         return self.indices[self.indptr[s] : self.indptr[s + 1]]
 
     def __iter__(self) -> Iterator[IntArray]:

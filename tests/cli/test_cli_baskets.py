@@ -44,8 +44,6 @@ def test_a_model_is_fitted_used_and_evaluated(model, file):
     found = json.loads(run("recommend", model, "bib", "--exclude", "pram", "--json").stdout)
     assert found["basket"] == ["bib"]
     assert "pram" not in [one["item"] for one in found["next"]]
-    complete = run("recommend", model, "bib", "-k", 1, "--complete")
-    assert complete.stdout.split() in (["pram"], ["baby", "bottle"])
     result = run("evaluate", model, file, "--hold", "last", "--json")
     assert json.loads(result.stdout)["log_likelihood"] == pytest.approx(direct.score(BASKETS))
     assert "mean percentile rank" in run("evaluate", model, file).stdout
@@ -202,7 +200,7 @@ def test_parquet_files(tmp_path):
     with pytest.raises(ValueError, match="--long"):
         read_baskets(tmp_path / "long.parquet")
     parquet.write_table(pyarrow.table({"items": ["bib"]}), tmp_path / "text.parquet")
-    with pytest.raises(ValueError, match="row 0: 'items' must be a list"):
+    with pytest.raises(ValueError, match="'items' must be a list"):
         read_baskets(tmp_path / "text.parquet")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1")
     with pytest.raises(ValueError, match="not a Parquet file"):
@@ -214,9 +212,9 @@ def test_parquet_files(tmp_path):
     [
         ("a.jsonl", '"text"\n', None, "line 1 must be a list"),
         ("a.jsonl", "[1\n", None, "line 1"),
-        ("a.csv", "order,what\n1,a\n", ("order", "item"), "no column 'item'"),
+        ("a.csv", "order,what\n1,a\n", ("order", "item"), "no field 'item'"),
         ("a.tsv", "order\twhat\n1\n", ("order", "what"), "line 2: found 1 cells"),
-        ("a.jsonl", '{"order": 1}\n', ("order", "what"), "no column 'what'"),
+        ("a.jsonl", '{"order": 1}\n', ("order", "what"), "no field 'what'"),
     ],
 )
 def test_files_that_are_wrong_say_where(name, text, columns, message, tmp_path):

@@ -6,7 +6,6 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from dpplearn._io.atomic import replace_file
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer, batch, open_corpus
 
@@ -100,18 +99,6 @@ def test_a_batch_that_was_stopped_goes_on(corpus, tmp_path, monkeypatch):
     assert run("batch", corpus, "--out", out, *arguments).exit_code == 0
     assert made[68:] == [f"c{k}" for k in range(64, 70)]  # the piece that was begun, and none before
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-
-
-def test_what_is_wrong_is_told_before_any_work(corpus, tmp_path):
-    assert "does not exist" in run("batch", tmp_path / "no.jsonl", "--out", tmp_path / "o.jsonl").stderr
-    assert "There is no file" in run("batch", corpus, "--out", tmp_path / "o.jsonl", "--model", "no.json").stderr
-    assert "no folder" in run("batch", corpus, "--out", tmp_path / "no" / "o.jsonl").stderr
-
-
-def test_halves_of_surrogate_pairs_are_escaped(tmp_path):
-    with replace_file(tmp_path / "a", "w") as file:
-        file.write(batch.as_line({"text": "\ud800é"}))
-    assert (tmp_path / "a").read_text("utf-8") == '{"text": "\\ud800é"}\n'
 
 
 def test_many_are_summarized_as_they_are_asked_for():

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from dpplearn.cli import main, visible
+from dpplearn.cli import main
 from dpplearn.summarize import Summarizer
 
 EVIL = "\x1b]0;title\x07\x9b31m"
@@ -90,23 +90,3 @@ def test_escape_sequences_are_shown(tmp_path):
     assert shown in chosen.stderr
     assert shown in missing.stderr
     assert any(EVIL in document["id"] for document in json.loads(data.stdout)["documents"])
-
-
-def test_what_is_visible_stays():
-    assert visible("größe\t大\n🙂 \u202e") == "größe\t大\n🙂 \u202e"
-    assert visible("\ud800\r") == "\\ud800\\u000d"
-
-
-def test_lines_come_out_as_they_came(tmp_path):
-    lines = [
-        '{"text": "rain",  "score":0.12345678901234567890, "a":1.0e2}',
-        '{"score": 0.10, "text": "\\u00e9\\ud800"}',
-    ]
-    path = write(tmp_path / "a.jsonl", *lines)
-    assert run("select", path, "-k", 2).stdout.splitlines() == lines
-    out = tmp_path / "out.jsonl"
-    assert run("select", path, "-k", 2, "--out", out).exit_code == 0
-    assert out.read_text(encoding="utf-8").splitlines() == lines
-    encoded = tmp_path / "b.jsonl"
-    encoded.write_text('{"text": "größe", "score": 1.50}\r\n', encoding="utf-16")
-    assert run("select", encoded, "-k", 1, "--encoding", "utf-16").stdout == '{"text": "größe", "score": 1.50}\n'

@@ -198,8 +198,8 @@ def test_what_cannot_be_written_is_said_before_the_work(jsonl, tmp_path, monkeyp
     for name, options, message in [
         ("chosen.txt", [], "must end in one of .jsonl, .csv, .parquet, .npz"),
         ("chosen", [], "must end in one of"),
-        ("chosen.json", [], "give --json"),
-        ("chosen.jsonl", ["--json"], "must end in .json"),
+        ("chosen.json", [], "one JSON object (--json)"),
+        ("chosen.jsonl", ["--json"], "one JSON object (--json)"),
         ("nowhere/chosen.csv", [], "there is no folder"),
     ]:
         result = run(jsonl, "-k", 2, "--out", tmp_path / name, *options)
@@ -256,21 +256,21 @@ def replaced(**changes):
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
-        ({"score": None}, [], "line 3: the field 'score' is missing. Fields found: id, text, words, vector."),
-        ({"text": None}, ["--text", "text"], "line 3: the field 'text' is missing."),
-        ({"words": None}, ["--cost", "words", "--budget", "9"], "line 3: the field 'words' is missing."),
-        ({"vector": None}, ["--embedding", "vector"], "line 3: the field 'vector' is missing."),
+        ({"score": None}, [], "line 3: the field 'score' is empty or missing."),
+        ({"text": None}, ["--text", "text"], "line 3: the field 'text' is empty or missing."),
+        ({"words": None}, ["--cost", "words", "--budget", "9"], "line 3: the field 'words' is empty or missing."),
+        ({"vector": None}, ["--embedding", "vector"], "line 3: the field 'vector' is empty or missing."),
         ({"score": "high"}, [], "line 3: the field 'score' must be a finite number, found 'high'."),
         ({"score": float("nan")}, [], "line 3: the field 'score' must be a finite number, found nan."),
         ({"score": True}, [], "line 3: the field 'score' must be a finite number, found True."),
         ({"words": 0}, ["--cost", "words", "--budget", "9"], "line 3: the field 'words' must be positive, found 0."),
         ({"text": 5}, [], "line 3: the field 'text' must be a text, found 5."),
         ({"vector": [1]}, ["--embedding", "vector"], "line 3: the field 'vector' has 1 numbers, and that of the first"),
-        ({"vector": [1, "x"]}, ["--embedding", "vector"], "line 3: the field 'vector' must be a finite number"),
+        ({"vector": [1, "x"]}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of finite"),
         ({"vector": [1, float("nan")]}, ["--embedding", "vector"], "line 3: the field 'vector' must hold finite"),
-        ({"vector": "rose in 2019"}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of numbers, "
-         "found the text 'rose in 2019'. To compare texts by their words, give --text vector."),
-        ({"vector": 7}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of numbers, found 7."),
+        ({"vector": "rose in 2019"}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of "
+         "finite numbers, found 'rose in 2019'. To compare texts by their words, give --text vector."),
+        ({"vector": 7}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of finite"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_a_line(changes, options, message, tmp_path):
@@ -290,7 +290,7 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "must end in one of .jsonl, .csv" in error(write_lines(tmp_path / "items.txt", RECORDS))
     assert "Name one by --embedding or --text" in error(write_lines(tmp_path / "x.jsonl", [{"a": 1, "score": 2}]))
     assert "not both" in error(jsonl, "--text", "text", "--embedding", "vector")
-    assert "'missing' is missing. Fields found: id, text" in error(jsonl, "--score", "missing")
+    assert "has no field 'missing'. Fields found: id, text" in error(jsonl, "--score", "missing")
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"a": 1}\n{"a": \n', encoding="utf-8")
     assert "bad.jsonl, line 2 must be a JSON object" in error(bad)

@@ -95,7 +95,7 @@ def test_an_array_of_complex_numbers(tmp_path, data):
     np.save(tmp_path / "items.npy", data[0] + 0j)
     result = run(tmp_path / "items.npy", "-k", 10)
     assert result.exit_code == 1
-    assert "items.npy, row 0 (from 0): the field 'embedding' must hold finite numbers, found" in result.stderr
+    assert "items.npy, row 0 (from 0): the field 'embedding' must be a list of finite numbers, found" in result.stderr
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, ">f4"])

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpplearn import diversify
-from dpplearn.cli import main, parts
+from dpplearn.cli import items, main
 
 pytest.importorskip("matplotlib")
 
@@ -59,7 +59,7 @@ def test_groups_with_dollars_are_no_formulas(problem, tmp_path):
 
 def test_dask(problem, tmp_path, monkeypatch):
     dd = pytest.importorskip("distributed")
-    monkeypatch.setattr(parts, "SMALLEST", 40)
+    monkeypatch.setattr(items, "SMALLEST", 40)
     with (
         dd.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50) as cluster,
         dd.Client(cluster),
@@ -85,14 +85,3 @@ def test_dask(problem, tmp_path, monkeypatch):
     result = run(tmp_path / "items.npz", *kept)
     assert result.exit_code == 1
     assert "reads .parquet and .npy files" in result.stderr
-
-
-def test_sizes_and_kernels(problem, tmp_path):
-    s = np.load(tmp_path / "items.npz")["score"]
-    for options, call in (
-        (["-k", "auto"], {"k": "auto"}),
-        (["-k", 9], {"k": 9}),
-    ):
-        assert run(tmp_path / "items.npz", *options, "--out", tmp_path / "o.npz").exit_code == 0
-        np.testing.assert_array_equal(np.load(tmp_path / "o.npz")["item"], diversify(problem, s, **call).subset)
-    assert run(tmp_path / "items.npz", "-k", "some").exit_code == 2

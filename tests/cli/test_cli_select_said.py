@@ -5,6 +5,7 @@ import sys
 from functools import partial
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from dpplearn import diversify
@@ -35,9 +36,6 @@ def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path, monkeypa
     found = run(tmp_path / "items.npy", "-k", 1, "--decoder", "sampled", "--json")
     assert len(json.loads(found.stdout)["selected"]) == 1
     assert "tilt" not in found.stderr
-
-
-TEXTS = ["red apple pie", "green apple tart", "a blue sea", "the deep blue sea", "old stone wall", "!"]
 
 
 def test_an_empty_group_is_an_error_in_every_format(tmp_path):
@@ -78,3 +76,33 @@ def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path, monkeypat
     found = run(file, "-k", 2, "--report", tmp_path / "why")
     assert (found.exit_code, found.stdout) == (1, "")
     assert "pip install 'dpplearn[plots]'" in found.stderr
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "npy"])
+def test_items_given_are_neither_repeated_nor_counted(kind, tmp_path, rng):
+    """As in Python, where the given ones are excluded by number."""
+    E = rng.standard_normal((40, 6)).astype(np.float32)
+    np.save(tmp_path / "items.npy", E)
+    first, second = diversify(E, k=2).subset, tmp_path / "second.jsonl"
+    assert run(tmp_path / "items.npy", "-k", 2, "--out", tmp_path / f"first.{kind}").exit_code == 0
+    found = run(tmp_path / "items.npy", "-k", 30, "--given", tmp_path / f"first.{kind}", "--out", second)
+    assert found.exit_code == 0, found.output
+    chosen = [json.loads(line)["item"] for line in second.read_text().splitlines()]
+    assert chosen == diversify(E, k=30, given=first).subset.tolist()
+    assert len({*chosen} - {*first.tolist()}) == 30
+    works = run(tmp_path / "items.npy", "-k", 3, "--given", tmp_path / f"first.{kind}", "--work", tmp_path / "work")
+    few = diversify(E, k=3, given=first).subset.tolist()
+    assert [json.loads(line)["item"] for line in works.stdout.splitlines()] == few
+    np.save(tmp_path / "other.npy", E[:, 1:])
+    wrong = run(tmp_path / "items.npy", "-k", 2, "--given", tmp_path / "other.npy")
+    assert wrong.exit_code == 1
+    assert "other.npy: 'embedding' has 5 numbers, and that of ITEMS 6" in wrong.stderr
+
+
+def test_texts_given(tmp_path):
+    texts = ["red apple pie", "green apple pie", "red apple pie", "a blue sea"]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    (tmp_path / "b.csv").write_text("text\nred apple pie\n")
+    found = run(tmp_path / "a.jsonl", "-k", 4, "--given", tmp_path / "b.csv")
+    assert [json.loads(line)["text"] for line in found.stdout.splitlines()] == ["a blue sea", "green apple pie"]
+    assert run(tmp_path / "a.jsonl", "--given", tmp_path / "b.csv", "--model", tmp_path / "b.csv").exit_code == 2

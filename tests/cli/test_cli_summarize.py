@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpplearn.cli import main
-from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature
+from dpplearn.summarize import Cluster
 
 EXAMPLE = Path(__file__).parents[2] / "src" / "dpplearn" / "summarize" / "data" / "example"
 
@@ -69,12 +68,6 @@ def test_files_of_other_kinds_are_named(tmp_path):
     assert len(result.stderr.splitlines()) == 3
 
 
-def test_explain_goes_to_stderr():
-    result = run("summarize", EXAMPLE, "--explain", "--decoder", "greedy")
-    assert "Chosen" in result.stderr
-    assert "Chosen" not in result.stdout
-
-
 def test_what_is_no_sentence_is_left_out_unless_it_is_asked_for(tmp_path):
     path = tmp_path / "a.md"
     table = "| Opening | 2031 |\n|--|--|\n| a | b |\n"
@@ -85,13 +78,6 @@ def test_what_is_no_sentence_is_left_out_unless_it_is_asked_for(tmp_path):
     kept = run("summarize", path, "--budget", 50, "--keep-all", "--json")
     assert "set_aside" in json.loads(kept.stdout)["explanation"]
     assert json.loads(kept.stdout)["explanation"]["set_aside"]["count"] == 0
-
-
-def test_json():
-    data = json.loads(run("summarize", EXAMPLE, "--json", "--budget", 2, "--unit", "sentences").stdout)
-    assert len(data["sentences"]) <= 2
-    assert len(data["documents"]) == 8
-    assert data["explanation"]["chosen"][0]["contributions"]
 
 
 def test_standard_input():
@@ -163,20 +149,6 @@ def test_train_info_and_use(tmp_path):
     assert "corpus of news: 70 clusters, summaries of 250 words, weight 30" in bundled.stdout
 
 
-def test_a_new_sentence_feature_is_one_entry(tmp_path, monkeypatch):
-    """It has its columns in F, a weight in the model file, and terms in the reasons."""
-    shouts = Feature("shouts", lambda read: [text.count("!") for text in read.texts], raw=True, bins=2, local_bins=3)
-    monkeypatch.setitem(FEATURE_SETS, "paper", (*FEATURE_SETS["paper"], shouts))
-    model = tmp_path / "model.json"
-    clusters = read_clusters(corpus(tmp_path / "corpus.jsonl"))
-    Summarizer(features="paper", budget=60, unit="words").fit(clusters).save(model)
-    info = run("info", model).stdout
-    for column in ("shouts", "shouts 1/2", "shouts 2/2", "shouts 1/3 of cluster", "shouts 3/3 of cluster"):
-        assert column in info
-    summary = json.loads(run("summarize", EXAMPLE, "--model", model, "--json").stdout)
-    assert "shouts 2/3 of cluster" in summary["explanation"]["chosen"][0]["contributions"]
-
-
 def test_train_bad_input(tmp_path):
     good = corpus(tmp_path / "corpus.jsonl")
     nowhere = train(good, "--out", tmp_path / "no" / "model.json")
@@ -214,11 +186,6 @@ def test_a_summary_starts_no_more_than_it_needs():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.endswith("\n[]\n")
-
-
-def test_info_prints_few_digits():
-    [line] = [line for line in run("info").stdout.splitlines() if line.startswith("log likelihood")]
-    assert line == "log likelihood: -1720.74"
 
 
 def test_the_nearest_command_is_named():
@@ -265,10 +232,3 @@ def test_lengths_on_the_command_line(tmp_path):
     )
     assert result.exit_code == 0, result.stderr
     assert "80 tokens" in run("info", model).stdout
-
-
-def test_an_address_is_told_from_a_path():
-    for address in ("https://example.org/a.html", "www.example.org"):
-        result = run("summarize", address)
-        assert result.exit_code == 1
-        assert f"{address} is an address on the web" in result.stderr

@@ -40,9 +40,3 @@ def test_each_shell_can_read_its_script(tmp_path, shell):
     path = Path(tmp_path / "script")
     path.write_text(text)
     subprocess.run([shell, "-n", str(path)], check=True)
-
-
-def test_another_shell():
-    result = CliRunner().invoke(main, ["completion", "tcsh"])
-    assert result.exit_code == 2
-    assert "'bash', 'zsh', 'fish'" in result.output

@@ -46,7 +46,7 @@ def test_parquet_is_written(tmp_path):
 
 def test_large_parquet_is_read_in_pieces(tmp_path, rng, monkeypatch):
     """Row groups and batches of their own sizes; only chosen rows become records."""
-    from dpplearn.cli import parquet as reader
+    from dpplearn.cli import items as reader
 
     monkeypatch.setattr(reader, "BATCH", 37)
     E = rng.standard_normal((300, 4)).astype("float32")

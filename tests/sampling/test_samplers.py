@@ -54,11 +54,10 @@ DISTRIBUTIONS = {
 }
 
 
-@pytest.mark.parametrize("size", [20_000])
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_spectral(name, size):
+def test_spectral(name):
     dpp, truth = DISTRIBUTIONS[name]
-    check_counts(dpp.sample(size, rng=2), truth)
+    check_counts(dpp.sample(20_000, rng=2), truth)
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
@@ -83,7 +82,7 @@ def test_the_chain_and_rejection_agree():
     work = make_work(5, 3)._replace(J=np.arange(3))
     state = np.array([1, 2, 3, 4], np.uint64)
     by_rejection, by_chain = [], []
-    for _ in range(10_000):
+    for _ in range(3_000):
         project(tables, 3, state, work)
         by_rejection.append(np.sort(work.items[:3]))
         by_chain.append(np.sort(projection_chain(V, RNG.random(3))))
@@ -100,7 +99,7 @@ def test_cholesky(name):
 def test_cholesky_across_blocks(rng):
     """Several blocks of 64 items: marginals and pairs, against K."""
     dpp = DPP(random_kernel(150, rng, rank=30, scale=2.0))
-    check_moments(dpp.sample(4_000, rng=5, method="cholesky"), dpp.K)
+    check_moments(dpp.sample(2_000, rng=5, method="cholesky"), dpp.K)
 
 
 @pytest.mark.parametrize("name", ["L", "repeated item", "B", "large"])
@@ -148,12 +147,12 @@ def check_moments(draws, K):
     assert np.sqrt((z**2).mean()) < 1.15
 
 
-@pytest.mark.parametrize(("n", "expected"), [(200, 6), (200, 100), (200, 190), (120, 118), (1000, 300)])
+@pytest.mark.parametrize(("n", "expected"), [(200, 6), (200, 100), (120, 118), (500, 150)])
 def test_moments_of_larger_kernels(rng, n, expected):
     L = random_kernel(n, rng) + 0.1 * np.eye(n)
     dpp = DPP(scaled_to(L, expected))
     assert dpp.expected_size == pytest.approx(expected, rel=1e-6)
-    check_moments(dpp.sample(20_000 if expected < 50 else 2_000 if n < 1000 else 300, rng=12), dpp.K)
+    check_moments(dpp.sample(20_000 if expected < 50 else 1_000, rng=12), dpp.K)
 
 
 def scaled_to(L, expected):
@@ -202,29 +201,6 @@ def test_k_dpp_of_an_ill_conditioned_kernel(length_scale):
     assert kdpp.marginals.sum() == pytest.approx(60, rel=1e-9)
 
 
-def test_one_object_asked_for_two_sizes():
-    dpp = DPP(random_kernel(10, RNG))
-    assert set(KDPP(dpp, 3).sample(50, rng=0).sizes) == {3}
-    assert set(KDPP(dpp, 6).sample(50, rng=0).sizes) == {6}
-    assert set(KDPP(dpp, 3).sample(50, rng=0).sizes) == {3}
-
-
-def test_sampling_leaves_nothing_behind():
-    dpp = DPP(L5)
-    dpp.sample(5_000, rng=0)
-    held = {name: id(value) for name, value in vars(dpp).items()}
-    dpp.sample(5_000, rng=1)
-    assert {name: id(value) for name, value in vars(dpp).items()} == held
-
-
-def test_two_samplers_share_no_state():
-    one, two = DPP(L5), DPP(L5)
-    alone = one.sample(1_000, rng=0)
-    two.sample(777, rng=1)
-    np.random.default_rng().random(5)
-    assert one.sample(1_000, rng=0) == alone == DPP(L5).sample(1_000, rng=0)
-
-
 @pytest.mark.parametrize("method", ["spectral", "cholesky", "mcmc"])
 def test_same_seed_same_samples_whatever_the_threads(method):
     dpp = DPP(random_kernel(40, np.random.default_rng(0)))
@@ -240,12 +216,6 @@ def test_what_was_sampled_before_does_not_matter():
     first = dpp.sample(2, rng=0)
     dpp.sample(50_000, rng=1)  # builds the alias tables
     assert dpp.sample(2, rng=0) == first
-
-
-def test_a_generator_moves_on():
-    rng = np.random.default_rng(0)
-    dpp = DPP(L5)
-    assert dpp.sample(100, rng=rng) != dpp.sample(100, rng=rng)
 
 
 def test_many_python_threads_at_once():
@@ -275,20 +245,10 @@ def test_mcmc_starts_where_no_random_set_would(rng):
 
 def test_mcmc_of_many_items():
     """Sets larger than the chain's first work space, and its refresh of the inverse."""
-    dpp = LowRankDPP(3.0 * np.random.default_rng(3).standard_normal((600, 320)))
+    dpp = LowRankDPP(3.0 * np.random.default_rng(3).standard_normal((400, 280)))
     draws = dpp.sample(3, rng=0, method="mcmc")
     assert abs(draws.sizes.mean() - dpp.expected_size) < 25
     assert np.isfinite(dpp.log_prob(draws)).all()
-
-
-@pytest.mark.parametrize("k", [0, 1, 2, 9, 10, 64, 65, 500])
-def test_items_are_sorted_and_what_follows_them_is_left_alone(k):
-    from dpplearn.sampling._spectral_loops import sort
-
-    numbers = np.random.default_rng(k).permutation(k + 3)
-    expected = np.append(np.sort(numbers[:k]), numbers[k:])
-    sort(numbers, k)
-    np.testing.assert_array_equal(numbers, expected)
 
 
 def test_equal_eigenvalues_have_one_basis_on_every_machine(rng):

@@ -6,22 +6,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dpplearn._io.csvfile import csv_rows
 from dpplearn._io.encoding import read_lines
 from dpplearn._io.jsonlines import parse_json
-from dpplearn.baskets.baskets import Baskets, check_present
+from dpplearn.baskets.baskets import Baskets
 from dpplearn.cli.formats import read_items
-from dpplearn.cli.parquet import read_parquet
 
 SEPARATORS = ("\t", ",", ";")
 PLAIN = 20  # rows of texts that tell a table: fewer baskets may look like one by chance
 SHORT = 10  # rows of a table for each that may lack a cell
-LISTS = ("items", "basket", "baskets", "products")  # what a column of whole baskets may be called
+LISTS = ("items", "basket")  # what a column of whole baskets may be called
 
 
-def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: str = "utf-8") -> list[list[Any]]:
+def read_baskets(path: Path, columns: tuple[str, str] | None = None) -> list[list[Any]]:
     """The baskets of a file.
 
     With `columns`, of a basket's name and of an item, a long table. Otherwise each line is a basket: items separated by
@@ -32,13 +29,13 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give a file of baskets: one a line, or a table with --long.")
     if columns is not None:
-        return from_table(path, columns, encoding)
+        return from_table(path, *columns)
     if path.suffix.lower() == ".parquet":
         return from_parquet(path)
     if path.suffix.lower() in (".jsonl", ".ndjson"):
-        texts = ((line.where, line.text().strip()) for line in read_lines(path, path, encoding))
+        texts = ((line.where, line.text().strip()) for line in read_lines(path, path))
         return [from_json(where, text) for where, text in texts if text]
-    lines = [line.text() for line in read_lines(path, path, encoding)]
+    lines = [line.text() for line in read_lines(path, path)]
     separator = next((mark for mark in SEPARATORS if any(mark in line for line in lines)), None)
     if separator is None:
         return as_numbers([line.split() for line in lines])
@@ -76,40 +73,34 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
         )
 
 
-def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list[Any]]:
+def from_table(path: Path, basket: str, item: str) -> list[list[Any]]:
     """Baskets of a long table, in the order in which their first rows stand."""
-    records = read_items(path, encoding).records
-    known = dict.fromkeys(name for record in records for name in record)
-    table: dict[str, list[Any]] = {name: [record.get(name) for record in records] for name in known}
-    missing = [name for name in columns if name not in table]
-    if missing:
-        raise ValueError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(str, table)) or 'none'}.")
-    for name in columns:
-        try:
-            check_present(np.array(table[name], object), name)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-    if table[columns[1]] and not isinstance(table[columns[1]][0], int):
-        table[columns[1]] = as_numbers([[str(item) for item in table[columns[1]]]])[0]
-    found = Baskets.from_long(table, basket=columns[0], item=columns[1])
-    ends = found.indptr.tolist()
-    names = found.items[found.indices].tolist()
-    return [names[a:b] for a, b in pairwise(ends)]
+    table = read_items(path)
+    owners, names = ([*table.column(name, missing=True)] for name in (basket, item))
+    if all(isinstance(name, str) for name in names):
+        [names] = as_numbers([names])
+    try:
+        found = Baskets.from_long({basket: owners, item: names}, basket=basket, item=item)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    listed = found.items[found.indices].tolist()
+    return [listed[a:b] for a, b in pairwise(found.indptr.tolist())]
 
 
 def from_parquet(path: Path) -> list[list[Any]]:
     """Baskets of a column of lists."""
-    table = read_parquet(str(path), str(path)).origin.read().to_pydict()
-    name = next((name for name in LISTS if name in table), None)
+    table = read_items(path)
+    name = next((name for name in LISTS if name in table.fields), None)
     if name is None:
         raise ValueError(
-            f"{path} must have a column of lists called {' or '.join(map(repr, LISTS[:2]))}, found {', '.join(table)}. "
-            "For a row for each item, give --long BASKET ITEM."
+            f"{path} must have a column of lists called {' or '.join(map(repr, LISTS))}, found "
+            f"{', '.join(table.fields)}. For a row for each item, give --long BASKET ITEM."
         )
-    bad = [k for k, one in enumerate(table[name]) if not isinstance(one, list | None)]
-    if bad:
-        raise ValueError(f"{path}, row {bad[0]}: {name!r} must be a list of items, found {table[name][bad[0]]!r:.60}.")
-    return [one or [] for one in table[name]]
+    baskets = [one or [] if isinstance(one, list | None) else one for one in table.get(name)]
+    bad = next((k for k, one in enumerate(baskets) if not isinstance(one, list)), None)
+    if bad is not None:
+        raise ValueError(f"{table.place(bad)}: {name!r} must be a list of items, found {baskets[bad]!r:.60}.")
+    return baskets
 
 
 def from_json(where: str, line: str) -> list[Any]:

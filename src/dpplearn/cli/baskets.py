@@ -8,10 +8,14 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, print_json, say, stoppable, visible
+from dpplearn.baskets import KernelDPP
+from dpplearn.baskets.completing import completion
+from dpplearn.cli import check_out, print_json, say, visible
 from dpplearn.cli.bars import bars
+from dpplearn.cli.basket_files import read_baskets
 from dpplearn.cli.options import AS_JSON, FILE, PATH, Command
 
+Columns = tuple[str, str] | None
 LONG = click.option(
     "--long",
     "columns",
@@ -37,19 +41,10 @@ def command() -> None:
 @click.option("--symmetric", is_flag=True, help="A kernel that only repels.")
 @click.option("--alpha", type=click.FloatRange(0), help="Strength of the prior.  [default: chosen on held-out baskets]")
 @LONG
-def fit(
-    file: Path,
-    out: Path,
-    rank: int | None,
-    symmetric: bool,
-    alpha: float | None,
-    columns: tuple[str, str] | None,
-) -> None:
+def fit(file: Path, out: Path, rank: int | None, symmetric: bool, alpha: float | None, columns: Columns) -> None:
     """Learn a kernel from the baskets of FILE."""
-    from dpplearn.baskets.kernel import KernelDPP
-
     check_out(out)
-    baskets = read(file, columns)
+    baskets = read_baskets(file, columns or None)
     options: dict[str, Any] = {"alpha": "cv" if alpha is None else alpha, "random_state": 0, "n_jobs": -1}
     with bars() as show:
         model = KernelDPP(rank, not symmetric, progress=show, **options).fit(baskets)
@@ -65,27 +60,13 @@ def fit(
 @click.argument("items", nargs=-1, metavar="ITEM...")
 @click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="Number of items.")
 @click.option("--exclude", multiple=True, metavar="ITEM", help="Not this one; may be repeated.")
-@click.option("--complete", is_flag=True, help="The most probable set with -k more items, not the next one.")
 @click.option("--explain", is_flag=True, help="Say how each item of the basket changes the odds, on standard error.")
 @AS_JSON
-def recommend(
-    model: Path,
-    items: tuple[str, ...],
-    k: int,
-    exclude: tuple[str, ...],
-    complete: bool,
-    explain: bool,
-    as_json: bool,
-) -> None:
+def recommend(model: Path, items: list[str], k: int, exclude: list[str], explain: bool, as_json: bool) -> None:
     """What comes next to a basket of ITEMs, with probabilities."""
-    from dpplearn.baskets.kernel import KernelDPP
-
     fitted = KernelDPP.load(model)
     basket, out = as_named(fitted, items), as_named(fitted, exclude)
-    if complete:
-        found: list[Any] = [{"item": item} for item in fitted.complete(basket, k, out)]
-    else:
-        found = [one._asdict() for one in fitted.recommend(basket, k, out)]
+    found: list[dict[str, Any]] = [one._asdict() for one in fitted.recommend(basket, k, out)]
     if explain:
         for one in found:
             one["why"] = [ratio._asdict() | {"words": ratio.words} for ratio in fitted.why(one["item"], basket)]
@@ -93,7 +74,7 @@ def recommend(
         print_json({"basket": basket, "next": found})
         return
     for one in found:
-        click.echo(visible(f"{one['probability']:.4f}  {one['item']}" if "probability" in one else str(one["item"])))
+        click.echo(visible(f"{one['probability']:.4f}  {one['item']}"))
         if explain and one["why"]:
             say(visible(f"        {'; '.join(ratio['words'] for ratio in one['why'])}"))
 
@@ -111,8 +92,6 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
     The correlation is that of being in a basket, by the model; the lift, how many times as many baskets had both as if
     the two were independent.
     """
-    from dpplearn.baskets.kernel import KernelDPP
-
     fitted = KernelDPP.load(model)
     if item is None:
         pairs = fitted.together(k=k)
@@ -137,18 +116,9 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
 @click.option("--hold", type=click.Choice(["random", "last"]), default="random", show_default=True)
 @LONG
 @AS_JSON
-def evaluate(
-    model: Path,
-    file: Path,
-    hold: str,
-    columns: tuple[str, str] | None,
-    as_json: bool,
-) -> None:
+def evaluate(model: Path, file: Path, hold: str, columns: Columns, as_json: bool) -> None:
     """Rank an item held out of each basket of FILE among all others."""
-    from dpplearn.baskets.completing import completion
-    from dpplearn.baskets.kernel import KernelDPP
-
-    fitted, baskets = KernelDPP.load(model), read(file, columns)
+    fitted, baskets = KernelDPP.load(model), read_baskets(file, columns or None)
     found = completion(fitted, baskets, hold, rng=0)
     if as_json:
         print_json({"hold": hold, **asdict(found)})
@@ -163,14 +133,7 @@ def evaluate(
         say(f"Left out {found.n_unseen} items that the model does not know.")
 
 
-def read(file: Path, columns: tuple[str, str] | None) -> list[list[Any]]:
-    from dpplearn.cli.basket_files import read_baskets
-
-    with stoppable("Stopped while reading."):
-        return read_baskets(file, columns or None)
-
-
-def as_named(model: Any, items: tuple[str, ...]) -> list[Any]:
+def as_named(model: Any, items: list[str] | tuple[str, ...]) -> list[Any]:
     """Items as the model names them: numbers, where it has numbers."""
     if model.items_.dtype.kind == "U":
         return list(items)

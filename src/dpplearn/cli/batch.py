@@ -9,7 +9,7 @@ import click
 
 from dpplearn.cli import check_out, say, work_beside
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import CORPUS, FILE, JOBS, SCHEDULER, Command, named_encoder, summary_options
+from dpplearn.cli.options import CORPUS, FILE, JOBS, SCHEDULER, Command, named_encoder, summary_options, unit_of
 
 
 @click.command(name="batch", cls=Command)
@@ -19,17 +19,7 @@ from dpplearn.cli.options import CORPUS, FILE, JOBS, SCHEDULER, Command, named_e
 @summary_options
 @JOBS
 @SCHEDULER
-def command(
-    corpus: Path,
-    out: Path,
-    model: Path | None,
-    encoder: str | None,
-    explain: bool,
-    jobs: int,
-    scheduler: str | None,
-    unit: str | None,
-    **options: Any,
-) -> None:
+def command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **options: Any) -> None:
     """Summarize every cluster of CORPUS, a line of JSON for each, in the corpus's order.
 
     A cluster that cannot be read or summarized is a line with an "error", and the others go on; the exit code is then
@@ -41,10 +31,10 @@ def command(
     from dpplearn.summarize.summarizer import Summarizer
 
     check_out(out)
-    Summarizer.load(model, encoder=named_encoder(encoder))  # what is wrong with it is told before any work
-    options["unit"] = "words" if unit is None and options["budget"] is not None else unit
+    Summarizer.load(options["model"], encoder=named_encoder(options["encoder"]))  # wrong ones are told before any work
+    options["unit"] = unit_of(**options)
     clusters, work = open_corpus(corpus, skip_bad=True), work_beside(out)
-    options |= {"model": model, "encoder": encoder, "explain": explain, "work": work, "anew": True, "n_jobs": jobs}
+    options |= {"work": work, "anew": True, "n_jobs": jobs}
     with bars() as show, scheduler_client(scheduler) as where:
         found = summarize_corpus(clusters, out, backend=where, verbose=show, **options)
     if not found.failed:

@@ -11,18 +11,7 @@ from rich.table import Table
 
 from dpplearn.cli import print_json, print_table, say, stoppable, usage_errors, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import (
-    AS_JSON,
-    CORPUS,
-    FILE,
-    JOBS,
-    LANGUAGE,
-    MODEL,
-    SKIP_BAD,
-    UNIT,
-    Command,
-    several,
-)
+from dpplearn.cli.options import AS_JSON, CORPUS, FILE, JOBS, LANGUAGE, MODEL, SKIP_BAD, UNIT, Command, several
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster

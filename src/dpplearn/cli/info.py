@@ -36,6 +36,7 @@ def summarizer(model: Path | None) -> ModelSummary:
 
     found = Summarizer._of(*load_summarizer(model, for_use=False))
     meaning = found.features_.meaning
+    corpora = several if isinstance(several := found.training_.get("corpora"), dict) else {}
     facts = {
         "budget": f"{found.budget:g} {found.unit}",
         "decoder": found.decoder,
@@ -43,7 +44,7 @@ def summarizer(model: Path | None) -> ModelSummary:
         **({} if meaning is None else {"encoder": f"{meaning.name}, {meaning.width} numbers for a text"}),
         "language": found.language_ or "english",
         **{name.replace("_", " "): shown(x) for name, x in found.training_.items() if not isinstance(x, dict)},
-        **{f"corpus of {name}": in_words(one) for name, one in corpora_of(found.training_)},
+        **{f"corpus of {name}": in_words(one) for name, one in corpora.items() if isinstance(one, dict)},
     }
     return ModelSummary("Summarizer", facts, (quality_table(found.model_),))
 
@@ -51,12 +52,6 @@ def summarizer(model: Path | None) -> ModelSummary:
 def shown(value: object) -> str:
     """A number in six digits, anything else as it is."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def corpora_of(training: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """The corpora that a model was trained on, where there are several."""
-    several = training.get("corpora")
-    return [] if not isinstance(several, dict) else [(name, x) for name, x in several.items() if isinstance(x, dict)]
 
 
 def in_words(corpus: Mapping[str, Any]) -> str:

@@ -144,6 +144,12 @@ summary_options = several(
     ENCODER,
 )
 
+
+def unit_of(budget: float | str | None, unit: str | None, **_: Any) -> str | None:
+    """The unit of a summary's budget, if there is one."""
+    return "words" if unit is None and budget is not None else unit
+
+
 # the lengths that models learn from and are scored at are the paper's, unless said otherwise
 length_options = several(
     click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),

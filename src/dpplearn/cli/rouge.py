@@ -4,7 +4,7 @@ from dataclasses import asdict
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from rich.table import Table
@@ -12,7 +12,7 @@ from rich.table import Table
 from dpplearn.cli import print_json, print_table, say, usage_errors, visible
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import AS_JSON, PATH, Command, more
-from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
+from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.rouge.candidates import Candidates, References, read_candidates, read_references
 from dpplearn.rouge.metrics import parse_metrics
 from dpplearn.rouge.reading import Limit
@@ -60,27 +60,24 @@ def command(
             f"No id of {candidates} is in {references}: found, for example, {min(topics)!r} in the one "
             f"and {min(texts)!r} in the other." + (f" {ONLY_TXT}" if candidates.is_dir() or references.is_dir() else "")
         )
-    tests = compare_systems(scored) if compare else []
     for what, found in unmatched.items():
         for name, ids in found.items():
             say(f"{name}: left out, {what.replace('_', ' ')}: {', '.join(ids)}")
     if candidates.is_dir() and any("." in topic for ids in unmatched["without_references"].values() for topic in ids):
         say(ONLY_TXT)
-    if compare:
-        report_uneven(scored)
+    tests = compare_systems(scored) if compare else []
     if as_json:
-        print_json(as_record(options, scored, unmatched, tests))
+        figures = {
+            name: {
+                "evaluations": len(one.evaluations),
+                "averages": plain(one.averages),
+                "scores": plain(one.evaluations),
+            }
+            for name, one in scored.items()
+        }
+        print_json({"settings": options, "systems": figures, "comparisons": tests, "unmatched": unmatched})
     else:
         print_tables(scored, tests)
-
-
-class Comparison(NamedTuple):
-    """Two systems compared by the recall of one metric, on the topics they share."""
-
-    first: str
-    second: str
-    metric: str
-    test: PairedTest
 
 
 def score_systems(
@@ -91,58 +88,32 @@ def score_systems(
     unmatched: Unmatched = {"without_references": {}, "without_candidate": {}}
     with bars() as show:
         for name, texts in sorted(systems.items()):
-            shared = sorted(texts.keys() & references.keys())
-            if alone := sorted(texts.keys() - references.keys()):
-                unmatched["without_references"][name] = alone
-            if alone := sorted(references.keys() - texts.keys()):
-                unmatched["without_candidate"][name] = alone
-            if shared:
+            for what, alone in zip(unmatched, (texts.keys() - references, references.keys() - texts), strict=True):
+                if alone:
+                    unmatched[what][name] = sorted(alone)
+            if shared := sorted(texts.keys() & references):
                 ours, theirs = {topic: texts[topic] for topic in shared}, {topic: references[topic] for topic in shared}
                 report = partial(show.stage, f"Scoring {name}")
                 scored[name] = score_corpus(ours, theirs, system=name, report=report, **options)
     return scored, unmatched
 
 
-def compare_systems(scored: dict[str, CorpusScore]) -> list[Comparison]:
-    """Test the recall of every two systems that share topics, by every metric."""
+def compare_systems(scored: dict[str, CorpusScore]) -> list[dict[str, Any]]:
+    """Test the recall of every two systems on the topics they share, by every metric; name the topics left out."""
     if len(scored) < 2:
         raise ValueError(f"--compare needs two systems, but there is {len(scored)}: {', '.join(scored)}.")
-    return [
-        Comparison(first, second, metric, paired_bootstrap(ours, theirs, metric, shared=True))
-        for (first, ours), (second, theirs) in combinations(scored.items(), 2)
-        if set(ours.topics.values()) & set(theirs.topics.values())
-        for metric in ours.averages
-    ]
-
-
-def report_uneven(scored: dict[str, CorpusScore]) -> None:
-    """Name the topics that a comparison of two systems leaves out, and the system that lacks them."""
-    for first, second in combinations(scored, 2):
-        ours, theirs = (set(scored[name].topics.values()) for name in (first, second))
-        lacking = {first: sorted(theirs - ours), second: sorted(ours - theirs)}
-        said = "; ".join(f"{name} lacks {', '.join(topics)}" for name, topics in lacking.items() if topics)
-        if said:
-            number = len(ours & theirs)
+    tests = []
+    for (first, ours), (second, theirs) in combinations(scored.items(), 2):
+        mine, its = set(ours.topics.values()), set(theirs.topics.values())
+        lacking = {first: sorted(its - mine), second: sorted(mine - its)}
+        if said := "; ".join(f"{name} lacks {', '.join(topics)}" for name, topics in lacking.items() if topics):
+            number = len(mine & its)
             what = f"compared on the topics they share ({number})" if number else "not compared, as no topic is shared"
             say(f"{first} - {second}: {what}: {said}")
-
-
-def as_record(
-    options: dict[str, Any], scored: dict[str, CorpusScore], unmatched: Unmatched, tests: list[Comparison]
-) -> dict[str, Any]:
-    systems = {
-        name: {
-            "evaluations": len(result.evaluations),
-            "averages": plain(result.averages),
-            "scores": plain(result.evaluations),
-        }
-        for name, result in scored.items()
-    }
-    comparisons = [
-        {"first": first, "second": second, "metric": metric, "measure": "recall", **asdict(test)}
-        for first, second, metric, test in tests
-    ]
-    return {"settings": options, "systems": systems, "comparisons": comparisons, "unmatched": unmatched}
+        for metric in ours.averages if mine & its else ():
+            test = asdict(paired_bootstrap(ours, theirs, metric, shared=True))
+            tests.append({"first": first, "second": second, "metric": metric, "measure": "recall", **test})
+    return tests
 
 
 def plain(value: Any) -> Any:
@@ -151,7 +122,7 @@ def plain(value: Any) -> Any:
     return {name: plain(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
-def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison]) -> None:
+def print_tables(scored: dict[str, CorpusScore], tests: list[dict[str, Any]]) -> None:
     for name, result in scored.items():
         title = f"{visible(name)} (evaluations: {len(result.evaluations)})"
         table = Table("metric", "measure", "average", BOUNDS, title=title)
@@ -163,8 +134,8 @@ def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison]) -> Non
     if tests:
         what = "Differences in recall (paired bootstrap over topics)"
         table = Table("systems", "metric", "difference", BOUNDS, "p", title=what)
-        for first, second, metric, test in tests:
-            interval = f"{test.low:+.5f} to {test.high:+.5f}"
-            figures = (f"{test.difference:+.5f}", interval, f"{test.p_value:.4f}")
-            table.add_row(visible(f"{first} - {second}"), metric, *figures)
+        for one in tests:
+            interval = f"{one['low']:+.5f} to {one['high']:+.5f}"
+            figures = (f"{one['difference']:+.5f}", interval, f"{one['p_value']:.4f}")
+            table.add_row(visible(f"{one['first']} - {one['second']}"), one["metric"], *figures)
         print_table(table)

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, usage_errors
-from dpplearn.cli.applied import Applied, apply_model
+from dpplearn.cli.applied import Applied
 from dpplearn.cli.bars import bars
-from dpplearn.cli.explained import as_record, explanation
-from dpplearn.cli.formats import format_of, read_items, write_items
+from dpplearn.cli.formats import format_of, need_pyarrow, read_items, write_items
 from dpplearn.cli.items import Items
-from dpplearn.cli.options import (
-    DECODER,
-    DECODER_NAMES,
-    DIVERSITY,
-    ENCODING,
-    FILE,
-    JOBS,
-    PATH,
-    Command,
-    Size,
-    more,
-)
-from dpplearn.cli.parquet import need_pyarrow
-from dpplearn.cli.parts import parts_of
-from dpplearn.cli.reports import check_report, write_report
+from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
+from dpplearn.cli.reasons import as_record, check_report, explanation, write_report
 from dpplearn.decoding.dask import choose_in_parts
 from dpplearn.decoding.diversify import Settings, diversify
 from dpplearn.decoding.registry import DECODERS
@@ -52,6 +39,7 @@ LINES = 20  # of reasons on a screen
 @click.option("--out", type=FILE, help="Write to this file, in the format that its name says.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; with --explain, reasons in it.")
 @more("--model", type=PATH, help="A ConditionalDPP: it says which fields count.")
+@more("--given", type=PATH, metavar="FILE", help="Items chosen before: not chosen again, and not counted.")
 @more("--budget", type=float, metavar="N", help="Largest total cost.")
 @more("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @more("--group", metavar="FIELD", help="Source, class or language of an item.")
@@ -62,26 +50,7 @@ LINES = 20  # of reasons on a screen
 @more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory: what each part gave.")
 @JOBS
 @ENCODING
-def command(
-    items: Path,
-    score: str | None,
-    embedding: str | None,
-    text: str | None,
-    explain: bool,
-    out: Path | None,
-    as_json: bool,
-    model: Path | None,
-    cost: str | None,
-    group: str | None,
-    max_per_group: int | None,
-    min_per_group: int | None,
-    decoder: str,
-    report: Path | None,
-    work: Path | None,
-    jobs: int,
-    encoding: str | None,
-    **options: Any,
-) -> None:
+def command(items: Path, explain: bool, out: Path | None, as_json: bool, report: Path | None, **options: Any) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
     ITEMS is .jsonl, a .json list of objects, .csv or .tsv with names in its first line, .parquet, .npz with arrays of
@@ -89,48 +58,52 @@ def command(
     as they came (lists, Parquet and arrays as JSON Lines), in the order of selection. Without -k and --budget, items
     are taken while they add something. With --work, a run that was stopped goes on when it is run again.
     """
-    check_together(model, score, embedding, text, cost, work, options)
+    check_together(options)
     with usage_errors():
         wanted = None if out is None else format_to_write(out, as_json)
     check_out(out)
     check_report(report)
+    score, embedding, text, model, cost, given, work, group, jobs = map(
+        options.pop, ("score", "embedding", "text", "model", "cost", "given", "work", "group", "jobs")
+    )
+    encoding = options.pop("encoding") or "utf-8"
     if cost is not None and options["budget"] is None:
         say("No --budget: --cost limits nothing.")
-    if group is not None and report is None and max_per_group is None and min_per_group is None:
+    if group is not None and report is None and options["max_per_group"] is None and options["min_per_group"] is None:
         say("No --max-per-group or --min-per-group: --group limits nothing.")
-    found = read_items(items, encoding or "utf-8")
-    if not found.records:
+    found = read_items(items, encoding)
+    if not found.n:
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
+    before = None if given is None else read_items(given, encoding)
     costs = None if cost is None else read_costs(found, cost)
     groups = None if group is None else found.groups(group)
-    quota: dict[str, Any] = {"groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
-    applied: Applied | None = None
-    scores = None if model is not None else read_scores(found, score)
-    if work is not None:
-        chosen = choose_from_parts(items, found, embedding, scores, costs, quota, decoder, options, jobs, work)
+    applied, options["groups"] = None, groups
+    if model is not None:
+        applied = Applied(model, found, embedding, costs)
+        scores, choose = 2.0 * applied.log_q, applied.choose  # what the model says of each item by itself
     else:
-        vectors = None if model is not None else read_vectors(found, embedding, text)
-        for tilt in ({}, {"tilt": True}) if decoder == "sampled" else ({},):  # of too large samples, draw smaller ones
-            how = {"decoder": decoder, **tilt, **options, **({"rng": 0} if DECODERS[decoder].random else {})}
-            if model is not None:
-                applied = apply_model(model, found, embedding, costs, quota, **how)
-                chosen, scores = applied.chosen, applied.scores
-            else:
-                chosen = diversify(vectors, scores, cost=costs, **quota, **how)
-            if len(chosen):
-                break
+        scores, options["cost"] = read_scores(found, score), costs
+        if work is not None:
+            choose = partial(choose_from_parts, found, before, embedding, scores, jobs, work)
+        else:
+            choose = partial(diversify, scores=scores, **read_vectors(found, before, embedding, text))
+    if DECODERS[options["decoder"]].random and work is None:
+        options["rng"] = 0
+    chosen = choose(**options)
+    if options["decoder"] == "sampled" and not len(chosen):  # of too large samples, draw smaller ones
+        chosen = choose(**options, tilt=True)
     if as_json:
         record = json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n"
         output = record.encode("utf-8", "backslashreplace")
     else:
-        kind = wanted or (found.format if found.format in ("csv", "tsv") else "jsonl")
-        output = write_items(found, chosen.subset, kind)
+        kind = items.suffix.lower().removeprefix(".")
+        output = write_items(found, chosen.subset, wanted or (kind if kind in ("csv", "tsv") else "jsonl"))
     if out is None:
         click.echo(output, nl=False)
     else:
         with replace_file(out, "wb") as file:
             file.write(output)
-    say(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.")
+    say(f"{len(chosen)} of {found.n} items: {chosen.reason}.")
     if report is not None:
         files = write_report(report, found, chosen, scores, groups)
         say(f"Wrote {', '.join(file.name for file in files)} in {report}.")
@@ -142,24 +115,18 @@ def command(
             say(f"... and {len(said) - LINES} more lines, which --json --out FILE writes.")
 
 
-def check_together(
-    model: Path | None,
-    score: str | None,
-    embedding: str | None,
-    text: str | None,
-    cost: str | None,
-    work: Path | None,
-    options: dict[str, Any],
-) -> None:
+def check_together(options: dict[str, Any]) -> None:
     """Options that exclude or need each other."""
+    model, score, embedding, text, given, cost, work, k, budget = map(
+        options.get, ("model", "score", "embedding", "text", "given", "cost", "work", "k", "budget")
+    )
     wrong = {
-        "--model says what counts: leave --score and --text out.": model and (score or text),
-        "With --model, leave -k auto out: items are then taken while they add something.": model
-        and options["k"] == "auto",
+        "--model says what counts: leave --score, --text and --given out.": model and (score or text or given),
+        "With --model, leave -k auto out: items are then taken while they add something.": model and k == "auto",
         "--work is for items with scores and embeddings: leave --model and --text out.": work and (model or text),
         "Give --embedding or --text, not both.": embedding and text,
         "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k.": cost is None
-        and options["budget"] is not None,
+        and budget is not None,
     }
     for message, holds in wrong.items():
         if holds:
@@ -167,27 +134,31 @@ def check_together(
 
 
 def choose_from_parts(
-    path: Path,
     items: Items,
+    before: Items | None,
     embedding: str | None,
-    scores: FloatArray | None,
-    costs: FloatArray | None,
-    quota: dict[str, Any],
-    decoder: str,
-    options: dict[str, Any],
+    scores: FloatArray,
     jobs: int,
     work: Path,
+    *,
+    cost: FloatArray | None,
+    groups: list[str] | None,
+    **options: Any,
 ) -> DiverseSelection:
     """Choose from parts of a file in several processes, and keep in a folder what each part gave."""
     defaults: dict[str, Any] = {"scale": 1.0, "nugget": None, "min_gain": 0.01, "backfill": False, "kernel": "auto"}
-    groups = quota.pop("groups")
-    settings = Settings(**defaults, **quota, **options, decoder=decoder)
-    parts, columns = parts_of(path, items, field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0])
+    name = field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0]
+    parts, width = items.parts(name)
+    per_item: dict[str, Any] = {"cost": cost, "groups": groups}
+    if before is not None:
+        given = per_item["given"] = rows_like(before, name, width)
+        again = [part.start + repeated(part.read(), given) for part in parts]
+        per_item["exclude"] = np.concatenate(again)
+    settings = Settings(**defaults, **options)
     with bars() as show:
+        per_item |= {"n_jobs": jobs, "work": work, "progress": show}
         try:
-            return choose_in_parts(
-                parts, columns, scores, settings, cost=costs, groups=groups, n_jobs=jobs, work=work, progress=show
-            )
+            return choose_in_parts(parts, width, scores, settings, **per_item)
         except ValueError as error:
             raise ValueError(f"{items.name}: {error}") from None
 
@@ -196,52 +167,71 @@ def format_to_write(out: Path, as_json: bool) -> str | None:
     """The format that the name of the file to write says, if it can be written; None for a device or a FIFO."""
     if out.exists() and not out.is_file():
         return None
-    if as_json and out.suffix.lower() != ".json":
-        raise ValueError(f"With --json, the name of --out must end in .json, found {out}.")
+    if as_json != (out.suffix.lower() == ".json"):
+        raise ValueError(f"{out}: one JSON object (--json) goes to a file that ends in .json, items go to any other.")
     if as_json:
         return "json"
-    if out.suffix.lower() == ".json":
-        raise ValueError(f"{out} is for one JSON object: give --json, or a name that ends in .jsonl for the items.")
     wanted = format_of(out, "For one JSON object in a file that ends in .json, give --json.")
     if wanted == "parquet":
         need_pyarrow(f"Writing {out}")
     return wanted
 
 
-def field(items: Items, given: str | None, usual: tuple[str, ...]) -> str | None:
+def field(items: Items, named: str | None, usual: tuple[str, ...]) -> str | None:
     """The field named, or the first of the usual names that the file has."""
-    return given if given is not None else next((name for name in usual if items.has(name)), None)
+    return named if named is not None else next((name for name in usual if name in items.fields), None)
 
 
-def read_scores(items: Items, given: str | None) -> FloatArray:
-    name = field(items, given, SCORES)
+def read_scores(items: Items, named: str | None) -> FloatArray:
+    name = field(items, named, SCORES)
     if name is None:
         say("No --score: all items count the same.")
-        return np.zeros(len(items.records))
+        return np.zeros(items.n)
     return items.numbers(name)
 
 
 def read_costs(items: Items, name: str) -> FloatArray:
     costs = items.numbers(name)
-    for x, place in zip(costs, items.places, strict=True):
-        if x <= 0:
-            raise ValueError(f"{place}: the field {name!r} must be positive, found {x:g}.")
+    if (bad := np.flatnonzero(costs <= 0)).size:
+        raise ValueError(f"{items.place(bad[0])}: the field {name!r} must be positive, found {costs[bad[0]]:g}.")
     return costs
 
 
-def read_vectors(items: Items, embedding: str | None, text: str | None) -> Any:
-    """Embeddings from the file or, where there are none, tf-idf rows of its texts."""
-    name = field(items, embedding, EMBEDDINGS) if text is None else None
-    if name is not None:
-        many = items.wide(name)
-        return items.matrix(many) if many else items.vectors(name)
+def read_vectors(items: Items, before: Items | None, embedding: str | None, text: str | None) -> dict[str, Any]:
+    """Embeddings from the file or else tf-idf rows of its texts; what was given, and which repeat it."""
+    if text is None and (name := field(items, embedding, EMBEDDINGS)) is not None:
+        rows = items.matrix(many) if (many := items.wide(name)) else items.vectors(name)
+        if before is None:
+            return {"embeddings": rows}
+        given = rows_like(before, name, rows.shape[1])
+        return {"embeddings": rows, "given": given, "exclude": repeated(rows, given)}
     name = field(items, text, TEXTS)
     if name is None:
         raise ValueError(
             f"{items.name} has neither embeddings nor texts under the usual names. Fields found: "
-            f"{', '.join(items.records[0])}. Name one by --embedding or --text."
+            f"{', '.join(items.fields)}. Name one by --embedding or --text."
         )
-    return tfidf(items.texts(name))
+    texts = items.texts(name)
+    if before is None:
+        return {"embeddings": tfidf(texts)}
+    known = before.texts(name)
+    rows, again = tfidf([*texts, *known]), set(known)
+    exclude = np.array([i for i, one in enumerate(texts) if one in again], np.int64)
+    return {"embeddings": rows[: items.n], "given": rows[items.n :], "exclude": exclude}
+
+
+def rows_like(before: Items, name: str, width: int) -> np.ndarray:
+    """The embeddings of items chosen before, which must be as wide as those to choose from."""
+    rows = before.matrix(many) if (many := before.wide(name)) else before.vectors(name)
+    if before.n and rows.shape[1] != width:
+        raise ValueError(f"{before.name}: {name!r} has {rows.shape[1]} numbers, and that of ITEMS {width}.")
+    return rows.reshape(before.n, width)
+
+
+def repeated(rows: np.ndarray, given: np.ndarray) -> IntArray:
+    """Which rows are among those given."""
+    known = {row.tobytes() for row in given.astype(rows.dtype)}
+    return np.array([i for i, row in enumerate(rows) if row.tobytes() in known], np.int64)
 
 
 def tfidf(texts: list[str]) -> Any:

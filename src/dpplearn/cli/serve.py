@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,24 +22,10 @@ from dpplearn.cli.options import ENCODER, JOBS, MODEL, Command, named_encoder
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @MODEL
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name it is reached by; may be repeated.")
-@click.option(
-    "--token",
-    envvar="DPPLEARN_TOKEN",
-    metavar="TEXT",
-    help="What clients must send as a bearer.  [env: DPPLEARN_TOKEN]",
-)
+@click.option("--token", envvar="DPPLEARN_TOKEN", metavar="TEXT", help="Clients must send it.  [env: DPPLEARN_TOKEN]")
 @ENCODER
 @JOBS
-def command(
-    host: str,
-    port: int,
-    model: Path | None,
-    encoder: str | None,
-    jobs: int,
-    names: tuple[str, ...],
-    token: str | None,
-    open_browser: bool,
-) -> None:
+def command(host: str, port: int, names: tuple[str, ...], token: str | None, open_browser: bool, **given: Any) -> None:
     """Serve the page and the JSON API until Ctrl-C.
 
     The server listens at 127.0.0.1, where only this machine reaches it, unless --host says otherwise. It then needs
@@ -57,8 +42,8 @@ def command(
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
         ) from None
 
-    given: dict[str, Any] = {"model": model, "encoder": named_encoder(encoder), "token": token}
-    given |= {"workers": min(check_jobs(jobs), MOST_WORKERS)}
+    given |= {"encoder": named_encoder(given["encoder"]), "token": token}
+    given["workers"] = min(check_jobs(given.pop("jobs")), MOST_WORKERS)
     with bind(host, port) as listener:
         url = address(listener, host)
         if not (is_loopback(host) or names or token):

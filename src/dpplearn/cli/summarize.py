@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpplearn.cli import check_out, print_json, say
-from dpplearn.cli.options import ENCODING, FILE, Command, named_encoder, summary_options
+from dpplearn.cli.options import ENCODING, FILE, Command, named_encoder, summary_options, unit_of
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -22,16 +22,7 @@ if TYPE_CHECKING:
 @click.option("--html", type=FILE, help="Also write a page with the sources marked.")
 @ENCODING
 def command(
-    files: tuple[str, ...],
-    budget: float | str | None,
-    unit: str | None,
-    model: Path | None,
-    encoder: str | None,
-    explain: bool,
-    as_json: bool,
-    html: Path | None,
-    encoding: str | None,
-    **options: Any,
+    files: tuple[str, ...], explain: bool, as_json: bool, html: Path | None, encoding: str | None, **options: Any
 ) -> None:
     """Print a summary of FILES, which together are one cluster of documents on one topic.
 
@@ -43,9 +34,8 @@ def command(
 
     check_out(html, "--html")
     cluster = read(files, encoding)
-    summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
-    unit = "words" if unit is None and budget is not None else unit
-    summary = summarizer.summarize(cluster, budget, unit, **options)
+    summarizer = Summarizer.load(options.pop("model"), encoder=named_encoder(options.pop("encoder")))
+    summary = summarizer.summarize(cluster, **options | {"unit": unit_of(**options)})
     if html is not None:
         from dpplearn._io.atomic import replace_file
         from dpplearn.summarize.explain.report import html_report

@@ -5,45 +5,24 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, say, work_beside
+from dpplearn.cli import check_out, options, say, work_beside
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import (
-    CORPUS,
-    DECODER,
-    DECODER_NAMES,
-    ENCODER,
-    FILE,
-    JOBS,
-    LANGUAGE,
-    SCHEDULER,
-    SKIP_BAD,
-    Command,
-    length_options,
-    named_encoder,
-)
+from dpplearn.cli.options import CORPUS, FILE, named_encoder
 
 
-@click.command(name="train", cls=Command)
+@click.command(name="train", cls=options.Command)
 @click.argument("corpus", type=CORPUS)
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
-@length_options
+@options.length_options
 @click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
-@SKIP_BAD
-@LANGUAGE
-@DECODER(default="consensus", show_default=True, help=f"{DECODER_NAMES}.")
-@ENCODER
-@JOBS
-@SCHEDULER
+@options.SKIP_BAD
+@options.LANGUAGE
+@options.DECODER(default="consensus", show_default=True, help=f"{options.DECODER_NAMES}.")
+@options.ENCODER
+@options.JOBS
+@options.SCHEDULER
 def command(
-    corpus: Path,
-    out: Path,
-    tune: bool,
-    skip_bad: bool,
-    language: str | None,
-    encoder: str | None,
-    jobs: int,
-    scheduler: str | None,
-    **settings: Any,
+    corpus: Path, out: Path, tune: bool, skip_bad: bool, jobs: int, scheduler: str | None, **settings: Any
 ) -> None:
     """Train a summarizer on CORPUS and write it to a model file.
 
@@ -56,8 +35,8 @@ def command(
     from dpplearn.summarize.summarizer import Summarizer
 
     check_out(out)
-    summarizer = Summarizer(language=language, encoder=named_encoder(encoder), **settings)
-    only = summarizer.settings.language if language else None
+    summarizer = Summarizer(**settings | {"encoder": named_encoder(settings["encoder"])})
+    only = summarizer.settings.language if settings["language"] else None
     clusters, work = open_corpus(corpus, skip_bad=skip_bad, language=only, usable=skip_bad), work_beside(out)
     with bars() as show, scheduler_client(scheduler) as where:
         summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=where, verbose=show, work=work, anew=True, out=out)

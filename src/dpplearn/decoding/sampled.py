@@ -321,8 +321,6 @@ class Sampler:
     ) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
         """Of sets that lie end to end, the m most probable that count, with log det; how many count, by size; and the
         cost nearest to the window of those that do not, though they have the right size."""
-        from dpplearn._determinant_loops import subset_logdets
-
         sized, sizes = (least <= sizes) & (sizes <= most), np.maximum(sizes, 0)  # -1 where one is not finished
         owner = np.repeat(np.arange(sizes.size), sizes)
         cost = np.bincount(owner, self.cost[indices], sizes.size)
@@ -341,7 +339,7 @@ class Sampler:
             some, left, step = left[:step], left[step:], 4 * step
             sets = [indices[ends[s] - sizes[s] : ends[s]] for s in some]
             indptr = np.append(0, np.cumsum(sizes[some], dtype=np.int64))
-            values = subset_logdets(*self.operand.entries(), indptr, np.concatenate(sets, dtype=np.int64))
+            values = self.operand.logdets(indptr, np.concatenate(sets, dtype=np.int64))
             values += self.fill * sizes[some]
             for a in np.argsort(-values, kind="stable"):
                 bar = min(found.values()) if len(found) >= m else -np.inf

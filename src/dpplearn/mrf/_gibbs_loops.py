@@ -7,7 +7,7 @@ flip costs one row of W.
 import numpy as np
 
 from dpplearn._numba import jit
-from dpplearn.sampling._random_loops import uniform
+from dpplearn.sampling._spectral_loops import uniform
 
 
 @jit(steps=lambda betas, Y: betas.size * Y.size * (10 + Y.shape[1] / 4))

@@ -24,7 +24,6 @@ class Chain(NamedTuple):
     inside: Array  # (n,) whether an item is in Y
     C: Array
     b: Array  # work space, as long as Y
-    z: Array
 
 
 class Tables(NamedTuple):

@@ -1,15 +1,12 @@
 """The add / delete / swap Markov chain: moves priced with the Cholesky factor of L_Y, kept up to date.
 
-With L_Y = C C^T, x = C^-1 L_Yi and z = C^-1 e_a:
-    adding i multiplies the determinant by    g = L_ii - |x|^2,
-    deleting the item at place a by           |z|^2,
-    swapping it for i by                      |z|^2 g + (z . x)^2.
-Triangular solves lose no digits to the condition of L_Y, as its inverse would.
+With L_Y = C C^T, x = C^-1 L_Yi and g = L_ii - |x|^2, adding i multiplies the determinant by g. Of the last item of Y,
+C's last pivot c says what it adds: deleting it divides by c^2, and swapping it for i is to add i to the others. So an
+item that may go is made the last one first.
 """
 
 import numpy as np
 
-from dpplearn._determinant_loops import dot
 from dpplearn._numba import jit
 from dpplearn._precision import NOTHING
 
@@ -24,8 +21,13 @@ def entries(chain, i, k):
             b[a] = row[Y[a]]
         return row[i]
     for a in range(k):
-        b[a] = dot(A[i], A[Y[a]])
-    return dot(A[i], A[i])
+        b[a] = 0.0
+        for c in range(A.shape[1]):
+            b[a] += A[i, c] * A[Y[a], c]
+    diagonal = 0.0
+    for c in range(A.shape[1]):
+        diagonal += A[i, c] * A[i, c]
+    return diagonal
 
 
 @jit
@@ -42,28 +44,6 @@ def gain_of_adding(C, k, b, diagonal):
 
 
 @jit
-def gain_of_deleting(C, k, a, z):
-    """z = C^-1 e_a (zero before place a); returns |z|^2 = (L_Y^-1)_aa = det(L_{Y - a}) / det(L_Y)."""
-    total = 0.0
-    for r in range(a, k):
-        x = 1.0 if r == a else 0.0
-        for c in range(a, r):
-            x -= C[r, c] * z[c]
-        z[r] = x / C[r, r]
-        total += z[r] * z[r]
-    return total
-
-
-@jit
-def gain_of_swapping(k, a, x, z, gain, deleting):
-    """det(L_{Y - a + i}) / det(L_Y), from what adding i and deleting the item at place a gave."""
-    cross = 0.0
-    for r in range(a, k):
-        cross += z[r] * x[r]
-    return deleting * gain + cross * cross
-
-
-@jit
 def insert(C, Y, k, i, x, gain):
     """Append item i to Y, and the row (x, sqrt(g)) to C."""
     for c in range(k):
@@ -74,19 +54,25 @@ def insert(C, Y, k, i, x, gain):
 
 
 @jit
-def remove(C, Y, k, a):
-    """Take the item at place a out of Y; rotations make C without its row triangular again."""
+def make_last(C, Y, k, a):
+    """Move the item at place a of Y behind all others; rotations make C triangular again; returns its squared pivot."""
+    i = Y[a]
     for r in range(a, k - 1):
         Y[r] = Y[r + 1]
-        for c in range(r + 2):
+    Y[k - 1] = i
+    for c in range(k):
+        x = C[a, c] if c <= a else 0.0
+        for r in range(a, k - 1):
             C[r, c] = C[r + 1, c]
+        C[k - 1, c] = x
     for r in range(a, k - 1):  # row r reaches one column too far
         norm = np.hypot(C[r, r], C[r, r + 1])
         cos, sin = C[r, r] / norm, C[r, r + 1] / norm
-        for s in range(r, k - 1):
+        for s in range(r, k):
             u, v = C[s, r], C[s, r + 1]
             C[s, r], C[s, r + 1] = cos * u + sin * v, cos * v - sin * u
-    return k - 1
+    C[k - 1, k - 1] = abs(C[k - 1, k - 1])
+    return C[k - 1, k - 1] ** 2
 
 
 def steps_of_chain(chain, u, k):
@@ -100,7 +86,7 @@ def run_chain(chain, u, k, fixed_size):
     A move toggles one item, or swaps one in Y for one outside, each proposed with equal chance from
     both sides, and is accepted with probability min(1, ratio of determinants).
     """
-    Y, inside, C, b, z = chain.Y, chain.inside, chain.C, chain.b, chain.z
+    Y, inside, C, b = chain.Y, chain.inside, chain.C, chain.b
     n = inside.size
     for t in range(u.shape[0]):
         i = min(np.int64(u[t, 1] * n), n - 1)
@@ -110,26 +96,22 @@ def run_chain(chain, u, k, fixed_size):
                 a = 0
                 while Y[a] != i:
                     a += 1
-                if u[t, 3] < gain_of_deleting(C, k, a, z):
-                    k = remove(C, Y, k, a)
+                if u[t, 3] * make_last(C, Y, k, a) < 1.0:
+                    k -= 1
                     inside[i] = False
             continue
         if not toggle and k == 0:
             continue
-        diagonal = entries(chain, i, k)
-        gain = gain_of_adding(C, k, b, diagonal)
-        if toggle:
-            if u[t, 3] < gain:
-                k = insert(C, Y, k, i, b, gain)
-                inside[i] = True
-            continue
-        a = min(np.int64(u[t, 2] * k), k - 1)
-        deleting = gain_of_deleting(C, k, a, z)
-        ratio = gain_of_swapping(k, a, b, z, gain, deleting)
-        if u[t, 3] < ratio and ratio > NOTHING * diagonal * deleting:
-            inside[Y[a]] = False
-            k = remove(C, Y, k, a)
-            gain = gain_of_adding(C, k, b, entries(chain, i, k))
-            k = insert(C, Y, k, i, b, max(gain, NOTHING * diagonal))
+        whole = 1.0  # without what the item that may go adds
+        if not toggle:
+            whole = make_last(C, Y, k, min(np.int64(u[t, 2] * k), k - 1))
+            k -= 1
+        gain = gain_of_adding(C, k, b, entries(chain, i, k))
+        if u[t, 3] * whole < gain:
+            if not toggle:
+                inside[Y[k]] = False
+            k = insert(C, Y, k, i, b, gain)
             inside[i] = True
+        elif not toggle:
+            k += 1
     return k

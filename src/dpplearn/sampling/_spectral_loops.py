@@ -10,7 +10,6 @@ import numpy as np
 
 from dpplearn._numba import jit
 from dpplearn._precision import AGAIN
-from dpplearn.sampling._random_loops import exponential, uniform
 
 Array = np.ndarray[Any, Any]
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
@@ -26,6 +25,42 @@ class Work(NamedTuple):
     E: Array  # orthonormal rows that span the items taken so far
     dots: Array  # (m,) products of a row with those of E
     waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
+
+
+@jit
+def next_word(state):
+    """The next 64 random bits of xoshiro256++ (Blackman and Vigna, 2021); `state` (4,) uint64 moves on."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    x = s0 + s3
+    word = ((x << np.uint64(23)) | (x >> np.uint64(41))) + s0
+    t = s1 << np.uint64(17)
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= t
+    state[0], state[1], state[2] = s0, s1, s2
+    state[3] = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
+    return word
+
+
+@jit
+def uniform(state):
+    """A float in [0, 1) with 53 random bits."""
+    return np.float64(next_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@jit
+def exponential(state):
+    """A standard exponential; 1 - u lies in (0, 1], so the logarithm is finite."""
+    return -np.log(1.0 - uniform(state))
+
+
+@jit(steps=lambda out: 10 * out.size)
+def fill(state, out):
+    """Uniform numbers into `out`."""
+    for a in range(out.size):
+        out[a] = uniform(state)
 
 
 @jit
@@ -192,18 +227,13 @@ def complement(chosen, k, left_out, n):
 
 @jit
 def sort(items, k):
-    """Sort the first k numbers by Shell's method, by insertion at shrinking gaps; numba's own compiles for a second."""
-    gap = 1
-    while 9 * gap < k:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for a in range(gap, k):
-            i, b = items[a], a
-            while b >= gap and items[b - gap] > i:
-                items[b] = items[b - gap]
-                b -= gap
-            items[b] = i
-        gap //= 3
+    """Sort the first k numbers by insertion: little beside drawing them, and numba's own compiles for a second."""
+    for a in range(1, k):
+        i, b = items[a], a
+        while b > 0 and items[b - 1] > i:
+            items[b] = items[b - 1]
+            b -= 1
+        items[b] = i
 
 
 @jit

@@ -36,7 +36,7 @@ class Moves:
             capacity = min(max(capacity, 2 * self.Y.size), self.n + 1)
             Y, C, k = np.empty(capacity, np.int64), np.empty((capacity, capacity)), self.k
             Y[:k], C[:k, :k] = self.Y[:k], self.C[:k, :k]
-            self.Y, self.C, self.b, self.z = Y, C, np.empty(capacity), np.empty(capacity)
+            self.Y, self.C, self.b = Y, C, np.empty(capacity)
 
     def row(self, i: int, items: IntArray) -> FloatArray:
         """L[i, items]."""
@@ -105,7 +105,7 @@ class Moves:
             count = min(steps, CHUNK if fixed_size or self.Y.size > self.n else self.Y.size - self.k - 1)
             u = rng.random((count, 4))
             entries = np.empty((1, self.n)) if callable(self.kernel) else self.kernel
-            chain = Chain(entries, self.gram, self.Y, self.inside, self.C, self.b, self.z)
+            chain = Chain(entries, self.gram, self.Y, self.inside, self.C, self.b)
             if not callable(self.kernel):
                 self.k = run_chain(chain, u, self.k, fixed_size)
             else:  # a Python function: one move at a time, with the row of its item

@@ -117,8 +117,7 @@ def sample_spectral(
 
 def sample_by_chain(tables: Tables, size: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Draw exact samples without alias tables, each by the chain rule on its own columns of V."""
-    from dpplearn.sampling._random_loops import fill
-    from dpplearn.sampling._spectral_loops import choose_k_vectors, choose_vectors
+    from dpplearn.sampling._spectral_loops import choose_k_vectors, choose_vectors, fill
 
     n, m = tables.V.shape
     J, draws = np.empty(m, np.int64), []

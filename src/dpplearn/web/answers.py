@@ -19,6 +19,7 @@ from dpplearn.summarize.model.choice import document_time
 from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
 from dpplearn.web.engine import Reading
+from dpplearn.web.problems import invalid
 
 
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
@@ -79,6 +80,8 @@ def summary_answer(summary: Summary, notes: Sequence[str] = ()) -> schema.Summar
 def why_answer(summary: Summary, sentence: int) -> schema.Chosen | schema.LeftOut:
     """Why a sentence of the cluster is in the summary, or why it is not."""
     number = numbers(summary)
+    if sentence > (last := int(number.max())):
+        raise invalid([(("sentence",), f"there is none of this number: they are 0 to {last}.")])
     order = np.flatnonzero(number[summary.order] == sentence)
     if order.size:
         return chosen(summary.explain().chosen[order[0]], number, int(order[0]) + 1)

@@ -23,12 +23,11 @@ from starlette.exceptions import HTTPException as StarletteError
 from dpplearn import __version__
 from dpplearn._run.blas import blas_threads
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
 from dpplearn.web.answers import WRITERS, shown, summary_answer, why_answer
-from dpplearn.web.engine import Engine, Read, Reading
+from dpplearn.web.engine import Engine, Read
 from dpplearn.web.guard import FORM, JSON, Guard, forget
-from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem, invalid, of_validation
+from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem, of_validation
 from dpplearn.web.service import Service
 from dpplearn.web.settings import Settings
 from dpplearn.web.uploads import File, Upload
@@ -135,7 +134,7 @@ def routes(service: Service) -> APIRouter:
         `Location` is the address of the cluster.
         """
         given = await job_of(request)
-        name, answer = await service.work(request, lambda deadline: service.keep(service.read(given, deadline)))
+        name, answer = await service.pool.run(request, lambda deadline: service.keep(service.read(given, deadline)))
         return Response(answer, 201, {"Location": f"{API}/clusters/{name}"}, JSON)
 
     @private.get("/clusters/{id}", response_model=schema.ClusterAnswer, summary="A cluster")
@@ -156,7 +155,7 @@ def routes(service: Service) -> APIRouter:
         options: Annotated[schema.Selection, Body()] = ALL_BY_DEFAULT,
     ) -> Response:
         """The best set of a cluster's sentences under a budget, given what is pinned and banned, with reasons."""
-        return await service.selected(request, id, options, lambda summary, _: as_answer(summary_answer(summary)))
+        return await service.selected(request, id, options, lambda summary: as_answer(summary_answer(summary)))
 
     @private.get(
         "/clusters/{id}/why/{sentence}",
@@ -170,13 +169,7 @@ def routes(service: Service) -> APIRouter:
         options: Annotated[schema.Query, Query()],
     ) -> Response:
         """Of any sentence; the answer of `select` tells of the chosen ones and the best of the others."""
-
-        def answer(summary: Summary, reading: Reading) -> Response:
-            if sentence >= reading.ready.n:
-                raise invalid([(("sentence",), f"there is none of this number: they are 0 to {reading.ready.n - 1}.")])
-            return as_answer(why_answer(summary, sentence))
-
-        return await service.selected(request, id, options, answer)
+        return await service.selected(request, id, options, lambda summary: as_answer(why_answer(summary, sentence)))
 
     @private.post(
         "/clusters/{id}/export",
@@ -186,9 +179,8 @@ def routes(service: Service) -> APIRouter:
     )
     async def export(id: str, request: Request, options: schema.Export) -> Response:  # noqa: A002  # as above
         """The same summary as a file: text, Markdown with its sources, a report in HTML, or JSON."""
-        kind = schema.FORMATS[options.format]
-        text = await service.selected(request, id, options, lambda summary, _: WRITERS[options.format](summary))
-        return Response(text, media_type=kind)
+        text = await service.selected(request, id, options, WRITERS[options.format])
+        return Response(text, media_type=schema.FORMATS[options.format])
 
     @private.post("/summarize", response_model=schema.SummaryAnswer, summary="Summarize documents")
     async def summarize(request: Request, options: schema.Whole) -> Response:
@@ -198,7 +190,7 @@ def routes(service: Service) -> APIRouter:
             reading = service.read(ReadDocuments(options), deadline)
             return as_answer(summary_answer(service.engine.find(reading, options), reading.read.notes))
 
-        return await service.work(request, task)
+        return await service.pool.run(request, task)
 
     @private.get("/models", response_model=schema.Models, summary="Models")
     async def models() -> Response:

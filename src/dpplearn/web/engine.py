@@ -47,6 +47,7 @@ class Reading:
     summarizer: Summarizer
     ready: Prepared
     defaults: schema.Defaults
+    answer: bytes = b""  # that described it
 
     @cached_property
     def forms(self) -> Prepared:
@@ -70,7 +71,12 @@ class Reading:
         whole and in sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
         more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
-        return (160 + 16 * self.ready.read.meaning) * (self.ready.n**2 + more**2) + 10_000 * more + self._own
+        return (
+            (160 + 16 * self.ready.read.meaning) * (self.ready.n**2 + more**2)
+            + 10_000 * more
+            + self._own
+            + len(self.answer)
+        )
 
 
 class Engine:

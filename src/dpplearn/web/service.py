@@ -7,8 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
 from threading import RLock, Thread
 from typing import TypeVar
 
@@ -30,28 +29,16 @@ T = TypeVar("T")
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """A cluster in memory and the answer that described it."""
-
-    reading: Reading
-    answer: bytes
-
-    @property
-    def nbytes(self) -> int:
-        return self.reading.nbytes + len(self.answer)
-
-
 class Clusters:
     """Clusters in memory, within the limits of the settings; those used longest ago make room and expire."""
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         self.settings, self.clock, self.evicted, self.expired = settings, clock, 0, 0
-        self._held: OrderedDict[str, tuple[Kept, float]] = OrderedDict()  # with the time of the last use, and by that
+        self._held: OrderedDict[str, tuple[Reading, float]] = OrderedDict()  # with the time of its last use, by that
         self._lock = RLock()
 
     @contextmanager
-    def current(self) -> Iterator[OrderedDict[str, tuple[Kept, float]]]:
+    def current(self) -> Iterator[OrderedDict[str, tuple[Reading, float]]]:
         """What is held and was used lately, for one thread at a time."""
         with self._lock:
             oldest = self.clock() - self.settings.cluster_seconds
@@ -70,7 +57,7 @@ class Clusters:
         with self.current() as held:
             return len(held)
 
-    def put(self, name: str, kept: Kept) -> None:
+    def put(self, name: str, kept: Reading) -> None:
         """Keep a cluster; others make room for it."""
         with self.current() as held:
             held[name] = kept, self.clock()
@@ -88,7 +75,7 @@ class Clusters:
                 total -= size
                 self.evicted += 1
 
-    def get(self, name: str) -> Kept | None:
+    def get(self, name: str) -> Reading | None:
         """The cluster, used just now; None if it is gone."""
         with self.current() as held:
             if name not in held:
@@ -153,16 +140,6 @@ class Service(Collector):
             self._warming.join()
         self.readers.boxes.close()
 
-    async def work(self, request: Request, task: Callable[[Deadline], T]) -> T:
-        """Do the task in the pool, within the time limit, as long as the client is there."""
-        deadline: Deadline = request.scope["dpplearn.deadline"]
-
-        async def gone() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-
-        return await self.pool.run(partial(task, deadline), deadline, gone)
-
     def read(self, job: Callable[[Engine], Read], deadline: Deadline) -> Reading:
         """What a client sent, read in a process that ends at the deadline; what follows is bounded by its sentences."""
         return self.engine.prepare(self.readers.run(job, deadline))
@@ -172,10 +149,10 @@ class Service(Collector):
         name = secrets.token_urlsafe(18)  # not to be guessed: who knows it may use the cluster
         answer = cluster_answer(name, reading, self.settings.cluster_seconds).model_dump_json().encode()
         self._until.check()
-        self.clusters.put(name, Kept(reading, answer))
+        self.clusters.put(name, replace(reading, answer=answer))
         return name, answer
 
-    def held(self, name: str) -> Kept:
+    def held(self, name: str) -> Reading:
         """A cluster that is still there."""
         kept = self.clusters.get(name)
         if kept is None:
@@ -183,16 +160,16 @@ class Service(Collector):
         return kept
 
     async def selected(
-        self, request: Request, name: str, options: schema.Selection, answer: Callable[[Summary, Reading], T]
+        self, request: Request, name: str, options: schema.Selection, answer: Callable[[Summary], T]
     ) -> T:
         """What `answer` makes of a summary of a cluster."""
         self.held(name)
 
         def task(_: Deadline) -> T:
-            reading = self.held(name).reading  # now, so that what waits keeps no cluster that made room
-            made = answer(self.engine.find(reading, options), reading)
+            reading = self.held(name)  # now, so that what waits keeps no cluster that made room
+            made = answer(self.engine.find(reading, options))
             if options.compress:  # its shorter forms stay in memory
                 self.clusters.make_room()
             return made
 
-        return await self.work(request, task)
+        return await self.pool.run(request, task)

@@ -6,12 +6,12 @@ import asyncio
 import logging
 import pickle  # between the server and its own processes
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 
 from dpplearn._run.blas import one_thread
 from dpplearn._run.sandbox import Sandboxes, SandboxLostError
@@ -73,16 +73,18 @@ class Pool:
             what = f"{self.workers} requests are worked on and as many wait as may"
             raise limited("busy", "queue", self.queue, what, "Try again in a second.")
 
-    async def run(self, work: Callable[[], T], deadline: Deadline, gone: Callable[[], Awaitable[None]]) -> T:
-        """The result of the work, done in a thread, or a problem if there is no room or no time.
-
-        `gone()` returns when the client has left, who is then told nothing.
-        """
+    async def run(self, request: Request, task: Callable[[Deadline], T]) -> T:
+        """The result of the task, done in a thread as long as the client is there, or a problem: no room, no time."""
+        deadline: Deadline = request.scope["dpplearn.deadline"]
 
         def done_in_time() -> T:
             deadline.check()
             with stops_when(deadline.check):  # decoders and samplers call it, too
-                return work()
+                return task(deadline)
+
+        async def gone() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
 
         self.check_room()
         waiter = asyncio.wrap_future(future := self._threads.submit(done_in_time))

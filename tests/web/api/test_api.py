@@ -1,7 +1,5 @@
 """The contract of the API: what it answers to requests that are right."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
@@ -86,38 +84,6 @@ def test_select_is_what_the_summarizer_says(select, decoder, options):
         assert one["contributions"] == pytest.approx(why.contributions)
         assert not one["pinned"]
     assert np.allclose(found["marginals"], summary.dpp.marginals)
-
-
-def test_the_redundant_are_covered_good_and_as_explained(select, example):
-    found = select(decoder="greedy", budget=200).json()
-    chosen = {one["sentence"] for one in found["selected"]}
-    median = np.median([sentence["quality"] for sentence in example["sentences"]])
-    summary = Summarizer.load().summarize(Cluster.example(), 200, "words", decoder="greedy")
-    explanation = summary.explain()
-    explained = {x.number: x for x in explanation.best_left_out(None)}
-    assert found["redundant"]
-    assert [one["sentence"] for one in found["redundant"]] == [x.number for x in explanation.redundant]
-    for one in found["redundant"]:
-        why = explained[one["sentence"]]
-        assert one["sentence"] not in chosen
-        assert one["similar_to"] in chosen
-        assert one["code"] in ("redundant", "same-words")
-        assert one["quality"] >= median
-        for name in ("redundancy", "similarity", "quality", "marginal"):
-            assert np.isclose(one[name], getattr(why, name))
-        assert (one["code"], one["reason"]) == (why.code, why.reason)
-        assert summary.read.sentences[one["similar_to"]] == why.similar_to
-
-
-def test_how_alike_the_chosen_are(select):
-    C = Summarizer.load().features_.read(Cluster.example()).C
-    found = [select(budget=200, diversity=diversity, decoder="greedy").json() for diversity in (0.0, 0.5, 1.0)]
-    for answer in found:
-        cosines = [C[a["sentence"], b["sentence"]] for a, b in combinations(answer["selected"], 2)]
-        alike = {name: answer["similarity"][name] for name in ("mean", "max")}
-        assert alike == pytest.approx({"mean": np.mean(cosines), "max": max(cosines)})
-    assert found[0]["similarity"]["mean"] > found[1]["similarity"]["mean"] > found[2]["similarity"]["mean"]
-    assert select(budget=1, unit="sentences").json()["similarity"] is None
 
 
 @pytest.mark.parametrize("decoder", list(schema.DECODERS))
@@ -214,22 +180,6 @@ def test_models_health_and_an_empty_selection(client, example):
     assert model["trained_on"]["clusters"] > 0
     assert client.get("/api/v1/health").json()["status"] == "ok"
     assert client.post(f"/api/v1/clusters/{example['id']}/select").status_code == 200  # all options have defaults
-
-
-def test_a_text_in_another_language_is_noted(serving, client, tmp_path, recwarn):
-    """By a model for English; the one that comes with the package takes a text for what it is in."""
-    Summarizer(budget=60, unit="words").fit([Cluster.example()]).save(tmp_path / "mine.json")
-    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
-    documents = [{"text": sentence * 3}, {"text": "..."}]
-    [note] = client.post("/api/v1/clusters", json={"documents": documents}).json()["notes"]
-    with serving(Settings(model=tmp_path / "mine.json")) as english:
-        notes = english.post("/api/v1/clusters", json={"documents": documents}).json()["notes"]
-        whole = english.post("/api/v1/summarize", json={"documents": documents}).json()
-    assert notes[1:] == [note]
-    assert notes[0].startswith("The cluster seems to be in German, but the model is for English")
-    assert "dpplearn serve --model" in notes[0]
-    assert (whole["notes"], whole["note"]) == (notes, "")
-    assert not recwarn.list  # said to the one who asked, not on the server's stderr
 
 
 def test_another_model_is_the_default_and_brings_its_length(serving, tmp_path):

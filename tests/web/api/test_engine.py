@@ -10,7 +10,6 @@ import pytest
 from brute import pmf
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.text.sentences import find_pieces
 from dpplearn.web import Settings, schema
 from dpplearn.web.answers import similarity_map, summary_answer
 from dpplearn.web.engine import Engine, check_pins
@@ -30,24 +29,6 @@ def summarizer():
 @pytest.fixture(scope="module")
 def ready(summarizer):
     return summarizer.prepare(Cluster.from_texts(TEXTS))
-
-
-@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sampled"])
-def test_a_prepared_cluster_gives_the_same_summaries_in_any_order(summarizer, decoder):
-    cluster = Cluster.example()
-    ready = summarizer.prepare(cluster)
-    asked = [
-        (80, "words", 0.5, [], []),
-        (80, "words", 0.8, [3], [0]),
-        (300, "bytes", 0.2, [3], [0, 5]),
-        (4, "sentences", 1.0, [], [9]),
-    ]
-    for budget, unit, diversity, include, exclude in [*asked, *reversed(asked)]:
-        options = {"decoder": decoder, "diversity": diversity, "include": include, "exclude": exclude}
-        again = summarizer.summarize(ready, budget, unit, n_samples=2000, **options)
-        fresh = summarizer.summarize(cluster, budget, unit, n_samples=2000, **options)
-        assert again.text == fresh.text
-        assert again.to_dict() == fresh.to_dict()
 
 
 def test_marginals_given_pins_and_bans_by_enumeration(ready):
@@ -75,38 +56,6 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
         before = len(conditioned)
         summary_answer(engine.find(reading, options.model_copy(update={"diversity": diversity}), samples=200))
         assert len(conditioned) - before == more
-
-
-def test_documents_are_split_into_sentences_once(monkeypatch):
-    engine, split = Engine(Settings(max_sentences=3)), []
-    candidates = Cluster.candidates
-    monkeypatch.setattr(
-        Cluster,
-        "candidates",
-        lambda cluster, *given, **options: split.append(1) or candidates(cluster, *given, **options),
-    )
-    assert len(engine.featurize([Document("1", "Rain fell. Snow fell. Wind rose.")], None).featurized.sentences) == 3
-    assert split == [1]
-    pieces, found = find_pieces, []
-    monkeypatch.setattr(
-        "dpplearn.summarize.corpora.candidates.find_pieces", lambda *given: map(keep(found), pieces(*given))
-    )
-    with pytest.raises(Problem) as caught:
-        engine.featurize([Document("1", "Rain fell. " * 12_000)], None)  # past the limit of a Cluster, too
-    assert "more than 3 sentences; the limit max_sentences is 3" in caught.value.detail
-    assert len(found) < 1_000  # of 12,000: the others are never looked for
-
-
-def keep(found):
-    """A function that returns what it is given, and keeps it."""
-    return lambda one: found.append(one) or one
-
-
-def test_a_twin_of_a_pinned_sentence_has_marginal_zero(ready):
-    texts = ready.read.texts
-    first, second = (i for i, text in enumerate(texts) if text == "It sank ten boats.")
-    marginals = ready.marginals(np.array([first]), np.array([], np.int64))
-    assert marginals[second] == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize(

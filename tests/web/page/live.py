@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -96,8 +97,8 @@ class Live:
         from dpplearn.web.work import Deadline
 
         pool, release = self.app.state.service.pool, threading.Event()
-        stays = asyncio.Event().wait  # the client never leaves
-        taken = [self.in_loop(lambda: pool.run(release.wait, Deadline(60.0), stays)) for _ in range(pool.workers)]
+        request: Any = SimpleNamespace(scope={"dpplearn.deadline": Deadline(60.0)}, receive=asyncio.Event().wait)
+        taken = [self.in_loop(lambda: pool.run(request, lambda _: release.wait())) for _ in range(pool.workers)]
         try:
             yield
         finally:

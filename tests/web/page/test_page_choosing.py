@@ -45,28 +45,6 @@ def test_both_sliders_ask_for_a_selection_and_for_nothing_else(example: Seen) ->
     assert asks == {f"{example.cluster()}/select"}
 
 
-def test_a_share_of_the_words(example: Seen) -> None:
-    example.find("#unit").select_option("% of words")
-    example.settle()
-    share = int(example.find("#budget").input_value())
-    assert 5 <= share <= 8  # what suits the example, as a share
-    assert example.bodies[-1]["budget"] == f"{share}%"
-    example.find("#budget").fill("20")
-    example.settle()
-    assert example.bodies[-1] == {
-        "budget": "20%", "unit": "words", "diversity": 0.5, "decoder": "consensus", "include": [], "exclude": []
-    }  # fmt: skip
-    expect(example.find("#measure")).to_contain_text("of 252 words")  # of 1,262
-    asked = len(example.bodies)
-    example.find("#budget").fill("101")
-    expect(example.find("#budget-problem")).to_have_text("A whole number from 1 to 100.")
-    assert len(example.bodies) == asked
-    example.find("#unit").select_option("words")
-    example.settle()
-    assert example.bodies[-1]["unit"] == "words"
-    assert 240 <= example.bodies[-1]["budget"] <= 265
-
-
 def test_numbers_units_and_decoders(example: Seen) -> None:
     example.find("#budget").fill("3")
     example.find("#unit").select_option("sentences")
@@ -163,19 +141,6 @@ def test_a_banned_sentence_is_out_and_clearing_brings_it_back(example: Seen) -> 
     example.settle()
     assert example.summary() == before
     expect(example.find("#rules li")).to_have_count(0)
-
-
-def test_pins_that_do_not_fit_are_refused_where_they_were_made(example: Seen) -> None:
-    example.expected = {422}
-    example.find("#summary [data-rule=pin]").nth(1).click()
-    example.settle()
-    shown = example.summary()
-    example.find("#budget").fill("10")
-    expect(example.find("#select-problem")).to_contain_text("No summary satisfies this")
-    assert example.summary() == shown  # the last answer stays
-    example.find("#clear").click()
-    example.settle()
-    expect(example.find("#select-problem")).to_be_hidden()
 
 
 def test_what_was_dropped_of_a_sentence_is_struck_through(example: Seen) -> None:

@@ -44,14 +44,6 @@ def test_copy_and_downloads_hold_the_summary(example: Seen) -> None:
     assert len(data["documents"]) == 8
 
 
-def test_a_forgotten_cluster_is_exported_all_the_same(example: Seen) -> None:
-    example.expected = {404}
-    assert example.page.request.delete(example.live.url + example.cluster()).status == 204
-    with example.page.expect_download() as waiting:
-        example.find("[data-download=text]").click()
-    assert waiting.value.path().read_text(encoding="utf-8").split("\n")[:-1] == example.summary()
-
-
 def test_the_settings_are_in_the_address_and_the_documents_are_not(
     example: Seen, look: Callable[..., Seen], live: Live
 ) -> None:

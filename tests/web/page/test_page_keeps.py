@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-import pytest
 from live import Seen
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 SELECT = re.compile("/select$")
 LEAVING = """() => {
@@ -77,22 +75,6 @@ def test_choices_are_taken_back(example: Seen) -> None:
     example.page.keyboard.press("Control+z")  # one more than there is
     example.settle()
     assert example.summary() == before
-
-
-@pytest.mark.flaky(reruns=2)
-def test_a_question_asked_during_a_refused_one_is_asked_at_once(example: Seen) -> None:
-    example.expected = {422}
-    refused = {"title": "No", "status": 422, "detail": "Give it more room."}
-    held: list[Route] = []
-    example.page.route(SELECT, lambda route: held.append(route) if not held else route.continue_())
-    example.find("#budget-range").fill("60")
-    expect(example.find("#work")).to_have_attribute("aria-busy", "true")
-    example.find("#budget-range").fill("140")
-    expect(example.find("#budget")).to_have_value("140")  # the newer question waits for its turn
-    held[0].fulfill(status=422, content_type="application/problem+json", body=json.dumps(refused))
-    expect(example.find("#work")).to_have_attribute("data-settled", "true", timeout=4_000)  # it was 5 s
-    assert example.find("#measure").inner_text().endswith("of 140 words")
-    expect(example.find("#select-problem")).to_be_hidden()
 
 
 def test_a_folder_is_read_and_a_file_that_went_away_is_named(seen: Seen, tmp_path: Path) -> None:

@@ -54,31 +54,6 @@ def test_an_override_is_visible_and_stays_in_its_sentence(seen: Seen) -> None:
     assert RLO not in seen.find(".top").inner_text()
 
 
-def test_an_embedding_left_open_does_not_turn_the_page_around(seen: Seen) -> None:
-    """U+202B is honest in Hebrew or Arabic text; where its end is missing, isolation ends it with the sentence."""
-    seen.summarize("The sign said \u202bopen house to all. Next door was a shop with bread.")
-    second = seen.find(".s").nth(1).locator(".t")
-    script = """(one) => {
-      const range = document.createRange(), node = one.firstChild, at = (i) => {
-        range.setStart(node, i); range.setEnd(node, i + 1); return range.getBoundingClientRect().left; };
-      return at(0) < at(3);
-    }"""
-    assert second.evaluate(script)  # left to right
-
-
-def test_offsets_count_code_points(seen: Seen) -> None:
-    text = (
-        "😀😀 The 𝒮un shone on the harbour 🛥️ all day. 👩‍👩‍👧 Families came down to the water. "
-        "𠜎 Boats went out at noon, and came back at six."
-    )
-    seen.summarize(text)
-    sentences = seen.page.request.get(seen.live.url + seen.cluster()).json()["sentences"]
-    assert len(sentences) == 3
-    shown = seen.find(".s .t").evaluate_all("(all) => all.map((one) => one.textContent)")
-    assert [" ".join(one.split()) for one in shown] == [one["text"] for one in sentences]
-    assert shown == [text[one["start"] : one["end"]] for one in sentences]  # Python counts code points, too
-
-
 def test_right_to_left_documents_run_from_right_to_left(seen: Seen) -> None:
     hebrew = "\u05d4\u05d2\u05e9\u05dd \u05d9\u05e8\u05d3 \u05db\u05dc \u05d4\u05d9\u05d5\u05dd. " \
         "\u05d4\u05e0\u05d4\u05e8 \u05e2\u05dc\u05d4 \u05d1\u05dc\u05d9\u05dc\u05d4."  # fmt: skip
