@@ -25,7 +25,8 @@ def command(model: Path | None) -> None:
 
     MODEL is a file that Summarizer, ConditionalDPP or KernelDPP saved.
     """
-    kind = "dpplearn.Summarizer" if model is None else str(read_object(model, (*KINDS, "dpplearn.Summarizer"))["format"])
+    ours = "dpplearn.Summarizer"
+    kind = ours if model is None else str(read_object(model, (*KINDS, ours))["format"])
     found = resolve_name(KINDS[kind]).load(model).summary() if kind in KINDS else summarizer(model)
     click.echo(visible(str(found)))
 
