@@ -7,12 +7,14 @@ from click.testing import CliRunner
 
 from dpplearn.cli import main
 from dpplearn.rouge import score_corpus
-from dpplearn.summarize import Cluster, Summarizer, read_clusters
+from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters
+from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments import systems as systems_module
-from dpplearn.summarize.experiments.evaluation import Scoring
+from dpplearn.summarize.experiments.evaluation import Scoring, fingerprint_of
 from dpplearn.summarize.experiments.held_out import shared_documents
 from dpplearn.summarize.experiments.paper_tables import human_scores
 from dpplearn.summarize.experiments.systems import SYSTEMS
+from dpplearn.summarize.explain.summary import Summary
 
 FAST = "begin,random,lexrank,submod,dpp-greedy,dpp-consensus,oracle"
 
@@ -253,6 +255,22 @@ def test_skip_bad_leaves_out_clusters_that_cannot_be_used(files, tmp_path):
     assert "none is left" in result.stderr
 
 
+def test_sampled_summaries_near_the_limit(files):
+    """As in the paper: from 5 bytes under to 15 over, then trimmed by the scorer; `summarize` stays within."""
+    folder, _, _ = files
+    model = Summarizer.load(folder / "m.json")
+    cluster = Cluster.example()
+    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, n_samples=2_000))
+    assert 660 <= over.length <= 680
+    assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=2_000).length <= 665
+
+
+def test_any_field_of_a_document_makes_another_cluster():
+    given = ({}, {"title": "T"}, {"date": "2004"}, {"role": "news"})
+    found = [fingerprint_of([Cluster([Document("a", "It rained.", **one)], ["Rain."])]) for one in given]
+    assert len({*found}) == len(given)
+
+
 def test_odd_options(files):
     folder, train, test = files
     early = run("train", train, "--out", folder / "no.json", "--budget", "nan")
@@ -269,3 +287,14 @@ def test_odd_options(files):
     assert "same file" in same.stderr
     assert run("experiment", "--train", train).exit_code == 2
     assert run("experiment", "--train", train, "--test", test, "--leave-one-out").exit_code == 2
+
+
+def test_the_regression_is_trained_where_it_is_asked_for(files, monkeypatch):
+    _, train, test = files
+    trained, real = [], baselines.fit_logistic
+    monkeypatch.setattr(baselines, "fit_logistic", lambda *a, **k: trained.append(len(a[0])) or real(*a, **k))
+    experiment = ["experiment", "--train", train, "--test", test, "--budget", 300, "--jobs", 1, "--systems"]
+    assert run(*experiment, "begin,dpp-greedy").exit_code == 0
+    assert trained == []
+    assert "LR+MMR" in run(*experiment, "lr-mmr,lr-dpp,begin").stdout
+    assert trained == [3]
