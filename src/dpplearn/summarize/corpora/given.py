@@ -36,8 +36,8 @@ def as_cluster(given: Given, *, encoding: str | None = None, language: str | Non
     ----------
     given : Cluster, str, path, bytes, Document, or an iterable of these
         A string is a path where a file or folder of that name exists, and a text otherwise. One line that reads like
-        a path (it ends like a document's name or with /, or begins with / or ./) where there is no such file is an error, and
-        so is an address on the web: nothing is downloaded. Bytes are the content of a file.
+        a path (it ends like a document's name or with /, or begins with / or ./) where there is no such file is an
+        error, and so is an address on the web: nothing is downloaded. Bytes are the content of a file.
     encoding, language : str, optional
         Of files and bytes; of the texts.
 

@@ -28,7 +28,8 @@ _GLUED = re.compile(r"[^\n]{4,50}?(?:19|20)[0-9]{2}(?=[^\W\d_a-z][^\W\d_])")
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
 _LABEL = re.compile(  # what may stand before a date on its line
     r"(?:(?:first |originally |last |page )?(?:published|posted|released|issued|written|created|dated?|updated|modified"
-    r"|printed|datum|stand|veröffentlicht|publié|publicado|pubblicato|fecha|data)(?: (?:on|at|am|le|el|il|em))?\s*(?::\s*|\s)"
+    r"|printed|datum|stand|veröffentlicht|publié|publicado|pubblicato|fecha|data)"
+    r"(?: (?:on|at|am|le|el|il|em))?\s*(?::\s*|\s)"
     r"|by [^\d:.!?,|]{2,60}[,|·–—-]\s*)",
     re.IGNORECASE,
 )
