@@ -125,7 +125,7 @@ def read_parquet(name: str) -> ParquetItems:
 def read_npz(name: str) -> ArrayItems:
     """Arrays with one row per item; each array is a field."""
     try:
-        with np.load(name, allow_pickle=False) as file:
+        with open(name, "rb") as opened, np.load(opened, allow_pickle=False) as file:  # it leaves a broken one open
             names = file.files
             arrays = {key: file[key] for key in names}
     except (AttributeError, TypeError):  # an array is no context
