@@ -122,7 +122,7 @@ def test_copies_keep_the_reasons_and_not_the_embeddings(rng):
         ({"embeddings": [[1, 0], [np.nan, 0], [0, np.inf], [0, 1]]}, r"embeddings must be finite.* rows 1, 2 are not"),
         ({"embeddings": [1.0, 2.0, 3.0, 4.0]}, r"embeddings must have one row for each item, found shape \(4,\)"),
         ({"embeddings": np.empty((4, 0))}, r"at least one row \(item\) and one column"),
-        ({"embeddings": [[1, 0], [1, 0], [1], [1, 0]]}, r"row 2 has 1 numbers and row 0 2"),
+        ({"embeddings": [[1, 0], [1, 0], [1], [1, 0]]}, r"embeddings must be numbers in rows of equal length"),
         ({"diversity": 1.5}, r"diversity must be a number from 0"),
         ({"k": -1}, r"k must be at least 0"),
         ({"budget": -1}, r"budget must be a number that is not negative"),

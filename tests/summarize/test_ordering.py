@@ -9,9 +9,9 @@ from dpplearn import DPP
 from dpplearn.decoding.candidates import read_model
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.report import html_report
-from dpplearn.summarize.model.choice import by_time, document_time, in_order
+from dpplearn.summarize.model.choice import by_time, document_times, in_order
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.text.dates import heading_date, parse_date
+from dpplearn.summarize.text.dates import head_date, parse_date
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_dates(text, found):
 
 
 def test_when_a_document_was_written():
-    assert document_time(Document("APW19981016.0240", "Rain.", date="October 17, 1998")) == datetime(1998, 10, 17)
-    assert document_time(Document("APW19981016.0240", "Rain.")) == datetime(1998, 10, 16)
-    assert document_time(Document("XIN_ENG_20041030.0010", "Rain.")) == datetime(2004, 10, 30)
-    assert document_time(Document("AP890321-0012", "Rain.", date="undated")) == datetime(1989, 3, 21)
-    assert document_time(Document("1", "Saturday, October 30, 2004\n\nIt rained.")) == datetime(2004, 10, 30)
-    assert document_time(Document("1", "On October 30, 2004 ten boats sank in the harbour of Brenn.")) is None
-    assert heading_date("") is None
+    assert document_times([Document("APW19981016.0240", "Rain.", date="October 17, 1998")]) == [datetime(1998, 10, 17)]
+    assert document_times([Document("APW19981016.0240", "Rain.")]) == [datetime(1998, 10, 16)]
+    assert document_times([Document("XIN_ENG_20041030.0010", "Rain.")]) == [datetime(2004, 10, 30)]
+    assert document_times([Document("AP890321-0012", "Rain.", date="undated")]) == [datetime(1989, 3, 21)]
+    assert document_times([Document("1", "Saturday, October 30, 2004\n\nIt rained.")]) == [datetime(2004, 10, 30)]
+    assert document_times([Document("1", "On October 30, 2004 ten boats sank in the harbour of Brenn.")]) == [None]
+    assert head_date([""]) is None
 
 
 def test_documents_without_a_date_keep_their_place():

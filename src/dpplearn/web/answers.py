@@ -15,7 +15,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.explain.explanation import Chosen, LeftOut, contributions, missed_first, place
 from dpplearn.summarize.explain.reasons import set_aside
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.choice import document_time
+from dpplearn.summarize.model.choice import document_times
 from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
 from dpplearn.web.engine import Reading
@@ -43,7 +43,7 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> schema.Clu
         )
         for i, sentence in enumerate(ready.read.sentences)
     ]
-    times, pieces = map(document_time, documents), set_aside(ready.read)
+    times, pieces = document_times(documents), set_aside(ready.read)
     return schema.ClusterAnswer(
         id=name,
         model=reading.read.model,

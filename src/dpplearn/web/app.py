@@ -84,8 +84,8 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     app.add_middleware(Guard, service=service)
     app.add_exception_handler(StarletteError, on_http)
     app.add_exception_handler(RequestValidationError, on_http)
-    app.include_router(routes(service))
-    app.include_router(page())
+    for router in (*routes(service), page()):
+        app.include_router(router)
     packages: list[str | tuple[str, str]] = [("dpplearn.web", "static"), ("fastapi_swagger", "resources")]
     app.mount("/static", StaticFiles(packages=packages))
     return app
@@ -108,11 +108,12 @@ def problems(status: int) -> dict[str, Any]:
     return {"model": schema.ProblemDocument, "description": kinds, "content": {MEDIA_TYPE: ref}}
 
 
-def routes(service: Service) -> APIRouter:
-    """The routes under /api/v1."""
+def routes(service: Service) -> tuple[APIRouter, APIRouter]:
+    """The routes under /api/v1: those that need the token, if there is one, and those for all."""
     bearer = [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))]  # which the guard checks
-    router = APIRouter(prefix=API, responses={"4XX": problems(4), "5XX": problems(5)})
-    private = APIRouter(dependencies=bearer if service.settings.token else [])
+    answers: dict[int | str, dict[str, Any]] = {"4XX": problems(4), "5XX": problems(5)}
+    router = APIRouter(prefix=API, responses=answers)
+    private = APIRouter(prefix=API, responses=answers, dependencies=bearer if service.settings.token else [])
     title = "The Halvern Dam accident, eight articles on an invented event"
     example = schema.Example(title=title, documents=shown(Cluster.example().documents))
 
@@ -209,8 +210,7 @@ def routes(service: Service) -> APIRouter:
         """Counts and times of requests, the queue, and the clusters kept, for Prometheus; nothing of their texts."""
         return Response(generate_latest(service.registry), media_type=CONTENT_TYPE_LATEST)
 
-    router.include_router(private)
-    return router
+    return private, router
 
 
 def as_answer(record: BaseModel) -> Response:

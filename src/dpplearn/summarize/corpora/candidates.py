@@ -14,6 +14,7 @@ from dpplearn.summarize.corpora.document import Document, Sentence, TooManySente
 from dpplearn.summarize.corpora.repeats import find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block
 from dpplearn.summarize.text.characters import STOPS, has_word, one_line
+from dpplearn.summarize.text.dates import dated_opening
 from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.newswire import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
@@ -169,7 +170,9 @@ def _pieces(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
         start = piece.start
         if not dated and piece.kind in RUNNING:
             dated = True
-            start += dateline_end(text[start : piece.end])
+            opening = text[start : piece.end]
+            glued = dated_opening(opening)
+            start += glued[1] if glued else dateline_end(opening)
             piece = piece._replace(start=start)
         if text[start : start + 1].isalnum() or has_word(text, start, piece.end):
             yield piece

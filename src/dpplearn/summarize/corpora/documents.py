@@ -27,8 +27,9 @@ from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source, say_of_file
 from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.dates import date_line, is_later, source_date
 from dpplearn.summarize.text.lines import is_date, is_title
-from dpplearn.summarize.text.markdown import is_markdown, read_markdown
+from dpplearn.summarize.text.markdown import front_matter, is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
 
@@ -57,7 +58,7 @@ def parse_sgml_file(file: DocumentFile) -> list[Document]:
 def parse_text_file(file: DocumentFile) -> list[Document]:
     """A text, which may be Markdown."""
     text = file.text()
-    return [block_document(file.name, *read_markdown(text)) if is_markdown(text) else plain_document(file.name, text)]
+    return [markdown_document(file.name, text) if is_markdown(text) else plain_document(file.name, text)]
 
 
 def parse_html_file(file: DocumentFile) -> list[Document]:
@@ -65,7 +66,7 @@ def parse_html_file(file: DocumentFile) -> list[Document]:
     declared = _CHARSET.search(file.data[:2048])
     if declared and file.encoding is None:
         file = replace(file, encoding=check_charset(declared[1].decode("ascii"), file.place))
-    return [block_document(file.name, *read_html(file.text()))]
+    return [html_document(file.name, file.text())]
 
 
 def parse_misnamed_file(file: DocumentFile) -> list[Document]:
@@ -96,7 +97,7 @@ TEXT = FileKind("text", (".txt", ".text"), parse_text_file)
 MISNAMED = FileKind("misnamed", (), parse_misnamed_file)
 KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
     TEXT,
-    FileKind("Markdown", (".md", ".markdown"), lambda file: [block_document(file.name, *read_markdown(file.text()))]),
+    FileKind("Markdown", (".md", ".markdown"), lambda file: [markdown_document(file.name, file.text())]),
     HTML,
     FileKind(
         "subtitles", (".srt", ".vtt"), lambda file: [block_document(file.name, read_subtitles(file.text()))], SUBTITLES
@@ -183,9 +184,19 @@ def parse_document(
     return kind_of(file).parse(file)
 
 
-def block_document(name: str, made: BlockText, title: str | None = None) -> Document:
+def block_document(name: str, made: BlockText, title: str | None = None, date: str | None = None) -> Document:
     """A document of the blocks that a reader made."""
-    return Document(name, made.text, title, blocks=made.blocks)
+    return Document(name, made.text, title, date, blocks=made.blocks)
+
+
+def html_document(name: str, source: str) -> Document:
+    """A page, with the date that it gives for itself."""
+    return block_document(name, *read_html(source), source_date(source))
+
+
+def markdown_document(name: str, source: str) -> Document:
+    """A Markdown text, with the date in the settings at its head."""
+    return block_document(name, *read_markdown(source), source_date(front_matter(source), head=True))
 
 
 def plain_document(name: str, source: str) -> Document:
@@ -196,15 +207,24 @@ def plain_document(name: str, source: str) -> Document:
     >>> plain_document("a", "Rain in Oslo\\n8 May 2004\\n\\nIt rained.")
     Document('a', 'It rained.', title='Rain in Oslo', date='8 May 2004')
     """
-    title = date = None
+    title = date = later = None
     text = without_hyphens(source.lstrip("\r\n"))
-    first, _, rest = text.partition("\n")
-    second, _, later = rest.lstrip("\r\n").partition("\n")
-    dated = is_date(second.strip())
-    if is_title(first.strip()) and rest.strip() and (dated or not rest.split("\n", 1)[0].strip()):
-        title, text = first.strip(), rest
-        if dated and later.strip():
-            date, text = second.strip(), later
+    while True:
+        line, _, rest = text.partition("\n")
+        line, below = line.strip(), rest.split("\n", 1)[0].strip()
+        found = date_line(line) or (line if title and is_date(line) else None)
+        if not rest.strip():
+            break
+        if found and is_later(line) and later is None:
+            later = found
+        elif found and date is None and not below[:1].islower():
+            date = found
+        elif title is None and is_title(line) and (not below or date_line(below) or is_date(below)):
+            title = line
+        else:
+            break
+        text = rest.lstrip("\r\n")
+    date = date or later
     return Document(name, text.strip("\r\n"), title, date)
 
 

@@ -12,15 +12,15 @@ from typing import Any, TypeAlias
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import (
     HTML,
-    block_document,
+    html_document,
+    markdown_document,
     parse_document,
     read_files,
     refuse_address,
     suffixes,
 )
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
-from dpplearn.summarize.text.markdown import is_markdown, read_markdown
-from dpplearn.summarize.text.page import read_html
+from dpplearn.summarize.text.markdown import is_markdown
 
 One: TypeAlias = str | PathLike[str] | bytes | Document
 Given: TypeAlias = Cluster | One | Iterable[One]
@@ -36,8 +36,8 @@ def as_cluster(given: Given, *, encoding: str | None = None, language: str | Non
     ----------
     given : Cluster, str, path, bytes, Document, or an iterable of these
         A string is a path where a file or folder of that name exists, and a text otherwise. One line that reads like
-        a path (it ends like a document's name, or begins with / or ./) where there is no such file is an error, and
-        so is an address on the web: nothing is downloaded. Bytes are the content of a file.
+        a path (it ends like a document's name or with /, or begins with / or ./) where there is no such file is an
+        error, and so is an address on the web: nothing is downloaded. Bytes are the content of a file.
     encoding, language : str, optional
         Of files and bytes; of the texts.
 
@@ -88,7 +88,7 @@ def is_path(one: Any) -> bool:
     named = bare.lower().endswith((*suffixes(), *ELSEWHERE))
     if has_magic(bare) and named and not spaced:
         return True  # a pattern, such as storm/*.txt
-    rooted = bare.startswith(("/", "./", "../", "~/", ".\\", "..\\")) and not spaced
+    rooted = (bare.startswith(("/", "./", "../", "~/", ".\\", "..\\")) or bare.endswith(("/", "\\"))) and not spaced
     if rooted or (named and len(bare.split()) <= 8):
         raise FileNotFoundError(f"{bare} does not exist. If it is a text and no path, pass Cluster.from_texts([text]).")
     return False
@@ -114,8 +114,8 @@ def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
 def text_document(name: str, text: str) -> Document:
     """A text, which may be a page or Markdown: plainly, by how it begins."""
     if HTML.opening is not None and HTML.opening.match(text):
-        return block_document(name, *read_html(text))
-    return block_document(name, *read_markdown(text)) if is_markdown(text) else Document(name, without_hyphens(text))
+        return html_document(name, text)
+    return markdown_document(name, text) if is_markdown(text) else Document(name, without_hyphens(text))
 
 
 def unlike(documents: list[Document]) -> list[Document]:

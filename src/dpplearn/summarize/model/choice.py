@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.worth import Worth
-from dpplearn.summarize.text.dates import agency_date, heading_date, parse_date
+from dpplearn.summarize.text.blocks import OUTSIDE
+from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -199,9 +201,30 @@ def check_order(order: str) -> str:
     return check_choice(order, "order", ORDERS)
 
 
-def document_time(document: Document) -> datetime | None:
-    """When a document was written: by its date, the number that an agency gave it, or the date that heads its text."""
-    return parse_date(document.date) or agency_date(document.id) or heading_date(document.text)
+def document_times(documents: Sequence[Document]) -> list[datetime | None]:
+    """When each document was written: by its date, the number that an agency gave it, or what its first lines say.
+
+    A day without its year ("May 2") is of the year of the others, if they all have the same.
+    """
+    heads = [head_date(_head(document)) for document in documents]
+    times = [
+        parse_date(one.date) or agency_date(one.id) or parse_date(head)
+        for one, head in zip(documents, heads, strict=True)
+    ]
+    years = {time.year for time in times if time is not None}
+    if len(years) == 1:
+        (year,) = years
+        given = zip(times, documents, heads, strict=True)
+        return [time or day_in(one.date, year) or day_in(head, year) for time, one, head in given]
+    return times
+
+
+def _head(document: Document) -> list[str]:
+    """The first lines of a document, without what stands around its story."""
+    if document.blocks is None:
+        return document.text[:2_000].split("\n")
+    inside = (block for block in document.blocks if block.kind not in OUTSIDE)
+    return [document.text[block.start : block.end] for block in islice(inside, 3)]
 
 
 def by_time(documents: Sequence[Document]) -> list[int]:
@@ -213,7 +236,7 @@ def by_time(documents: Sequence[Document]) -> list[int]:
     >>> by_time([new, Document("b", "Ever."), old])
     [2, 1, 0]
     """
-    times = [document_time(one) for one in documents]
+    times = document_times(documents)
     dated = [(time, i) for i, time in enumerate(times) if time is not None]
     earliest = iter(sorted(dated))
     return [i if time is None else next(earliest)[1] for i, time in enumerate(times)]

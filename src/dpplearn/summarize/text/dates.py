@@ -3,18 +3,59 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import cache, lru_cache
+from itertools import islice, zip_longest
 
-from dpplearn.summarize.text.words import word_lists, words
+from dpplearn.summarize.text.characters import STOPS
+from dpplearn.summarize.text.newswire import dateline_end
+from dpplearn.summarize.text.words import DATES, word_lists, words
 
 _LONGEST_DATE = 80  # characters of a text that is a date
 _MORE = 8  # words beside day, month and year: weekday, time, edition
 _AGENCY_NUMBER = re.compile(r"[A-Z]{2,4}(?:_[A-Z]{3}_)?_?((?:19|20)[0-9]{6})(?:[._-]|$)|[A-Z]{2,4}([0-9]{6})-[0-9]")
 _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(?![0-9])")
 _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
+
+_HEAD_LINES = 3  # lines in which a document says when it was written
+_MARKS = " \t\r\n#*_>|[]()·•—–-,"
+_PERIOD = re.compile(r"[^\W\d_]{4,}\.$")  # the end of a sentence, not of "p.m." or "Jan."
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:$|[T ][0-9:.,+Z -]+$)")
+_GLUED = re.compile(r"[^\n]{4,50}?(?:19|20)[0-9]{2}(?=[^\W\d_a-z][^\W\d_])")
+_LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
+_LABEL = re.compile(  # what may stand before a date on its line
+    r"(?:(?:first |originally |last |page )?(?:published|posted|released|issued|written|created|dated?|updated|modified"
+    r"|printed|datum|stand|veröffentlicht|publié|publicado|pubblicato|fecha|data)"
+    r"(?: (?:on|at|am|le|el|il|em))?\s*(?::\s*|\s)"
+    r"|by [^\d:.!?,|]{2,60}[,|·–—-]\s*)",
+    re.IGNORECASE,
+)
+_IN_DATELINE = re.compile(
+    r"(?:[A-Z][a-z]{2,8}\.? [0-9]{1,2}|[0-9]{1,2} [A-Z][a-z]{2,8}\.?)(?:,? ?(?:19|20)[0-9]{2})?(?![0-9])"
+)
+_META = re.compile(r"<meta\s([^<>]{0,600})", re.IGNORECASE)
+_META_NAME = re.compile(
+    r"\b(?:name|property|itemprop)\s*=\s*[\"']?(?:date|dc[.]date(?:[.]issued|[.]created)?|pubdate|publish[-_]?date"
+    r"|publication[-_]date|citation_publication_date|article:published_time|og:published_time|datePublished"
+    r"|sailthru[.]date|parsely-pub-date)(?=[\"'\s/]|$)",
+    re.IGNORECASE,
+)
+_META_VALUE = re.compile(r"\bcontent\s*=\s*[\"']?([^\"'<>]{4,60})", re.IGNORECASE)
+_ON_PAGES = [  # how pages say when they were written where no <meta> does, the surest first
+    re.compile(r"\"datePublished\"\s*:\s*\"([^\"\\\n]{4,60})\"", re.IGNORECASE),
+    re.compile(  # a <time> that its element ends with, soon after the heading
+        r"(?:</h1\s*>|<article\b[^<>]{0,200}>)(?:[^<>!?]{0,60}<(?!time\b)[^<>]{0,200}>){0,8}[^<>!?]{0,60}"
+        r"<time\s[^<>]{0,200}?\bdatetime\s*=\s*[\"']?([^\"'<>]{4,60})[^<>]{0,100}>[^<>]{0,60}</time>\s*<",
+        re.IGNORECASE,
+    ),
+]
+_SETTINGS = [
+    re.compile(rf"^[\"']?{name}[\"']?\s*[:=]\s*[\"']?([^\"'\n#]{{4,60}})", re.I | re.M)
+    for name in ("date", "(?:published|pubdate|publish_?date|date_?published|published_at)", "created(?:_at)?")
+]
 
 
 @lru_cache(maxsize=4096)  # of the same documents, each time that their sentences are put in order
@@ -63,16 +104,112 @@ def agency_date(name: str) -> datetime | None:
     return _day(int(figures[:4]), int(figures[4:6]), int(figures[6:]))
 
 
-def heading_date(text: str) -> datetime | None:
-    """The date that the first line of a text consists of.
+def date_line(line: str) -> str | None:
+    """The date in a line that says nothing else but its label, a byline or the time of day.
 
     Examples
     --------
-    >>> heading_date("Samedi 7 juillet 2007\\n\\nIl pleut."), heading_date("On May 7, 2007 it rained. It was cold.")
-    (datetime.datetime(2007, 7, 7, 0, 0), None)
+    >>> date_line("Published: 12 March 2024"), date_line("By Tom Reiter, March 12, 2024"), date_line("2024-03-12")
+    ('12 March 2024', 'March 12, 2024', '2024-03-12')
+    >>> date_line("Storm of 8 May 2004"), date_line("It rained on May 7, 2007.")
+    (None, None)
     """
-    line = text.lstrip()[: _LONGEST_DATE + 1].split("\n", 1)[0].strip()
-    return parse_date(line) if len(words(line)) <= 3 + 3 else None
+    line = line[: 2 * _LONGEST_DATE].strip(_MARKS)
+    found = _LABEL.match(line)
+    bare = line[found.end() :].strip(_MARKS) if found else line
+    if not bare or bare[-1] in "!?:;" or _PERIOD.search(bare) or parse_date(bare) is None:
+        return None
+    if _ISO.match(bare):
+        return bare
+    parts = words(bare)
+    unknown = [part for part in parts if not (part[0].isdecimal() or part in _months() or part in _beside_dates())]
+    if unknown and (len(parts) > 3 + 3 or any(map(str.isascii, unknown))):
+        return None  # words of other scripts may be days of the week that the list has not, or has in another spelling
+    return bare
+
+
+def is_later(line: str) -> bool:
+    """Whether the date of a line is when the text was updated, or printed by a browser: of no use beside another."""
+    return _LATER.match(line.strip(_MARKS)) is not None
+
+
+def dated_opening(text: str) -> tuple[str, int] | None:
+    """The date at the head of a paragraph to which its first word is glued, and where that word begins.
+
+    Examples
+    --------
+    >>> dated_opening("Tuesday, January 18, 2005Through a telethon"), dated_opening("Since 2005 it rains.")
+    (('Tuesday, January 18, 2005', 25), None)
+    """
+    found = _GLUED.match(text[:_LONGEST_DATE])
+    date = date_line(found[0]) if found else None
+    return (date, found.end()) if found and date else None
+
+
+def head_date(lines: Iterable[str]) -> str | None:
+    """The date that the first lines of a document say: a line that is one, or a dateline.
+
+    When it was updated, or printed by a browser, counts only where nothing else is said.
+
+    Examples
+    --------
+    >>> head_date(["Rain in Lindau", "Published 12 March 2024"]), head_date(["LINDAU, May 2 (NPA) - It rained."])
+    ('12 March 2024', 'May 2')
+    >>> head_date(["11/19/26, 6:42 AM", "Rain", "12 March 2024"]), head_date(["On May 7, 2007 it rained."])
+    ('12 March 2024', None)
+    """
+    later = None
+    head = [line.strip() for line in islice(filter(str.strip, lines), _HEAD_LINES + 1)]
+    for line, below in zip_longest(head[:_HEAD_LINES], head[1:], fillvalue=""):
+        whole = date_line(line) if len(line) <= 2 * _LONGEST_DATE and not below[:1].islower() else None
+        if whole and is_later(line):
+            later = later or whole
+            continue
+        opening = dated_opening(line)
+        date = whole or (opening[0] if opening else _dateline_date(line))
+        if date:
+            return date
+        if line[-1:] in STOPS and len(words(line[:200])) > 3 + 3:
+            break  # the text has begun
+    return later
+
+
+def source_date(source: str, head: bool = False) -> str | None:
+    """The date that a page of HTML, or with `head` the settings before a Markdown text, give for all of it.
+
+    Examples
+    --------
+    >>> source_date('<meta property="article:published_time" content="2024-03-21T08:00:00Z">')
+    '2024-03-21T08:00:00Z'
+    >>> source_date("title: Rain\\ndate: 2024-03-15\\n", head=True)
+    '2024-03-15'
+    """
+    said: list[str] = []
+    if not head:
+        tags = (tag[1] for tag in islice(_META.finditer(source), 200))
+        said = [found[1] for tag in tags if _META_NAME.search(tag) and (found := _META_VALUE.search(tag))]
+    said += [found[1] for pattern in (_SETTINGS if head else _ON_PAGES) if (found := pattern.search(source))]
+    return next((one.strip() for one in said if parse_date(one) is not None), None)
+
+
+def day_in(text: str | None, year: int) -> datetime | None:
+    """The day that a date without a year, such as "May 2", says of a year."""
+    parts, months = words(text or ""), _months()
+    for k, part in enumerate(parts if len(parts) <= 3 else ()):
+        beside = (one for one in parts[k + 1 : k + 2] + parts[max(k - 1, 0) : k] if re.fullmatch("[0-9]{1,2}", one))
+        if part in months and (day := next(beside, None)):
+            return _day(year, months[part], int(day))
+    return None
+
+
+def _dateline_date(text: str) -> str | None:
+    """The date in a dateline: after the place, before the agency or the dash."""
+    head = text[: dateline_end(text)]
+    found = _IN_DATELINE.search(head)
+    if found is None:
+        return None
+    date = " ".join(found[0].split()).strip(" ,")
+    return date if parse_date(date) or day_in(date, 2000) else None
 
 
 def _plain(found: datetime) -> datetime:
@@ -109,7 +246,13 @@ def _day_in_words(text: str) -> datetime | None:
 
 @cache
 def _months() -> dict[str, int]:
-    return {word: k for k, listed in enumerate(word_lists("months").values(), 1) for word in listed}
+    return {word: k for k, listed in enumerate(list(word_lists("months").values())[:12], 1) for word in listed}
+
+
+@cache
+def _beside_dates() -> frozenset[str]:
+    """Words that stand in a date beside its month: days of the week, times of day."""
+    return DATES | word_lists("months")["Beside"]
 
 
 def _day(year: int, month: int, day: int) -> datetime | None:

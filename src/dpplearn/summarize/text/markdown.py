@@ -171,6 +171,11 @@ def _told(inline: Token, top: bool) -> str:
     return "h6" if bold and top and not linked and said[-1] not in ".!?。！？।:" else "p"
 
 
+def front_matter(source: str) -> str:
+    """The settings of a site generator at the head of a file, or nothing."""
+    return source[: len(source) - len(_without_front_matter(source))]
+
+
 def _without_front_matter(source: str) -> str:
     """A file without the settings of a site generator at its head."""
     source = source.removeprefix("\ufeff")

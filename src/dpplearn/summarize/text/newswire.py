@@ -7,7 +7,10 @@ import re
 from dpplearn.summarize.text.words import word_set
 
 _DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?|–)|—)\s*")
-_AGENCY = re.compile(r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)\s*")
+_AGENCY = re.compile(
+    r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)\s*"
+    r"|(?<=[0-9] )\([A-Z]{2,6}\)\s*(?=[-–—_])"  # of any name after a day
+)
 _EASTERN = re.compile(  # as in 新华社北京3月5日电(记者 王明) and 本报讯
     r"(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?(?:讯|訊|电|電)"
     r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}"
