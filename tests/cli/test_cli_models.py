@@ -152,7 +152,7 @@ def test_select_with_a_model_within_limits_of_groups(model, tmp_path):
     assert max(map(exact.count, exact)) == 1
     at_least = ("-k", 6, "--group", "genre", "--min-per-group", 1, "--decoder", "exact")
     assert "min_per_group" in run("select", "--model", model, path, *at_least).stderr
-    assert "groups" in run("select", "--model", model, path, "--max-per-group", 1).stderr
+    assert "need --group FIELD" in run("select", "--model", model, path, "--max-per-group", 1).stderr
     assert "leave --model" in run("select", "--model", model, path, "--work", tmp_path / "kept").stderr
     assert "leave -k auto out" in run("select", "--model", model, path, "-k", "auto").stderr
 
@@ -194,6 +194,9 @@ def test_select_with_a_model_of_arrays(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = run("select", "--model", tmp_path / "m.json", path, "-k", 2, "--embedding", "v")
     assert found.exit_code == 0, found.output
+    np.save(tmp_path / "v.npy", [row["v"] for row in rows])
+    beside = run("select", "--model", tmp_path / "m.json", path, "-k", 2, "--embedding", tmp_path / "v.npy")
+    assert beside.stdout == found.stdout
     items = ItemSet([[1, r["score"]] for r in rows], phi=[r["v"] for r in rows])
     assert [json.loads(line) for line in found.stdout.splitlines()] == [
         rows[i] for i in fitted.decode(items, k=2).subset

@@ -304,6 +304,13 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     for mark, what in ((";", "semicolons"), ("\t", "tabs")):
         short.write_text(f"id{mark}e0{mark}e1\n1{mark}0.5{mark}2\n", "utf-8")
         assert f"must have commas between its cells, and has {what}" in error(short)
+    short.write_text("id;score;text\n1;14,5;Rain, then sun\n", "utf-8")
+    assert "must have commas between its cells, and has semicolons" in error(short)
+    assert "'five' is not a valid whole number or \"auto\"" in error(jsonl, "-k", "five")
+    assert "--min-per-group need --group FIELD" in error(jsonl, "--max-per-group", 1)
+    assert "--min-per-group needs -k N or --budget" in error(jsonl, "--group", "id", "--min-per-group", 1)
+    options = ("--group", "id", "--min-per-group", 2, "--max-per-group", 1, "-k", 3)
+    assert "--min-per-group must not exceed --max-per-group" in error(jsonl, *options)
     short.write_text("text; title\nRain fell.\n", "utf-8")  # a name as it is
     assert "commas" not in error(short)
     broken = tmp_path / "broken.npz"

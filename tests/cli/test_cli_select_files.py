@@ -124,3 +124,29 @@ def test_a_memory_map_that_shrank(tmp_path, data):
         file.truncate(10_000)
     with pytest.raises(ValueError, match="which has only 10000 now"):
         diversify(E, np.arange(30_000), k=3)
+
+
+def test_arrays_beside_a_table(wide, data, tmp_path, monkeypatch):
+    """Embeddings and scores of an .npy file, a row for each item of a table."""
+    monkeypatch.chdir(tmp_path)
+    E, s = data
+    np.save("E.npy", E)
+    np.save("s.npy", s)
+    np.save("short.npy", E[:9])
+    table, both = wide(".csv", ","), ("--embedding", "E.npy", "--score", "s.npy", "-k", 6)
+    expected = [f"x{i}" for i in diversify(E, s, k=6).subset]
+    assert [line.split(",")[0] for line in run(table, *both).stdout.splitlines()[1:]] == expected
+    parts = run(table, *both, "--work", "kept", "--jobs", 1)
+    assert [line.split(",")[0] for line in parts.stdout.splitlines()[1:]] == expected
+    np.save("before.npy", E[:3])
+    given = run(table, *both, "--given", "before.npy")
+    kept = [f"x{i}" for i in diversify(E, s, k=6, given=E[:3], exclude=[0, 1, 2]).subset]
+    assert [line.split(",")[0] for line in given.stdout.splitlines()[1:]] == kept
+    assert (
+        f"short.npy must have a row for each item of {table}, 30, but has 9"
+        in run(table, "--embedding", "short.npy").stderr
+    )
+    assert (
+        "E.npy must hold one array with a number for each item, found (30, 12)" in run(table, "--score", "E.npy").stderr
+    )
+    assert "absent.npy" in run(table, "--embedding", "absent.npy").stderr

@@ -39,7 +39,7 @@ def test_all_kinds_are_one_cluster(folder, monkeypatch):
     assert texts(Document("a", STORM)) == texts([Document("a", STORM)]) == [STORM]
     assert texts([storm, RAIN, STORM.encode(), Document("1", "More.")]) == [STORM, RAIN, STORM, "More."]  # mixed
     assert texts("Größe.".encode("latin-1"), encoding="latin-1") == ["Größe."]
-    with pytest.raises(ValueError, match='such as encoding="latin-1"'):
+    with pytest.raises(ValueError, match="give it by itself and name its encoding, such as cp1252"):
         texts("Größe.".encode("latin-1"))
     cluster = Cluster.example()
     assert as_cluster(cluster) is cluster

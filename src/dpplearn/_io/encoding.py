@@ -188,10 +188,10 @@ def decode(data: bytes, file: Path | str, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeError as error:
-        start = getattr(error, "start", 0)
+        start, other = getattr(error, "start", 0), "utf-8" if codecs.lookup(encoding).name == "cp1252" else "cp1252"
         raise ValueError(
-            f"{file} is not valid {encoding}: byte {start} (0x{data[start]:02x}) cannot be read. "
-            'Name the encoding it is in, such as encoding="latin-1".'
+            f"{file} is not valid {encoding}: byte {start} (0x{data[start]:02x}) cannot be read. Save it as UTF-8, or "
+            f"give it by itself and name its encoding, such as {other}."
         ) from error
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn.cli.formats import beside
 from dpplearn.cli.items import Items
 from dpplearn.decoding.candidates import Embedded
 from dpplearn.decoding.limits import check_limits
@@ -103,7 +104,9 @@ def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> Item
 
 def by_names(items: Items, names: list[str], embedding: str, costs: FloatArray | None) -> ItemSet:
     """Numbers under the names of the features, and embeddings; for models that were fitted to arrays."""
-    absent = [name for name in (*names, embedding) if name != "constant" and name not in items.fields]
+    rows, embedding = beside(items, embedding, "embedding", 2)
+    absent = [name for name in names if name != "constant" and name not in items.fields]
+    absent += [name for name in (embedding,) if name not in rows.fields]
     if absent:
         raise ValueError(
             f"{items.name} has no field {absent[0]!r}. The model was fitted to arrays: the file must have its features "
@@ -111,4 +114,4 @@ def by_names(items: Items, names: list[str], embedding: str, costs: FloatArray |
             "model that was fitted to ItemSet.from_long(...) knows its columns."
         )
     F = np.column_stack([items.numbers(name) if name in items.fields else np.ones(items.n) for name in names])
-    return ItemSet(F, phi=items.vectors(embedding), cost=costs, names=names)
+    return ItemSet(F, phi=rows.vectors(embedding), cost=costs, names=names)

@@ -10,7 +10,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from dpplearn.cli.items import ArrayItems, Items, ParquetItems, Record, Records
 
 ADVICE = "Each line must hold one object."
 HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can hold one, UTF-8 cannot
+Name = TypeVar("Name", str, str | None)
 FORMATS = ("jsonl", "csv", "parquet", "npz", "tsv", "json", "npy")
 
 
@@ -92,8 +93,8 @@ def read_csv(path: Path, encoding: str, delimiter: str) -> Records:
     found, places = [], []
     for line, cells in rows:
         if cells:
-            if len(names) == len(cells) == 1:
-                check_commas(names[0], cells[0], path)
+            if len(names) == 1:
+                check_commas(names[0], delimiter.join(cells), path)
             if len(cells) != len(names):
                 raise ValueError(f"{path}, line {line}: found {len(cells)} cells, and {len(names)} names in line 1.")
             found.append(dict(zip(names, cells, strict=True)))
@@ -102,7 +103,7 @@ def read_csv(path: Path, encoding: str, delimiter: str) -> Records:
 
 
 def check_commas(head: str, cell: str, path: Path) -> None:
-    """One name, and one cell below it, that hold as many semicolons or tabs are many that no commas part."""
+    """One name, and the row below it, that hold as many semicolons or tabs are many that no commas part."""
     for mark, what in ((";", "semicolons"), ("\t", "tabs")):
         if 0 < head.count(mark) == cell.count(mark):
             raise ValueError(
@@ -139,16 +140,26 @@ def read_npz(name: str) -> ArrayItems:
     return ArrayItems(name, arrays)
 
 
-def read_npy(name: str) -> ArrayItems:
-    """One array of embeddings, a row for each item, read where it lies."""
+def read_npy(name: str, field: str = "embedding", ndim: int = 2) -> ArrayItems:
+    """One array, a row for each item (of one dimension, a number), read where it lies."""
     try:
         array = np.load(name, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{name} is not a NumPy array that can be read without pickle: {error}.") from None
-    if not isinstance(array, np.ndarray) or array.ndim != 2:
-        shape = getattr(array, "shape", "several arrays")
-        raise ValueError(f"{name} must hold one array with a row of numbers for each item, found {shape}.")
-    return ArrayItems(name, {"embedding": array})
+    if not isinstance(array, np.ndarray) or array.ndim != ndim:
+        shape, row = getattr(array, "shape", "several arrays"), "a number" if ndim == 1 else "a row of numbers"
+        raise ValueError(f"{name} must hold one array with {row} for each item, found {shape}.")
+    return ArrayItems(name, {field: array})
+
+
+def beside(items: Items, named: Name, field: str, ndim: int) -> tuple[Items, Name]:
+    """Where a field stands, and its name there: in the items, or in an .npy file that is named in its place."""
+    if named is None or named in items.fields or not named.lower().endswith(".npy"):
+        return items, named
+    found = read_npy(named, field, ndim)
+    if found.n != items.n:
+        raise ValueError(f"{named} must have a row for each item of {items.name}, {items.n}, but has {found.n}.")
+    return found, field
 
 
 # Writing

@@ -37,6 +37,8 @@ more = partial(click.option, cls=More)
 class Size(click.IntRange):
     """A whole number, or "auto"."""
 
+    name = 'whole number or "auto"'
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return value if value == "auto" else super().convert(value, param, ctx)
 

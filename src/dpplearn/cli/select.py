@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, usage_errors
 from dpplearn.cli.applied import Applied
 from dpplearn.cli.bars import bars
-from dpplearn.cli.formats import format_of, need_pyarrow, read_items, write_items
+from dpplearn.cli.formats import beside, format_of, need_pyarrow, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import as_record, check_report, explanation, write_report
@@ -30,8 +31,8 @@ LINES = 20  # of reasons on a screen
 
 @click.command(name="select", cls=Command)
 @click.argument("items", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path), metavar="ITEMS")
-@click.option("--score", metavar="FIELD", help="Relevance, in any unit.  [default: score]")
-@click.option("--embedding", metavar="FIELD", help="Numbers: a list, e0:e15 or 'e*'.  [default: embedding]")
+@click.option("--score", metavar="FIELD", help="Relevance, in any unit; or an .npy file.  [default: score]")
+@click.option("--embedding", metavar="FIELD", help="A list, e0:e15, 'e*', or an .npy file.  [default: embedding]")
 @click.option("--text", metavar="FIELD", help="Compared by its words.  [default: text]")
 @click.option("-k", "--k", type=Size(0), metavar="N", help="Number of items; auto: while one adds something.")
 @DIVERSITY
@@ -82,11 +83,12 @@ def command(items: Path, explain: bool, out: Path | None, as_json: bool, report:
         applied = Applied(model, found, embedding, costs)
         scores, choose = 2.0 * applied.log_q, applied.choose  # what the model says of each item by itself
     else:
-        scores, options["cost"] = read_scores(found, score), costs
+        scores, options["cost"] = read_scores(*beside(found, score, SCORES[0], 1)), costs
+        source, embedding = beside(found, embedding, EMBEDDINGS[0], 2)
         if work is not None:
-            choose = partial(choose_from_parts, found, before, embedding, scores, jobs, work)
+            choose = partial(choose_from_parts, source, before, embedding, scores, jobs, work)
         else:
-            choose = partial(diversify, scores=scores, **read_vectors(found, before, embedding, text))
+            choose = partial(diversify, scores=scores, **read_vectors(source, before, embedding, text))
     if DECODERS[options["decoder"]].random and work is None:
         options["rng"] = 0
     chosen = choose(**options)
@@ -120,6 +122,7 @@ def check_together(options: dict[str, Any]) -> None:
     model, score, embedding, text, given, cost, work, k, budget = map(
         options.get, ("model", "score", "embedding", "text", "given", "cost", "work", "k", "budget")
     )
+    group, most, least = map(options.get, ("group", "max_per_group", "min_per_group"))
     wrong = {
         "--model says what counts: leave --score, --text and --given out.": model and (score or text or given),
         "With --model, leave -k auto out: items are then taken while they add something.": model and k == "auto",
@@ -127,6 +130,12 @@ def check_together(options: dict[str, Any]) -> None:
         "Give --embedding or --text, not both.": embedding and text,
         "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k.": cost is None
         and budget is not None,
+        "--max-per-group and --min-per-group need --group FIELD, the group of each item.": group is None
+        and (most is not None or least is not None),
+        "--min-per-group needs -k N or --budget: without, items are taken only while they add something.": least
+        and k in (None, "auto")
+        and budget is None,
+        "--min-per-group must not exceed --max-per-group.": (least or 0) > (math.inf if most is None else most),
     }
     for message, holds in wrong.items():
         if holds:

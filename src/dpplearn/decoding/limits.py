@@ -291,7 +291,7 @@ def check_limits(
     if groups is not None:
         quota = read_quota(groups, max_per_group, min_per_group, n)
     elif max_per_group is not None or min_per_group is not None:
-        raise ValueError("max_per_group and min_per_group need groups, the group of each item (--group FIELD).")
+        raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
     limits = Limits(costs, limit, size, A, B, k is not None, cheapest, cheapest == dearest, quota)
     if quota is not None:
         check_possible(quota, limits)
@@ -357,17 +357,26 @@ def check_possible(quota: Quota, limits: Limits) -> None:
     size = int(np.maximum(quota.need, inside).sum())
     if size > limits.k:
         raise ValueError(
-            f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k}."
+            f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k} "
+            f"({by_group(quota, quota.need)})."
         )
-    cost = float(limits.cost[limits.include].sum())
+    costs = np.zeros(len(quota.names))
     for c in np.flatnonzero(quota.need > inside).tolist():
         prices = np.sort(limits.cost[limits.alive & (quota.group == c)])
-        cost += float(prices[: quota.need[c] - inside[c]].sum())
+        costs[c] = prices[: quota.need[c] - inside[c]].sum()
+    cost = float(limits.cost[limits.include].sum()) + float(costs.sum())
     if cost > limits.room:
         raise ValueError(
             f"min_per_group cannot be met: the cheapest items that would do cost {cost:g}, and the budget is "
-            f"{limits.budget:g}."
+            f"{limits.budget:g} ({by_group(quota, costs)})."
         )
+
+
+def by_group(quota: Quota, numbers: IntArray | FloatArray) -> str:
+    """The groups with the largest numbers above 0, for messages."""
+    order = [c for c in np.argsort(-numbers, kind="stable").tolist() if numbers[c] > 0]
+    shown = ", ".join(f"group {quota.names[c]!r}: {numbers[c]:g}" for c in order[:8])
+    return shown + (", ..." if len(order) > 8 else "")
 
 
 def is_number(x: Any) -> bool:

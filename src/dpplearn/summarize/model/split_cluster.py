@@ -181,7 +181,8 @@ def _fresh_split(
     found = SplitCluster(cluster, candidates.sentences, candidates.set_aside, None)
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():
-        name = f" {cluster.id}" if cluster.id else ""
+        ids = [document.id for document in cluster.documents]
+        name = f" {cluster.id or ', '.join(ids[:3]) + (', ...' if len(ids) > 3 else '')}"
         raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     if has_words.all():
         return found
