@@ -17,7 +17,7 @@ from dpplearn.subsets import Subsets
 if TYPE_CHECKING:
     from dpplearn.baskets.kernel import KernelDPP
     from dpplearn.decoding.diversify import diversify
-    from dpplearn.learning import ConditionalDPP, ItemSet
+    from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet
 
 __version__ = "0.1.0"
 
@@ -25,6 +25,7 @@ __all__ = [
     "DPP",
     "KDPP",
     "ConditionalDPP",
+    "ConditionalDPPCV",
     "ImplicitDPP",
     "ItemSet",
     "KernelDPP",
@@ -35,7 +36,13 @@ __all__ = [
 ]
 
 # Imported when first asked for: learning brings scikit-learn.
-LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "KernelDPP": "baskets", "diversify": "decoding.diversify"}
+LAZY = {
+    "ConditionalDPP": "learning",
+    "ConditionalDPPCV": "learning",
+    "ItemSet": "learning",
+    "KernelDPP": "baskets",
+    "diversify": "decoding.diversify",
+}
 
 # `dpplearn.summarize.summarize(...)` works
 ROOMS = ("baskets", "decoding", "kernels", "learning", "mrf", "rouge", "summarize")

@@ -62,7 +62,7 @@ HOSTILE = {
     "items twice": ({"items": ["a", "a", "b", "c", "d"]}, "different"),
     "numbers no array holds": ({"items": [10**30, 1, 2, 3, 4]}, "64 bits"),
     "identity as a text": ({"identity": "yes"}, "does not go with"),
-    "a later version": ({"version": 99}, "and this dpplearn reads 2"),
+    "a later version": ({"version": 99}, "and this dpplearn reads 3"),
     "alpha as a text": ({"alpha": "a"}, "alpha in"),
     "pairs of two": ({"pairs": {"attract": [["a", "bib"]], "repel": []}}, "pairs in"),
     "pairs that are none": ({"pairs": 7}, "pairs in"),

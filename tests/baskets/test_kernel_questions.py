@@ -119,6 +119,28 @@ def test_the_strongest_pairs_have_the_counts_of_the_baskets(fitted, draws):
         KernelDPP().together()
 
 
+def test_what_the_model_misses_of_the_pairs_is_told(tmp_path):
+    """Four occasions: which pairs the baskets have, by numpy's correlations, and which of them the kernel has not."""
+    orders = 96 * [["bread", "milk", "tea"]] + 50 * [["pasta", "pesto"], ["bread", "butter"], ["pasta", "tomatoes"]]
+    orders += 40 * [["bread", "butter", "jam"], ["coffee", "milk"]] + 20 * [["coffee"], ["tea"], ["milk", "tea"]]
+    model = KernelDPP(nonsymmetric=True, alpha=0.1).fit(orders)
+    names = model.items_.tolist()
+    seen = np.corrcoef(np.array([[name in order for name in names] for order in orders]).T)
+    strong = {(a, b): seen[i, j] for i, a in enumerate(names) for j, b in enumerate(names[:i]) if abs(seen[i, j]) > 0.2}
+    has = {name: model.correlations_with(name) for name in names}
+    lost = {frozenset((a, b)) for (a, b), c in strong.items() if np.sign(c) * has[a][names.index(b)] < abs(c) / 4}
+    found = model.together()
+    assert {frozenset(one[:2]) for one in model.pairs_.missed} == lost
+    assert (found.n_strong, found.n_missed) == (len(strong), len(lost))
+    assert {found.missed[0].first, found.missed[0].second} == {"bread", "pasta"}  # never together
+    assert f"{len(lost)} of {len(strong)} strong pairs" in str(found)
+    assert f"{len(lost)} of {len(strong)} strong pairs" in str(model.summary())
+    assert all(abs(one.correlation) >= 0.0005 for one in [*model.together("bread", 20), *model.alike("bread", 20)])
+    assert "pasta" not in [one.item for one in model.together("bread", 20)]
+    model.save(tmp_path / "model.json")
+    assert vars(KernelDPP.load(tmp_path / "model.json").pairs_) == vars(model.pairs_)
+
+
 def test_nothing_follows_a_basket_that_cannot_be():
     """Two items with the same factors never come together, and so no third comes to them."""
     model = KernelDPP(rank=2, alpha=1.0).fit(10 * [["a", "b"], ["c", "d"], ["b", "c"], ["a"], ["d"]])

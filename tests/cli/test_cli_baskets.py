@@ -1,6 +1,7 @@
 """The commands `dpplearn baskets fit`, `together`, `recommend` and `evaluate`."""
 
 import json
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -83,6 +84,10 @@ def test_what_goes_together(model):
     assert [x["item"] for x in one["repel"]] == [x.item for x in fitted.alike("bib")]
     shown = [f"{x['correlation']:+.3f}  {x['item']}" for x in [*one["attract"], *one["repel"]]]
     assert run("together", model, "bib").stdout.splitlines() == [line for line in shown if line[1:6] != "0.000"]
+    missed = run("together", model, "cot")
+    assert [line.split(":")[0] for line in missed.stderr.splitlines()] == [
+        f"The model misses {one.first} + {one.second}" for one in fitted.pairs_.missed if "cot" in one[:2]
+    ]
     assert "no item 'bab'" in run("together", model, "bab").stderr
 
 
@@ -166,6 +171,30 @@ def test_what_may_be_a_long_table_is_told(tmp_path):
     (tmp_path / "long.jsonl").write_text('{"order": 5, "what": 10}\n')
     with pytest.raises(ValueError, match="--long BASKET ITEM"):
         read_baskets(tmp_path / "long.jsonl")
+
+
+def test_a_long_table_without_names_is_refused_and_the_advice_works(tmp_path):
+    rows = "".join(f"o{k // 3},{('bib', 'cot', 'pram', 'mat')[k * k % 7 % 4]}\n" for k in range(30))
+    (tmp_path / "bare.csv").write_text(rows)
+    result = run("fit", tmp_path / "bare.csv", "--out", tmp_path / "m.json")
+    assert result.exit_code == 1
+    assert 'a first line of names, such as "basket,item", and --long basket item' in result.stderr
+    (tmp_path / "named.csv").write_text(f"basket,item\n{rows}")
+    assert len(read_baskets(tmp_path / "named.csv", ("basket", "item"))) == 10
+    lines(tmp_path / "pairs.csv", [[f"a{k % 7}", f"b{k % 5}"] for k in range(30)], ",")  # no runs: baskets of two
+    assert len(read_baskets(tmp_path / "pairs.csv")) == 30
+
+
+def test_columns_that_may_be_swapped_are_told(tmp_path):
+    table = {"order": [k // 2 for k in range(200)], "what": ["abcd"[(k + k // 2) % 4] for k in range(200)]}
+    with pytest.warns(UserWarning, match=r"4 baskets of 50 items.*100 baskets of 2\.0.*'what' and 'order' swapped"):
+        KernelDPP.from_long(table, basket="what", item="order")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KernelDPP.from_long(table, basket="order", item="what")
+    lines(tmp_path / "long.csv", [table, *zip(*table.values(), strict=True)], ",")
+    result = run("fit", tmp_path / "long.csv", "--out", tmp_path / "m.json", "--alpha", 1, "--long", "what", "order")
+    assert "swapped?" in result.stderr
 
 
 def test_progress_is_for_terminals_and_a_stop_says_where(file, tmp_path, monkeypatch):

@@ -97,8 +97,6 @@ def test_without_a_constant_sizes_that_differ_are_told():
     with pytest.warns(UserWarning, match=said):
         wrong = ConditionalDPP(nugget=0.4, constant=False).fit(*read(table))
     assert wrong.theta_[0] < 0
-    ones = read(table | {"one": np.ones(400)}, features=["one", "pubs"])
-    assert ConditionalDPP(nugget=0.4).fit(*ones).feature_names_in_.tolist() == ["one", "pubs"]
 
 
 def test_everything_agrees(tmp_path):
@@ -144,8 +142,10 @@ def test_the_derivatives_of_a_centered_quality(rng):
 def test_none_or_all_chosen(chosen):
     """It is said, and the model stays finite: its prior keeps it."""
     table = people(0, missing=0.1) | {"invited": np.full(400, chosen)}
+    with pytest.warns(UserWarning, match=f"By column 'invited', {'every' if chosen else 'no'} item was chosen"):
+        X, y = read(table, features=["pubs", "field"])
     with pytest.warns(UserWarning, match="nothing tells a good item from a bad one"):
-        model = ConditionalDPP(nugget=0.4).fit(*read(table, features=["pubs", "field"]))
+        model = ConditionalDPP(nugget=0.4).fit(X, y)
     assert model.converged_
     assert np.isfinite(model.theta_std_).all()
     assert abs(model.theta_[1]) < 0.05
@@ -156,6 +156,12 @@ def test_columns_with_one_value():
     with pytest.warns(UserWarning, match="'only' has one category in every row, 'x': it has no weight"):
         X, y = read(table, features=["pubs", "only"])
     assert X[0].names == ("pubs",)
+    for same in (np.full(400, 0.1), np.ones(400, int), np.zeros(400, bool)):
+        with pytest.warns(UserWarning, match="'same' has the same value in every row, .*: it has no weight"):
+            X, y = read(table | {"same": same}, features=["same", "pubs"])
+        assert ConditionalDPP(nugget=0.4).fit(X, y).feature_names_in_.tolist() == ["constant", "pubs"]
+    ones, _ = read(table | {"one": np.ones(400)}, features=["one"])  # a model without features
+    assert ones[0].names == ("one",)
     with pytest.warns(UserWarning, match="'only' has the same value in every row, so that it makes all items alike"):
         read(table, phi=["only"])
     with (

@@ -29,6 +29,7 @@ FORMS = {
     "YAML": ("a.md", "---\ntitle: T\ndate: 2024-03-12\n---\n\n" + BODY),
     "TOML": ("a.md", '+++\ntitle = "T"\ndate = "2024-03-12"\n+++\n\n' + BODY),
     "settings of a text": ("a.txt", "---\ntitle: T\ndate: 2024-03-12\n---\n\n" + BODY),
+    "dateline in figures": ("a.txt", "LINDAU, 12.03.2024 (Reuters) - " + BODY),
     "emphasis": ("a.md", "# T\n\n*12 March 2024*\n\n" + BODY),
     "meta": ("a.html", PAGE.format("<meta name=date content=2024-03-12>", "")),
     "meta, the value first": ("a.html", PAGE.format("<meta content='2024-03-12' name='date'/>", "")),
@@ -64,6 +65,11 @@ def test_a_date_is_read(form):
 def test_another_date_is_not_that_of_the_document(name, source):
     (document,) = parse_document(source.encode(), name, name)
     assert document_times([document]) == [None]
+
+
+def test_markdown_without_marks_says_its_date_as_a_text_does():
+    (document,) = parse_document(b"Hall to be rebuilt\nPublished: 2024-03-12\n\n" + BODY.encode(), "a.md", "a.md")
+    assert document.date == "2024-03-12"
 
 
 def test_a_title_with_a_date_is_a_title():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -20,6 +21,7 @@ from dpplearn.learning.tables import column, group_rows
 from dpplearn.subsets import Subsets
 
 Label = int | str
+BULKY, MORE = 30, 5  # items in a basket on average, and items for each basket, that tell swapped columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +89,8 @@ class Baskets:
     def from_long(cls, table: Any, *, basket: str, item: str) -> Baskets:
         """From a table with a row for each item of each basket: a data frame, or a mapping of columns.
 
-        A row without an item, or without a basket, is an error that names it.
+        A row without an item, or without a basket, is an error that names it. A few very large baskets, which would be
+        many small ones with the columns the other way round, give a warning.
 
         Examples
         --------
@@ -98,7 +101,16 @@ class Baskets:
         names = column(table, item, labels.size)
         check_present(labels, basket)
         check_present(names, item)
-        return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
+        found = cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
+        if found.indices.size > BULKY * len(found) and found.n > MORE * len(found):
+            few, size = count_of(len(found), "basket", "baskets"), found.sizes.mean()
+            warnings.warn(
+                f"There are {few} of {size:.0f} items on average; the other way round, {found.n} baskets of "
+                f"{found.indices.size / found.n:.1f}. Are the columns {basket!r} and {item!r} swapped?",
+                UserWarning,
+                stacklevel=2,
+            )
+        return found
 
     def __len__(self) -> int:
         return self.indptr.size - 1

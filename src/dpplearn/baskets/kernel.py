@@ -70,7 +70,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     counts_ : array
         In how many baskets each item was (the sum of their weights).
     pairs_ : StrongestPairs
-        The pairs that attract and repel each other most, up to 200 of each kind.
+        The pairs that attract and repel each other most, and those that the model misses, up to 200 of each kind.
     factors_ : KernelFactors
         q, U and B, and how they come from features of items.
     log_likelihood_ : float
@@ -301,7 +301,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         )
         title = "item" if n <= most else f"item ({most} most frequent of {n})"
         items = Table(title, ("baskets", "share", "model"), rows)
-        return ModelSummary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).tables()))
+        pairs = self.together(k=min(most, 10))
+        return ModelSummary("KernelDPP", facts | pairs.facts(), (items, *pairs.tables()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, with arrays in base64."""

@@ -18,7 +18,7 @@ from dpplearn.baskets.pairs import ItemPair, StrongestPairs
 from dpplearn.learning.files import whole_number
 
 StrPath = str | os.PathLike[str]
-FORMAT, VERSION = "dpplearn.KernelDPP", 2
+FORMAT, VERSION = "dpplearn.KernelDPP", 3
 
 
 def pack(**arrays: FloatArray | None) -> str:
@@ -75,7 +75,9 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
     for name in ("n_iter", "n_empty"):
         data[name] = whole_number(data.get(name), name, path)
     try:
-        data["pairs"] = StrongestPairs(*(tuple(map(as_pair, data["pairs"][kind])) for kind in ("attract", "repel")))
+        attract, repel, missed = (tuple(map(as_pair, data["pairs"][kind])) for kind in ("attract", "repel", "missed"))
+        strong, lost = (whole_number(data["pairs"][name], name, path) for name in ("n_strong", "n_missed"))
+        data["pairs"] = StrongestPairs(attract, repel, missed, strong, lost)
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"pairs in {path} must have lists of pairs: item, item, correlation, baskets, lift.") from None
     return KernelFactors(W, r, s, identity, phi, A), check_catalogue(items), data

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn.baskets.baskets import Label
 from dpplearn.baskets.likelihood import DENSE, BasketShard
 from dpplearn.baskets.start import count_pairs
 from dpplearn.learning.summary import ModelSummary, Table
 
 KEPT = 200  # pairs of each kind
+STRONG, LEAST = 0.2, 5.0  # correlation in the baskets of a strong pair, and how many have both where it is positive
+PART = 0.25  # of that correlation, which a model must have to know the pair
 
 
 class ItemPair(NamedTuple):
@@ -34,6 +36,10 @@ class ItemPair(NamedTuple):
 class StrongestPairs:
     """The pairs that attract each other most, and those that repel each other most, strongest first; `print` it.
 
+    `missed` are the strongest pairs that the baskets have and the model has not: of `n_strong` pairs whose correlation
+    in the baskets is beyond 0.2, and beyond chance, the model has less than a quarter of it for `n_missed`. No kernel
+    can have every pattern of pairs, however long it is fitted, and a symmetric one has no attraction.
+
     Examples
     --------
     >>> print(StrongestPairs((ItemPair("bib", "bottle", 0.61, 30, 2.5),), ()))
@@ -46,28 +52,41 @@ class StrongestPairs:
 
     attract: tuple[ItemPair, ...]
     repel: tuple[ItemPair, ...]
+    missed: tuple[ItemPair, ...] = ()
+    n_strong: int = 0
+    n_missed: int = 0
 
     def first(self, k: int) -> StrongestPairs:
         """The k strongest of each kind."""
-        return StrongestPairs(self.attract[:k], self.repel[:k])
+        return replace(self, attract=self.attract[:k], repel=self.repel[:k], missed=self.missed[:k])
+
+    def facts(self) -> dict[str, str]:
+        """What the model misses, if anything."""
+        if not self.n_missed:
+            return {}
+        named = ", ".join(
+            f"{one.first} + {one.second} ({one.baskets:g} baskets, lift {one.lift:.2f})" for one in self.missed[:3]
+        )
+        strong = count_of(self.n_strong, "strong pair", "strong pairs")
+        return {"missed by the model": f"{self.n_missed} of {strong} in the baskets, such as {named}"}
 
     def tables(self) -> tuple[Table, ...]:
         """One table for each kind of which there are pairs."""
         shown = {
             kind: tuple((f"{a} + {b}", f"{c:+.3f}", f"{baskets:g}", f"{lift:.2f}") for a, b, c, baskets, lift in pairs)
-            for kind, pairs in vars(self).items()
+            for kind, pairs in (("attract", self.attract), ("repel", self.repel))
         }
         return tuple(Table(kind, ("correlation", "baskets", "lift"), rows) for kind, rows in shown.items() if rows)
 
     def __str__(self) -> str:
-        return str(ModelSummary("Pairs of items", {}, self.tables()))
+        return str(ModelSummary("Pairs of items", self.facts(), self.tables()))
 
     def __repr__(self) -> str:
         return f"<StrongestPairs: {len(self.attract)} that attract, {len(self.repel)} that repel; print it to see them>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return ModelSummary("Pairs of items", {}, self.tables())._repr_html_()
+        return ModelSummary("Pairs of items", self.facts(), self.tables())._repr_html_()
 
 
 def correlation_block(dpp: Any, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -91,21 +110,33 @@ def most_frequent(counts: FloatArray, most: int) -> IntArray:
 def strongest_pairs(
     dpp: Any, items: np.ndarray, counts: FloatArray, n_baskets: float, shard: BasketShard
 ) -> StrongestPairs:
-    """The strongest pairs of each kind among the 1,500 most frequent items.
+    """The strongest pairs of each kind among the 1,500 most frequent items, and those that the model misses.
 
     Correlations below 1 / sqrt(baskets), which chance gives to independent items too, are left out.
     """
-    some, least = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
+    some, chance = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
     i, j = np.triu_indices(some.size, 1)
-    correlation, pair_counts = correlation_block(dpp, some, some)[i, j], count_pairs(shard, items.size, some)
-    kinds = []
-    for sign in (1.0, -1.0):
-        best = np.argsort(-sign * correlation, kind="stable")[:KEPT]
-        best = best[sign * correlation[best] > least]
-        a, b = some[i[best]], some[j[best]]
-        both = np.asarray(pair_counts[a, b]).ravel() if best.size else np.empty(0)
-        alone = counts[a] * counts[b]
-        lift = np.divide(both * n_baskets, alone, out=np.full(best.size, np.nan), where=alone > 0)
-        columns = items[a].tolist(), items[b].tolist(), correlation[best].tolist(), both.tolist(), lift.tolist()
-        kinds.append(tuple(ItemPair(*row) for row in zip(*columns, strict=True)))
-    return StrongestPairs(*kinds)
+    correlation = correlation_block(dpp, some, some)[i, j]
+    both = count_pairs(shard, items.size, some)[some][:, some].toarray()[i, j]
+    alone, p = counts[some[i]] * counts[some[j]], counts[some] / n_baskets
+    lift = np.divide(both * n_baskets, alone, out=np.full(both.size, np.nan), where=alone > 0)
+    deviation = np.sqrt(np.maximum(p * (1 - p), 0.0))
+    scale = deviation[i] * deviation[j]
+    seen = np.divide(both / n_baskets - p[i] * p[j], scale, out=np.zeros(both.size), where=scale > 0)
+    strong = (np.abs(seen) > max(STRONG, 3 * chance)) & ((seen < 0) | (both >= LEAST))
+    missed = strong & (np.sign(seen) * correlation < PART * np.abs(seen))
+
+    def best(values: FloatArray, least: float) -> tuple[ItemPair, ...]:
+        first = np.argsort(-values, kind="stable")[:KEPT]
+        first = first[values[first] > least]
+        a, b = some[i[first]], some[j[first]]
+        columns = items[a].tolist(), items[b].tolist(), *(x[first].tolist() for x in (correlation, both, lift))
+        return tuple(ItemPair(*row) for row in zip(*columns, strict=True))
+
+    return StrongestPairs(
+        best(correlation, chance),
+        best(-correlation, chance),
+        best(np.where(missed, np.abs(seen), 0.0), 0.0),
+        int(strong.sum()),
+        int(missed.sum()),
+    )

@@ -19,6 +19,8 @@ from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
+LEAST = 0.0005  # correlation that is not 0 in the three digits shown
+
 
 class Next(NamedTuple):
     """An item, and the probability that it is the next one."""
@@ -168,7 +170,10 @@ class BasketQuestions:
         return correlation_block(self.dpp_, self.numbers([item]), np.arange(self.dpp_.n))[0]
 
     def alike(self, item: Label, k: int = 10) -> list[Related]:
-        """The items that replace it: those that come with it least, by correlation, which is negative."""
+        """The items that replace it: those that come with it least, by correlation, which is negative.
+
+        Correlations that are 0 in three digits are left out, here and in `together`.
+        """
         return self._related(item, k, -1.0)
 
     @overload
@@ -180,7 +185,8 @@ class BasketQuestions:
 
         By the model's correlation of being in a basket. Pairs have the counts and lifts of the baskets beside it;
         those whose correlation is below what chance gives, 1 / sqrt(baskets), are left out. Under a symmetric kernel
-        nothing attracts. There are at most 200 of each kind, of the 1,500 most frequent items.
+        nothing attracts. There are at most 200 of each kind, of the 1,500 most frequent items. What is strong in the
+        baskets and not in the model is told too, and is in `missed`.
 
         Examples
         --------
@@ -202,7 +208,7 @@ class BasketQuestions:
         found = sign * self.correlations_with(item)
         found[self.numbers([item])] = 0.0
         best = np.argsort(-found, kind="stable")[: check_int(k, "k", low=1)]
-        return [Related(self._name(j), float(sign * found[j])) for j in best.tolist() if found[j] > 1e-12]
+        return [Related(self._name(j), float(sign * found[j])) for j in best.tolist() if found[j] >= LEAST]
 
     def _name(self, i: int) -> Label:
         name: Label = self.items_[i].item()

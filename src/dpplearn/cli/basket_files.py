@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,8 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
     """An error where lines are plainly rows of a table: as many cells in all, but for one row in SHORT or a single one.
 
     Either the first line has names that do not occur again, over a column of whole numbers or over many rows of columns
-    that have no value in common; or two columns do without names, whole numbers and what is none.
+    that have no value in common; or two columns do without names, whole numbers and what is none, or a first column
+    whose values stand in runs.
     """
     head, *below = rows or [[]]
     full = [row for row in below if len(row) == len(head)]
@@ -66,10 +67,12 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
             f"--long BASKET ITEM, such as --long {head[0]!r} {head[1]!r}. If each line is a basket, leave the first "
             "line out."
         )
-    if many and not named and len(head) == 2 and figures[0] and not any(item.isdecimal() for item in columns[1]):
+    numbered = figures[0] and not any(item.isdecimal() for item in columns[-1])
+    in_runs = len([*groupby(columns[0])]) == len(values[0]) < len(columns[0])
+    if many and not named and len(head) == 2 and (numbered or in_runs):
         raise ValueError(
             f"{path} is a long table, with a basket and an item in each line: give it a first line of names, such as "
-            '"basket,item", and --long BASKET ITEM.'
+            '"basket,item", and --long basket item. If each line is a basket, write it as JSON Lines, a list a line.'
         )
 
 

@@ -96,7 +96,8 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
     if item is None:
         pairs = fitted.together(k=k)
         if as_json:
-            print_json({kind: [one._asdict() for one in found] for kind, found in vars(pairs).items()})
+            kinds = {kind: [one._asdict() for one in getattr(pairs, kind)] for kind in ("attract", "repel", "missed")}
+            print_json({**vars(pairs), **kinds})
         else:
             click.echo(visible(str(pairs)))
         return
@@ -106,8 +107,14 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
         print_json({"item": name, "attract": [x._asdict() for x in attract], "repel": [x._asdict() for x in repel]})
         return
     for one in [*attract, *repel]:
-        if abs(one.correlation) >= 0.0005:  # what is not 0 in these digits
-            click.echo(visible(f"{one.correlation:+.3f}  {one.item}"))
+        click.echo(visible(f"{one.correlation:+.3f}  {one.item}"))
+    for pair in fitted.pairs_.missed:
+        if name in pair[:2]:
+            say(
+                visible(
+                    f"The model misses {pair.first} + {pair.second}: {pair.baskets:g} baskets, lift {pair.lift:.2f}."
+                )
+            )
 
 
 @command.command(cls=Command)

@@ -23,7 +23,15 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest
 from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, Fitted, LogLinear, Quality, check_eta, default_names
 from dpplearn.learning.similarity import Fixed, Similarity
-from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
+from dpplearn.learning.tables import Encoding
+from dpplearn.learning.training_set import (
+    Shard,
+    check_encoding,
+    check_examples,
+    check_item_set,
+    check_item_sets,
+    training_data,
+)
 from dpplearn.lowrank import LowRankDPP
 
 if TYPE_CHECKING:
@@ -45,6 +53,7 @@ class ConditionalPredictor:
     feature_names_in_: np.ndarray
     n_features_in_: int
     covariance_: FloatArray | None = None
+    encoding_: Encoding | None = None
     given_size: bool = False  # an estimator's argument
 
     def __repr__(self) -> str:
@@ -192,8 +201,9 @@ class ConditionalPredictor:
         `k` may be one number for all, or one for each instance.
         """
         self._check_fitted()
-        for t, x in enumerate(check_item_sets(X)):
+        for t, x in enumerate(X if isinstance(X, list | tuple) else check_item_sets(X)):
             self._check(x, f"X[{t}]")
+        check_item_sets(X)
         k = options.pop("k", None)
         sizes = [k] * len(X) if k is None or np.ndim(k) == 0 else list(k)
         if len(sizes) != len(X):
@@ -266,4 +276,6 @@ class ConditionalPredictor:
         self._check_fitted()
         m = self.quality_.n_features
         known = tuple(self.feature_names_in_[-m:])  # a constant that the model added comes before them
+        if isinstance(x, ItemSet):
+            check_encoding(x.encoding, self.encoding_, name, "the model's data", "model.encoding_")
         return check_item_set(x, m, None if known == default_names(m) else known, name)

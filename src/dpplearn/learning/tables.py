@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeVar
@@ -12,11 +13,12 @@ from scipy import sparse
 from dpplearn._checks import Features, FloatArray, IntArray, count_of, row_lengths, warn_user
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
-from dpplearn.learning.columns import MOST_LEVELS, WIDE, Column, column_from, is_missing
+from dpplearn.learning.columns import MOST_LEVELS, WIDE, WORDS, Column, column_from, is_missing
 
 T = TypeVar("T")
 LOOKED_AT = 1000  # instances whose similarities are looked at, and items of each
 OPPOSITE, ALL_ALIKE = -0.5, 0.98  # the square of a similarity: a quarter of what two equal items have; nearly all of it
+READERS = {".parquet": "read_parquet", ".xlsx": "read_excel", ".json": "read_json"}  # of pandas
 Names = Sequence[str] | Mapping[str, Sequence[str]]
 
 
@@ -53,6 +55,14 @@ class Encoding:
             return Column.of(name, values, getattr(table[name], "dtype", None), most=most)
 
         columns = tuple(learn(name, MOST_LEVELS) for name in names)
+        same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name, n)))]
+        if len(same) < len(columns):  # a column of ones alone is a model without features
+            columns = tuple(one for one in columns if one not in same)
+            for one in same:
+                warn_user(
+                    f"Column {one.name!r} has the same value in every row, {one.mean:.4g}: it has no weight. "
+                    "ConditionalDPP adds a constant of its own."
+                )
         for one in columns:
             if len(one.levels) == 1 and not one.unknown:
                 only = one.levels[0]
@@ -82,6 +92,20 @@ class Encoding:
     def quality(self, raw: FloatArray) -> FloatArray:
         """The quality features, from the raw columns."""
         return np.hstack([one.quality(x) for one, x in zip(self.features, raw.T, strict=True)])
+
+    def differences(self, other: Encoding) -> list[str]:
+        """The names of columns that are not the same in both, or not in the same lists."""
+        mine, others = (
+            {"features": one.features, **{f"phi {k}": v for k, v in one.phi.items()}} for one in (self, other)
+        )
+        names = [
+            one.name
+            for part in {**mine, **others}
+            for here, there in ((mine.get(part, ()), others.get(part, ())), (others.get(part, ()), mine.get(part, ())))
+            for one in here
+            if one not in there
+        ]
+        return list(dict.fromkeys(names))
 
     def state(self) -> dict[str, Any]:
         """For a model file."""
@@ -128,7 +152,7 @@ def warn_about_phi(
 ) -> None:
     """Warn of columns that make all items alike, and of numbers that are more likely measurements than coordinates."""
     for one, x in zip(columns, raw.T, strict=True):
-        if (x == x[0]).all():
+        if is_constant(x):
             warn_user(
                 f"Column {one.name!r} has the same value in every row, so that it makes all items alike. Leave it out "
                 "of phi."
@@ -158,6 +182,10 @@ def warn_about_phi(
     )
 
 
+def is_constant(x: FloatArray) -> bool:
+    return bool((x == x[0]).all())
+
+
 # From a table to item sets
 
 
@@ -184,6 +212,8 @@ def read_long(
     F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
+    if chosen is not None and (len(rows_of) > 1 or not new):
+        warn_about_chosen(picked, chosen)
     made = []
     for name, rows in zip(labels, rows_of, strict=True):
         parts = {part: phi[rows] for part, phi in directions.items()}
@@ -217,6 +247,12 @@ def raw_columns(table: Any, columns: Sequence[Column], n: int, new: bool) -> Flo
 
 def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
     """One column as an array, of n entries if that is known."""
+    if isinstance(table, str | os.PathLike):
+        suffix = os.path.splitext(os.fspath(table))[1].lower()
+        raise TypeError(
+            f"The table must be there to be read, found the path {os.fspath(table)!r}. Read the file first: "
+            f"pandas.{READERS.get(suffix, 'read_csv')}({os.fspath(table)!r})."
+        )
     if callable(getattr(table, "collect", None)) and not hasattr(table, "__len__"):  # polars, lazy
         raise TypeError(f"The table must be there to be read, found a {type(table).__name__}: pass table.collect().")
     try:
@@ -255,10 +291,36 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
         found = "nothing" if is_missing(values[odd[0]]) else repr(values[odd[0]])[:40]
         raise ValueError(
             f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found {found} in row "
-            f"{odd[0]} ({len(odd)} such rows in all). Convert it, for instance by table[{name!r}] == 'yes', or leave "
-            "these rows out."
+            f"{odd[0]} ({len(odd)} such rows in all). {how_to_convert(values, odd, name)}"
         )
     return flags.astype(np.bool_)
+
+
+def how_to_convert(values: list[Any], odd: list[int], name: str) -> str:
+    """What to do, in pandas, with a column whose values in the rows `odd` do not say whether an item was chosen."""
+    given = [values[row] for row in odd if not is_missing(values[row])]
+    holes = len(given) < len(odd)
+    column = f"table[{name!r}]"
+    if not given:
+        no = False if any(isinstance(x, bool) for x in values) else 0
+        return f"If nothing there means that an item was not chosen, fill it in: {column}.fillna({no})."
+    if all(isinstance(x, str) for x in given):
+        if all(x in ("0", "1") for x in given):
+            return f"Convert it: {column}" + (".astype(float).fillna(0)." if holes else ".astype(int).")
+        said = list(dict.fromkeys(given))  # one that says yes, or else one that does not say no
+        yes = max(said, key=lambda x: WORDS.get(x.strip().lower(), 0.5))
+        return f"If {yes!r:.40} means that an item was chosen, convert it: {column} == {yes!r:.40}."
+    if all(isinstance(x, int | float) for x in given):
+        return f"If a number above 0 means that an item was chosen, convert it: {column} > 0."
+    return "Convert it to 0 and 1."
+
+
+def warn_about_chosen(picked: np.ndarray, name: str) -> None:
+    """Warn where a column says the same of every item of every group."""
+    if is_constant(picked):
+        which = "every item was chosen" if picked[0] else "no item was chosen"
+        more = " The table must have the items that were not chosen too." if picked[0] else ""
+        warn_user(f"By column {name!r}, {which} in any group: nothing can be learned from it.{more}")
 
 
 def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]]:

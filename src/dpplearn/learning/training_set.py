@@ -82,12 +82,29 @@ def check_item_set(
             f"{name} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
         )
     rule = "all instances must have the same features, in the same order."
+    if items.encoding is not None:
+        rule += (
+            " Read all tables in one way, with ItemSet.from_long(table, ..., encoding=...): model.encoding_, or the "
+            "encoding of an item set."
+        )
     if n_features is not None and items.n_features != n_features:
         raise ValueError(f"{name} has {items.n_features} features, and {n_features} were seen before: {rule}")
     if names is not None and items.names is not None and tuple(items.names) != tuple(names):
         k, here, before = next((k, a, b) for k, (a, b) in enumerate(zip(items.names, names, strict=True)) if a != b)
         raise ValueError(f"{name} names its feature {k} {here!r}, where {before!r} was seen before: {rule}")
     return items
+
+
+def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str, other: str, advice: str) -> None:
+    """An error where a table was read in another way than before: the same number would mean something else."""
+    if encoding is None or found is None or found is encoding or found == encoding:
+        return
+    differ = ", ".join(found.differences(encoding)) or "their order"
+    raise ValueError(
+        f"{name} was read from its table in another way than {other}: categories, averages, scales or lists of "
+        f"columns differ ({differ}). Read the table with ItemSet.from_long(table, ..., encoding={advice}), without "
+        "features and phi."
+    )
 
 
 def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tuple[list[IntArray], FloatArray]:
@@ -152,6 +169,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         with np.errstate(over="ignore", invalid="ignore"):  # features that are too large are refused below
             products += F.T @ F
         names, encoding = names or items.names, encoding or items.encoding
+        check_encoding(items.encoding, encoding, "One of the item sets", "the others", "X[0].encoding")
     largest = np.maximum(np.abs(low), np.abs(high))
     if largest.max() > MOST_FEATURE:
         j = int(largest.argmax())
@@ -188,7 +206,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
 
 def merge_surveys(surveys: Sequence[Survey]) -> Survey:
     """One survey of all shards, with instances numbered through."""
-    start, impossible, kept, names = 0, [], [], None
+    start, impossible, kept, names, encoding = 0, [], [], None, None
     m = surveys[0].n_features
     for k, s in enumerate(surveys):
         if s.n_features != m or (names and s.names and s.names != names):
@@ -196,7 +214,8 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
                 f"Shard {k} has {s.n_features} features ({', '.join(s.names or ['no names'])}), "
                 f"and shard 0 has {m}: all must have the same features, in the same order."
             )
-        names = names or s.names
+        names, encoding = names or s.names, encoding or s.encoding
+        check_encoding(s.encoding, encoding, "One of the item sets", "the others", "X[0].encoding")
         impossible += [(start + t, why) for t, why in s.impossible]
         kept += [start + t for t in s.kept]
         start += s.n_instances
@@ -209,7 +228,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         low=np.min([s.low for s in surveys], axis=0),
         high=np.max([s.high for s in surveys], axis=0),
         parts=shared_names([s.parts for s in surveys], "Shard {}"),
-        encoding=next((s.encoding for s in surveys if s.encoding is not None), None),
+        encoding=encoding,
         same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
         **{name: sum(getattr(s, name) for s in surveys) for name in totals},
     )

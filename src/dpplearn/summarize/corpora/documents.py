@@ -27,7 +27,7 @@ from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source, say_of_file
 from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.dates import date_line, is_later, source_date
+from dpplearn.summarize.text.dates import date_line, head_date, is_later, source_date
 from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import front_matter, is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
@@ -195,8 +195,10 @@ def html_document(name: str, source: str) -> Document:
 
 
 def markdown_document(name: str, source: str) -> Document:
-    """A Markdown text, with the date in the settings at its head."""
-    return block_document(name, *read_markdown(source), source_date(front_matter(source), head=True))
+    """A Markdown text, with the date in the settings at its head or in its first lines."""
+    settings = front_matter(source)
+    date = source_date(settings, head=True) or head_date(source[len(settings) :][:2_000].split("\n"))
+    return block_document(name, *read_markdown(source), date)
 
 
 def plain_document(name: str, source: str) -> Document:

@@ -35,6 +35,7 @@ _LABEL = re.compile(  # what may stand before a date on its line
 )
 _IN_DATELINE = re.compile(
     r"(?:[A-Z][a-z]{2,8}\.? [0-9]{1,2}|[0-9]{1,2} [A-Z][a-z]{2,8}\.?)(?:,? ?(?:19|20)[0-9]{2})?(?![0-9])"
+    r"|(?<![0-9])[0-9]{1,4}([./-])[0-9]{1,2}\1[0-9]{2,4}(?![0-9])"
 )
 _META = re.compile(r"<meta\s([^<>]{0,600})", re.IGNORECASE)
 _META_NAME = re.compile(

@@ -15,6 +15,7 @@ _EASTERN = re.compile(  # as in 新华社北京3月5日电(记者 王明) and �
     r"(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?(?:讯|訊|电|電)"
     r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}"
 )
+_FIGURES = re.compile(r"[0-9]+(?:[./-][0-9]+){0,2}")  # a day, a year, or a date
 _IN_PLACES = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
 _LONGEST_DATELINE = 100  # characters of a dateline
 
@@ -64,7 +65,7 @@ def _is_place(place: str, agency: bool) -> bool:
         return False
     for word in words:
         bare = word.strip("(),.")
-        if not bare or bare.isdigit() or bare.lower() in _IN_PLACES:
+        if not bare or _FIGURES.fullmatch(bare) or bare.lower() in _IN_PLACES:
             continue
         if not bare[0].isupper() or not all(char.isalpha() or char in ".,'’/-" for char in bare):
             return False
