@@ -11,13 +11,14 @@ import pytest
 
 # Address space of a process that may not take more: decoding and parsing would make several times 1.2 GB of the bomb.
 CODE = """
-import json, resource, sys
+import gc, json, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000,) * 2)
 from click.testing import CliRunner
 from dpplearn.cli import main
 for arguments, stdin in json.loads(sys.argv[1]):
     with open(stdin or "/dev/null", "rb") as file:
         done = CliRunner().invoke(main, arguments, input=file)
+    gc.collect()  # what an error held, before the next command
     print(json.dumps([done.exit_code, repr(done.exception), done.stderr]))
 """
 
