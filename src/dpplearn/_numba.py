@@ -2,7 +2,7 @@
 
 Compiling takes seconds, and Python finishes a loop of few steps before a compiler has begun. So a loop of few steps
 runs as Python, with the same result up to rounding. Once it has taken `PATIENCE` seconds that way, a thread compiles
-it while calls go on as before. A loop of many steps is compiled first, and a line on a terminal says so.
+it while calls go on as before. A loop of many steps is compiled first, and a line says so.
 
 Each compiled version is kept on disk, a zip archive of what numba writes. numba's own folders do not serve: it runs
 damaged machine code, looks for changes in the file of the loop alone and not in the loops that it calls, and reads no
