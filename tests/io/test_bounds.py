@@ -18,8 +18,9 @@ from dpplearn.cli import main
 for arguments, stdin in json.loads(sys.argv[1]):
     with open(stdin or "/dev/null", "rb") as file:
         done = CliRunner().invoke(main, arguments, input=file)
-    gc.collect()  # what an error held, before the next command
     print(json.dumps([done.exit_code, repr(done.exception), done.stderr]))
+    del done
+    gc.collect()  # what an error held, before the next command
 """
 
 
