@@ -57,7 +57,7 @@ def test_too_much_is_refused_in_a_line(bomb):
     runs = []
     for path in ("/dev/zero", bomb):
         runs += [
-            [["train", path, "--out", "m.json"], None],
+            [["train", path, "--out", "m.json", "--jobs", "1"], None],
             [["rouge", "--candidates", path, "--references", path], None],
         ]
         runs += [[["info", path], None], [["select", "-"], path], [["summarize", "-"], path]]
@@ -71,7 +71,7 @@ def test_too_much_is_refused_in_a_line(bomb):
 def test_what_never_begins_is_refused_in_a_line(blank):
     """Blank lines without end are not read to their end."""
     runs = [
-        [["train", blank, "--out", "m.json"], None],
+        [["train", blank, "--out", "m.json", "--jobs", "1"], None],
         [["rouge", "--candidates", blank, "--references", blank], None],
     ]
     for (arguments, _), (code, exception, said) in zip(runs, run_within_limits(runs), strict=True):
