@@ -65,10 +65,10 @@ class StrongestPairs:
         if not self.n_missed:
             return {}
         named = ", ".join(
-            f"{one.first} + {one.second} ({one.baskets:g} baskets, lift {one.lift:.2f})" for one in self.missed[:3]
+            f"{one.first} + {one.second} ({one.baskets:g} baskets, lift {one.lift:.2f})" for one in self.missed[:2]
         )
         strong = count_of(self.n_strong, "strong pair", "strong pairs")
-        return {"missed by the model": f"{self.n_missed} of {strong} in the baskets, such as {named}"}
+        return {"missed by the model": f"{self.n_missed} of {strong} in the baskets", "such as": named}
 
     def tables(self) -> tuple[Table, ...]:
         """One table for each kind of which there are pairs."""
