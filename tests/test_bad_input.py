@@ -152,7 +152,7 @@ def test_sizes(make):
         dpp.sample(1, method="magic")
 
 
-@pytest.mark.parametrize("rng", ["0", 1.5, -3])
+@pytest.mark.parametrize("rng", ["0", 1.5, True, np.random.RandomState(0), [1, 2], -3])
 def test_generators(rng):
     with pytest.raises((TypeError, ValueError), match="rng"):
         DPP3.sample(1, rng=rng)

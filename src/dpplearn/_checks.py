@@ -298,10 +298,15 @@ def check_between(x: Any, name: str, low: float, high: float) -> float:
 
 def check_rng(rng: Seed) -> np.random.Generator:
     """A numpy Generator from a seed, a Generator or None (fresh entropy)."""
-    try:
+    known = int | np.integer | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
+    if isinstance(rng, known) and not isinstance(rng, bool | np.bool_):
+        if isinstance(rng, int | np.integer) and rng < 0:
+            raise ValueError(f"rng as a seed must not be negative, found {rng}.")
         return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"rng must be a seed, a Generator or None, found {rng!r:.60}: {error}.") from None
+    raise TypeError(
+        f"rng must be a whole number, a numpy.random.Generator or None, found {rng!r:.60}. "
+        "Pass a seed, or numpy.random.default_rng(seed)."
+    )
 
 
 def check_jobs(n_jobs: int | None) -> int:

@@ -40,7 +40,7 @@ class Spectral(Distribution):
 
     def _eliminate(self, u: FloatArray) -> IntArray:
         """One subset from n uniform numbers, item by item."""
-        raise NotImplementedError
+        raise NotImplementedError  # of k-DPPs, whose `sample` does not offer it
 
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         if method == "cholesky":

@@ -85,6 +85,9 @@ class Subsets:
     def __getitem__(self, key: slice) -> Subsets: ...
     def __getitem__(self, key: int | slice) -> IntArray | Subsets:
         s = range(len(self))[key]
+        if isinstance(s, range) and s.step == 1:  # views, however many
+            ends = self.indptr[s.start : max(s.stop, s.start) + 1]
+            return Subsets._of(ends - ends[0], self.indices[ends[0] : ends[-1]], self.n)
         if isinstance(s, range):
             return Subsets._of(*end_to_end([self[i] for i in s]), self.n)
         return self.indices[self.indptr[s] : self.indptr[s + 1]]

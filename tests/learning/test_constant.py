@@ -254,7 +254,8 @@ def test_directions_that_are_more_likely_measurements_are_told():
         read(centered, phi=["pubs", "age"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read(centered, phi={"pubs": ["pubs"], "age": ["age"]})  # the advice
+        X, _ = read(centered, phi={"pubs": ["pubs"], "age": ["age"]})  # the advice
+    assert min(x.part_cosines(part).min() for x in X for part in (0, 1)) > -1e-7
 
 
 def test_parts_that_are_the_same_matrix_are_told(rng):

@@ -166,7 +166,7 @@ def test_a_process_does_not_outlive_its_parent_for_long(busy):
         child = int(parent.stdout.readline())
         parent.kill()
     stat = Path(f"/proc/{child}/stat")
-    until(lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX")
+    assert until(lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX")
 
 
 def read_with_a_fault(file):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,19 +41,19 @@ def is_number(value: Any) -> bool:
         return False
 
 
-class Items:
+class Items(ABC):
     """Items in the order of the file; a kind of file says how to `get` a column and `take` rows."""
 
     def __init__(self, name: str, n: int, fields: list[str]) -> None:
         self.name, self.n, self.fields = name, n, fields  # of the file, for messages; items; names of their fields
 
+    @abstractmethod
     def get(self, name: str) -> Sequence[Any] | np.ndarray:
         """A field of every item, None where it is missing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take(self, subset: IntArray) -> list[Record]:
         """Some of the items, in this order."""
-        raise NotImplementedError
 
     def parts(self, embedding: str) -> tuple[list[Part], int]:  # noqa: ARG002  # for those that have parts
         """Parts of the rows, which workers read where they lie, and how many numbers a row has."""

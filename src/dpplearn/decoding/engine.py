@@ -136,11 +136,11 @@ class Gains(Protocol):
     def take(self, j: int, place: int | None = None) -> float:
         """The gain of an item that is chosen now, at this place of the block if there is one; 0 where it has none."""
 
-    def least(self, items: Any) -> Any:  # noqa: ARG002
+    def least(self, items: Any) -> Any:  # noqa: ARG002  # for gains that know their rounding
         """What rounding may leave of gains that are 0."""
         return 0.0
 
-    def refresh(self, size: int) -> bool:  # noqa: ARG002
+    def refresh(self, size: int) -> bool:  # noqa: ARG002  # for gains that can pass over all items
         """Bring all bounds down by a pass over all items, if it costs less than a block of this size, and is of use."""
         return False
 

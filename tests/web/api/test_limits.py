@@ -130,7 +130,7 @@ def test_work_of_hours_ends_with_its_request(serving, limit, is_problem):
         path = client.post(CLUSTERS, json=documents(1, text)).headers["location"] + "/select"
         limit(client, max_seconds=0.5)
         is_problem(client.post(path, json={"decoder": "sampled"}), 504, "time-limit")
-        until(lambda: client.service.pool.taken == 0)  # not in hours: the worker is free again
+        assert until(lambda: client.service.pool.taken == 0)  # not in hours: the worker is free again
 
 
 def test_nobody_works_for_a_client_that_has_left(serving, gate):
