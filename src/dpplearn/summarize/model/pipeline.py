@@ -27,7 +27,7 @@ from dpplearn.learning.files import load_shard, shard_arrays
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.passing import Pass, compiled
-from dpplearn.summarize.corpora.pieces import Piece
+from dpplearn.summarize.corpora.pieces import CorpusPiece
 from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.model.features import SentenceFeatures
@@ -48,7 +48,7 @@ COSINES = np.zeros((1, 1))  # says that a shard's reader makes the cosines of ph
 class PieceTask(NamedTuple):
     """What is to be read or, of a piece that was read, prepared, and where the answer goes."""
 
-    given: Piece | Path
+    given: CorpusPiece | Path
     settings: SummarizerSettings
     out: Path
     dropped: Sequence[int] = ()  # places of clusters whose ids came before
@@ -68,7 +68,7 @@ class PreparedShards(NamedTuple):
 def read_piece(task: PieceTask) -> int:
     """Read and split a piece; returns how many clusters there are."""
     piece, settings, out = task.given, task.settings, task.out
-    assert isinstance(piece, Piece)
+    assert isinstance(piece, CorpusPiece)
     notes, counted = piece.source.fresh(), settings.sentence_features().counts_words
     seen, clusters, lines = list[Any](), list[Any](), list[str]()
     for entry in piece.entries(notes):

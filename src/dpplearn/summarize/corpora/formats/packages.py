@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import NamedTuple
 from xml.parsers.expat import ExpatError, ParserCreate
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipFile
 
-from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, Limits
 
 SMALL = 1_000_000  # bytes below which the ratio of packing says nothing
@@ -40,12 +40,8 @@ class Package:
             raise ValueError(
                 f"{place} is cut off or damaged: its archive has no readable list of parts. Get it again."
             ) from None
-        members = self.archive.infolist()
-        limits.check(place, "members", len(members))
-        self.members: dict[str, ZipInfo] = {one.filename: one for one in members}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.members
+        self.members = {one.filename: one for one in self.archive.infolist()}
+        limits.check(place, "members", len(self.archive.infolist()))
 
     def read(self, name: str) -> bytes:
         """A member that must be there; what it unpacks to counts against the limits before it is unpacked."""
@@ -72,31 +68,45 @@ class Package:
             raise ValueError(f"{self.place} must unpack to at most {most}, but is longer, as bombs are. Split it.")
         return data
 
-    def optional(self, name: str) -> bytes | None:
-        """A member that may be there."""
-        return self.read(name) if name in self else None
+    def optional(self, name: str) -> bytes:
+        """A member that may be there; else nothing."""
+        return self.read(name) if name in self.members else b""
+
+    def tags(self, name: str) -> Iterator[Tag]:
+        """The tags and texts of a member that must be there."""
+        return xml_tags(self.read(name), self.place)
+
+    def title(self, name: str) -> str | None:
+        """What a member, if it is there, has in its first element that is called a title."""
+        inside = False
+        for event, tag, _ in self.tags(name) if name in self.members else ():
+            if event != "text":
+                inside = event == "open" and tag == "title"
+            elif inside and tag.strip():
+                return " ".join(tag.split())
+        return None
 
 
 def parse_package(file: DocumentFile) -> list[Document]:
     """The document in an archive, or what else it is."""
     from dpplearn.summarize.corpora.formats.epub import read_epub
-    from dpplearn.summarize.corpora.formats.office import main_part, read_docx, read_odt
+    from dpplearn.summarize.corpora.formats.office import read_docx, read_odt
 
     package = Package(file.data, file.place, file.limits)
-    kind = package.read("mimetype")[:200].decode("latin-1").strip() if "mimetype" in package else ""
-    if kind == "application/epub+zip" or "META-INF/container.xml" in package:
+    kind = package.optional("mimetype")[:200].decode("latin-1").strip()
+    if kind == "application/epub+zip" or "META-INF/container.xml" in package.members:
         return [read_epub(package, file.name)]
     if kind.endswith(("opendocument.text", "opendocument.text-template")):
         return [read_odt(package, file.name)]
-    if main_part(package) is not None:
-        return [read_docx(package, file.data, file.name)]
-    found = (told for mark, told in OTHERS.items() if mark in package or kind.endswith(mark))
-    what, advice = next(found, ("a zip archive", "Unpack it and give what is inside"))
+    if any(member.startswith("word/") and member.endswith(".xml") for member in package.members):
+        return [read_docx(package, file)]
+    others = (told for mark, told in OTHERS.items() if mark in package.members or kind.endswith(mark))
+    what, advice = next(others, ("a zip archive", "Unpack it and give what is inside"))
     raise ValueError(f"{file.place} must be a Word, OpenDocument or EPUB file, but is {what}. {advice}.")
 
 
 STEP = 65_536  # bytes parsed at once
-DEEPEST = 500
+DEEPEST_XML = 500
 
 
 class RefusedError(ValueError):
@@ -111,26 +121,24 @@ class Tag(NamedTuple):
     attributes: dict[str, str] = {}  # noqa: RUF012  # nobody writes to it
 
 
-def tags(data: bytes, place: object) -> Iterator[Tag]:
+def xml_tags(data: bytes, place: object) -> Iterator[Tag]:
     """The tags and texts of a document, names without their namespaces.
 
     Declared entities, of which bombs are made and which no file of ours needs, are refused.
 
     Examples
     --------
-    >>> [tag.name for tag in tags(b'<w:p xmlns:w="x">It rained.</w:p>', "a.docx")]
+    >>> [tag.name for tag in xml_tags(b'<w:p xmlns:w="x">It rained.</w:p>', "a.docx")]
     ['p', 'It rained.', 'p']
     """
-    parser = ParserCreate(namespace_separator=" ")
+    parser, found, depth = ParserCreate(namespace_separator=" "), list[Tag](), 0
     parser.buffer_text = True
-    found: list[Tag] = []
-    depth = 0
 
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
-        if depth > DEEPEST:
-            raise RefusedError(f"{place} cannot be read: its XML is nested more than {DEEPEST} deep. Save it anew.")
+        if depth > DEEPEST_XML:
+            raise RefusedError(f"{place} cannot be read: its XML is nested more than {DEEPEST_XML} deep. Save it anew.")
         found.append(Tag("open", local(name), {local(key): value for key, value in attributes.items()}))
 
     def end(name: str) -> None:
