@@ -144,7 +144,8 @@ def read_item(item: Any, index: int, where: str) -> Document:
             "Cut it into several documents."
         )
     name = str(index + 1) if item.get("id") is None else read_id(item, where, f"{field}.")
-    return Document(name, text, *(read_text(item, key, where, f"{field}.") for key in ("title", "date", "role")))
+    title, date, role = (read_text(item, key, where, f"{field}.") for key in ("title", "date", "role"))
+    return Document(name, text, title, date, role)
 
 
 def read_id(record: dict[str, Any], where: str, path: str = "") -> str:

@@ -39,14 +39,8 @@ _SHORT = 40  # words of a page before the first that is longer: a dedication, a 
 
 def read_epub(package: Package, name: str) -> Document:
     """The text of a book: of its pages those that are its own, or all of them where none is."""
-    opf = next(
-        (
-            tag.attributes.get("full-path", "")
-            for tag in package.tags("META-INF/container.xml")
-            if tag.name == "rootfile"
-        ),
-        "",
-    )
+    container = package.xml("META-INF/container.xml")
+    opf = next((item.get("full-path", "") for item in container.iter("rootfile")), "")
     spine, locked = read_spine(package, opf), package.optional("META-INF/encryption.xml")
     pages, own = list[BlockText](), list[BlockText]()
     for number, place in enumerate([place for place in spine if not is_named(place)] or spine):
@@ -68,22 +62,19 @@ def read_epub(package: Package, name: str) -> Document:
 
 def read_spine(package: Package, opf: str) -> list[str]:
     """Where the pages of a book are, in their order, without those that only lead to others."""
-    folder, pages, order, leading = posixpath.dirname(opf), dict[str, str](), list[str](), set[str]()
-    for event, name, about in package.tags(opf):
-        place = member_of(folder, about.get("href", ""))
-        if event != "open":
-            continue
-        if name == "item" and "html" in about.get("media-type", "html"):
-            pages[about.get("id", "")] = place
-            leading |= {place} if "nav" in about.get("properties", "").split() else set()
-        elif name == "itemref":
-            order.append(about.get("idref", "") if about.get("linear") != "no" else "")
-        elif name == "reference" and about.get("type", "").lower() in _LEADING:
-            leading.add(place)
+    folder, book, leading = posixpath.dirname(opf), package.xml(opf), set[str]()
+    pages = dict[str, str]()
+    for item in book.iter("item"):
+        if "html" in item.get("media-type", "html"):
+            pages[item.get("id", "")] = place = member_of(folder, item.get("href", ""))
+            leading |= {place} if "nav" in item.get("properties", "").split() else set()
+    for item in book.iter("reference"):
+        if item.get("type", "").lower() in _LEADING:
+            leading.add(member_of(folder, item.get("href", "")))
     for place in leading & set(pages.values()):
         leading |= landmarks(package.optional(place), posixpath.dirname(place))
-    spine = (pages[one] for one in dict.fromkeys(order) if one in pages)
-    return [place for place in spine if place not in leading]
+    order = dict.fromkeys(item.get("idref", "") for item in book.iter("itemref") if item.get("linear") != "no")
+    return [pages[one] for one in order if one in pages and pages[one] not in leading]
 
 
 def member_of(folder: str, href: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from html import escape
 from io import BytesIO
+from xml.etree.ElementTree import Element
 
 from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
@@ -77,8 +78,7 @@ def read_docx(package: Package, file: DocumentFile) -> Document:
     mammoth = import_reader("mammoth", package.place, "Word")
     for member in package.members:  # within the limits of a file, and with no entities, before mammoth reads them
         if member.endswith((".xml", ".rels")):
-            for _ in package.tags(member):
-                pass
+            package.xml(member)
     ignore = {"ignore_empty_paragraphs": True, "convert_image": mammoth.images.img_element(lambda _: {})}
     try:
         source = mammoth.convert_to_html(BytesIO(file.data), style_map=STYLE_MAP, **ignore).value
@@ -99,35 +99,45 @@ def read_odt(package: Package, name: str) -> Document:
     """The text of an OpenDocument file: headers and footers are in its styles, which are left alone."""
     if b"encryption-data" in package.optional("META-INF/manifest.xml"):
         raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
-    parents: dict[str, str] = {}  # of the document's own styles
-    opened: list[tuple[str, list[str]]] = []  # elements and texts of paragraphs: notes and frames stand inside
+    root = package.xml("content.xml")
+    parents = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
     text, notes = list[str](), list[str]()
-    dropped = inside = 0  # elements that are left out, and notes, that are open
-    for event, tag, about in package.tags("content.xml"):
-        step = {"open": 1, "close": -1}.get(event, 0)
-        if step and tag in DROPPED:
-            dropped += step
-        elif dropped:
-            continue
-        elif not step or (step > 0 and tag in ("s", "tab", "line-break")):
-            if opened:
-                opened[-1][1].append(" " if step else escape(tag))
-        elif tag == "note":
-            inside += step
-        elif tag in ODF_TAGS and not inside:
-            text.append(f"<{ODF_TAGS[tag]}>" if step > 0 else f"</{ODF_TAGS[tag]}>")
-        elif tag in ("p", "h") and step > 0:
-            style = about.get("style-name", "")
-            known = ODF_STYLES.get(style.lower()) or ODF_STYLES.get(parents.get(style, "").lower(), "p")
-            opened.append(("h2" if tag == "h" else known, []))
-        elif tag in ("p", "h"):
-            element, words = opened.pop()
-            element, _, kind = element.partition(".")
-            classes = f' class="{kind}"' if kind else ""
-            (notes if inside else text).append(f"<{element}{classes}>{''.join(words)}</{element}>")
-        elif tag == "style" and step > 0:
-            parents[about.get("name", "")] = about.get("parent-style-name", "")
+    add_odt(root, parents, text, notes, [])
     return office_document(name, "".join(text), notes, package.title("meta.xml"))
+
+
+def add_odt(
+    element: Element,
+    parents: dict[str, str],
+    text: list[str],
+    notes: list[str],
+    around: list[str],
+    inside: bool = False,
+) -> None:
+    """Add an element of an OpenDocument text as HTML, to the notes if it is inside one; `parents` are those of styles.
+
+    Its own words join those of the paragraph around it; paragraphs in others, as in notes and frames, stand before.
+    """
+    tag, out = element.tag, notes if inside else text
+    if tag in ("s", "tab", "line-break"):
+        around.append(" ")
+    wrapped = ODF_TAGS.get(tag) if not inside else None
+    words = list[str]() if tag in ("p", "h") else around
+    if wrapped:
+        out.append(f"<{wrapped}>")
+    words.append(escape(element.text or ""))
+    for child in element:
+        if child.tag not in DROPPED:
+            add_odt(child, parents, text, notes, words, inside or child.tag == "note")
+        words.append(escape(child.tail or ""))
+    if wrapped:
+        out.append(f"</{wrapped}>")
+    elif tag in ("p", "h"):
+        style = element.get("style-name", "")
+        known = ODF_STYLES.get(style.lower()) or ODF_STYLES.get(parents.get(style, "").lower(), "p")
+        name, _, kind = ("h2" if tag == "h" else known).partition(".")
+        classes = f' class="{kind}"' if kind else ""
+        out.append(f"<{name}{classes}>{''.join(words)}</{name}>")
 
 
 def office_document(name: str, text: str, notes: list[str], named: str | None) -> Document:
