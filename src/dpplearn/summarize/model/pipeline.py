@@ -98,7 +98,7 @@ def read_again(record: Path, dropped: Iterable[int]) -> Iterator[SplitCluster]:
         place, whole, sentences = json.loads(line)
         if place not in dropped:
             cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
-            yield SplitCluster(cluster, tuple(Sentence(*one) for one in sentences), (), None)
+            yield SplitCluster.of(cluster, [Sentence(*one) for one in sentences])
 
 
 @lru_cache(maxsize=1)
