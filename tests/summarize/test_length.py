@@ -35,26 +35,25 @@ def kernel(seed, n=6):
     return B @ B.T, rng.uniform(1.0, 5.0, n)
 
 
+@pytest.mark.parametrize(("pinned", "out"), [((), ()), ((1,), ()), ((0, 4), (2,))])
 @pytest.mark.parametrize("seed", range(3))
-def test_probabilities_at_a_length_are_those_of_the_definition(seed):
+def test_probabilities_at_a_length_are_those_of_the_definition(seed, pinned, out):
     """p_i = P(i in R) for R drawn from e^s L given what is in and out, by summing over all subsets."""
     L, cost = kernel(seed)
-    for pinned, out in [((), ()), ((1,), ()), ((0, 4), (2,))]:
-        room = 11.0 - cost[list(pinned)].sum()
-        chance, least = worth_of(read_model(DPP(L), 0.5), cost, room, np.array(pinned, int), np.array(out, int))
-        assert np.isclose(cost @ chance, room)  # the length on average
-        rest = [i for i in range(6) if i not in (*pinned, *out)]
+    room = 11.0 - cost[list(pinned)].sum()
+    chance, least = worth_of(read_model(DPP(L), 0.5), cost, room, np.array(pinned, int), np.array(out, int))
+    assert np.isclose(cost @ chance, room)  # the length on average
+    rest = [i for i in range(6) if i not in (*pinned, *out)]
+    P = {Y: p for Y, p in pmf(L).items() if set(pinned) <= set(Y) <= {*pinned, *rest}}
 
-        def drawn(s, pinned=pinned, rest=rest):
-            """Of each set of the others, the probability beside the pinned, where each of the others weighs e^s."""
-            P = {Y: p * np.exp(s * (len(Y) - len(pinned))) for Y, p in pmf(L).items() if set(Y) <= {*pinned, *rest}}
-            P = {Y: p for Y, p in P.items() if set(pinned) <= set(Y)}
-            return np.array([sum(p for Y, p in P.items() if i in Y) for i in rest]) / sum(P.values())
+    def drawn(s):
+        """The probability of each of the others, where each of them multiplies that of a set by e^s."""
+        tilted = {Y: p * np.exp(s * len(Y)) for Y, p in P.items()}
+        return np.array([sum(p for Y, p in tilted.items() if i in Y) for i in rest]) / sum(tilted.values())
 
-        s = brentq(lambda s: cost[rest] @ drawn(s) - room, -30.0, 30.0)
-        p = drawn(s)
-        assert np.allclose(chance[rest], p, atol=1e-8)
-        assert np.isclose(least, (cost[rest] * p**2).sum() / (cost[rest] * p).sum() / 2)
+    p = drawn(brentq(lambda s: cost[rest] @ drawn(s) - room, -30.0, 30.0))
+    assert np.allclose(chance[rest], p, atol=1e-8)
+    assert np.isclose(least, (cost[rest] * p**2).sum() / (cost[rest] * p).sum() / 2)
 
 
 @pytest.mark.parametrize("decoder", ["consensus", "greedy", "local"])
