@@ -14,7 +14,7 @@ class Chunk:
     """A piece of a body."""
 
 
-def refuse(body):
+def refuse(_body):
     error = ValueError("too long")  # which its own frame holds, and so the frame itself
     raise error
 
