@@ -54,13 +54,6 @@ class Evaluator(Protocol):
         """
 
 
-class OneByOne:
-    """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
-
-    def prepare(self, shard: Shard, similarity: Similarity) -> PreparedInstances:
-        return PreparedInstances(shard, similarity)
-
-
 class PreparedInstances:
     """Instances that keep what does not change between evaluations; targets of the same items are one instance."""
 
@@ -80,6 +73,12 @@ class PreparedInstances:
 
     def __sizeof__(self) -> int:
         return sum(instance.nbytes for instance in self.instances)
+
+
+class OneByOne:
+    """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
+
+    prepare = PreparedInstances
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,9 +230,8 @@ class DaskBackend(Backend):
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         answers: list[Any] = []
         surveys = [self.known.get(k) for k in range(self.n_shards)]
-        for k, future in enumerate(
-            self._map(ask_in_worker, self.sources, surveys, request=request, prepare=self.prepare)
-        ):
+        futures = self._map(ask_in_worker, self.sources, surveys, request=request, prepare=self.prepare)
+        for k, future in enumerate(futures):
             answers.append(future.result())
             tick(k + 1, self.n_shards)
             if request is None and isinstance(self.sources[k], str):

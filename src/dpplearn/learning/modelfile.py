@@ -65,7 +65,7 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     converged = data["converged"]
     if not isinstance(converged, bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
-    std = numbers(data["theta_std"], "theta_std", path, quality.parameters.size)
+    std = numbers(data["theta_std"], "theta_std", path, 1 if isinstance(quality, Boosted) else quality.theta.size)
     if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
     value, norm = (number(data.get(name), name, path) for name in FITTED[1:3])

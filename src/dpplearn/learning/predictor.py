@@ -20,8 +20,8 @@ from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import Instance, LikelihoodRequest
-from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, Fitted, LogLinear, Quality, check_eta, default_names
+from dpplearn.learning.likelihood import Instance
+from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, Fitted, LogLinear, check_eta, default_names
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import (
@@ -47,7 +47,7 @@ class ConditionalPredictor:
     It knows nothing of scikit-learn, whose import takes longer than a summary: `ConditionalDPP` is the estimator.
     """
 
-    quality_: Quality
+    quality_: Any  # LogLinear, or Boosted
     similarity_: Similarity
     theta_std_: FloatArray
     feature_names_in_: np.ndarray
@@ -217,12 +217,10 @@ class ConditionalPredictor:
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
-        request = LikelihoodRequest(self.quality_, self.similarity_, order=1, given_size=bool(self.given_size))
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
-                self._eta(x)  # checked
-                values[t] = Instance(x, [Y], [1.0], self.similarity_).evaluate(request).value
+                values[t] = Instance(x, [Y], [1.0], self.similarity_).log_prob(self._eta(x), self.given_size)[0]
         return values
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:

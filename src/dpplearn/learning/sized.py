@@ -1,4 +1,4 @@
-"""log e_k(L), the normalizer given the size, with marginals, covariances and derivatives in S.
+"""log e_k(L), the normalizer given the size, with marginals, covariances and slopes in S.
 
 Given |Y| = k, P(Y) = det(L_Y) / e_k(lam) (KT12, section 5.2), with lam, V the eigenpairs of L: phase 1 takes a set J of
 k eigenvectors, phase 2 items from the projection on them. With p_a = P(a in J) and p_ab = P(a, b in J),
@@ -17,23 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, optimize
-from scipy.linalg import blas
 from scipy.special import expit
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
 from dpplearn._precision import EPS, LOST
-from dpplearn.learning.normalizer import (
-    ItemSimilarity,
-    Normalizer,
-    SimilarityGradient,
-    has_few_rows,
-    in_weights,
-    part_triangles,
-    symmetric,
-    weight_order,
-    weight_rows,
-)
+from dpplearn.learning.normalizer import ItemSimilarity, Normalizer, slopes_of, symmetric
 
 NO_DIGITS = 1e-7  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
 QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
@@ -46,7 +35,7 @@ def normalize_sized(
     n, p = eta.size, len(S.items.parts) + 2
     if k == 0:
         covariance = None if J is None else np.zeros((J.shape[1],) * 2)
-        return Normalizer(0.0, np.zeros(n), covariance, np.zeros(p), np.zeros((p, p)), np.zeros((n, p)))
+        return Normalizer(0.0, np.zeros(n), covariance, np.zeros(p))
     found = eigenpairs(eta, S, k)
     if found is None:
         return None
@@ -54,13 +43,11 @@ def normalize_sized(
     spectrum = SizedSpectrum.of(lam, V, k)
     marginals = np.clip(np.einsum("ia,ia,a->i", V, V, spectrum.lam * spectrum.without), 0.0, 1.0)
     covariance = None if J is None else spectrum.covariance(marginals, J)
-    slopes, curvature, moved = None, None, None
-    if weights and J is None:
-        B = np.sqrt(spectrum.without) * V
-        slopes = in_weights(S, SimilarityGradient(r, np.asfortranarray(B @ B.T)), second=False)[0]
-    elif weights:
-        slopes, curvature, moved = spectrum.in_weights(S, r)
-    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, slopes, curvature, moved, error)
+    slopes = None
+    if weights:
+        B = r[:, None] * V
+        slopes = slopes_of(S, (B * spectrum.without) @ B.T)
+    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, slopes, error)
 
 
 class LostDigitsError(ValueError):
@@ -156,17 +143,16 @@ class SizedSpectrum:
         left = (weights * nodes / (1 + scaled[:, None] * nodes)).real.sum(axis=1)
         return cls(lam, V, log_e, np.maximum(left, 0.0) * np.exp(tilt), tilt, nodes, weights)
 
-    def pairs(self, s: int) -> FloatArray:
-        """e_{k-s} without a and b, over e_k, of all pairs; the diagonal has no meaning."""
-        scaled = self.lam * np.exp(self.tilt)
-        B = 1 / (1 + scaled[:, None] * self.nodes)
-        W = (B * (self.weights * self.nodes**s)) @ B.T
-        return np.asarray(np.maximum(W.real, 0.0) * np.exp(s * self.tilt))
+    def pairs(self) -> FloatArray:
+        """e_{k-2} without a and b, over e_k, of all pairs; the diagonal has no meaning."""
+        B = 1 / (1 + self.lam[:, None] * np.exp(self.tilt) * self.nodes)
+        W = (B * (self.weights * self.nodes**2)) @ B.T
+        return np.asarray(np.maximum(W.real, 0.0) * np.exp(2 * self.tilt))
 
     def covariance(self, marginals: FloatArray, J: FloatArray) -> FloatArray:
         """Of the sums of J over Y."""
         V = self.V
-        P = self.pairs(2) * self.lam[:, None] * self.lam
+        P = self.pairs() * self.lam[:, None] * self.lam
         np.fill_diagonal(P, 0.0)
         U = np.square(V).T @ J
         sums = marginals @ J
@@ -180,35 +166,3 @@ class SizedSpectrum:
             M = M.transpose(1, 0, 2).reshape(m, -1)
             found -= M @ M.T
         return symmetric(found)
-
-    def in_weights(self, S: ItemSimilarity, r: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Derivatives of log e_k in the weights of a mixture, the second ones, and those of the marginals.
-
-        With A_a = V^T diag(r) C_a diag(r) V, and e' without two eigenvalues i != j, all over e_k:
-
-        d log e_k      sum of A_ii e_{k-1} without i
-        d^2 log e_k    sum of e'_{k-2} (A_ii B_jj - A_ij B_ij)  -  (d_a log e_k) (d_b log e_k)
-        dP(i in Y)     diag(V (e'_{k-1} A) V^T) + sum of v_ia^2 lam_a e'_{k-2} A_bb  -  P(i in Y) d_a log e_k
-        """
-        V, B, items = self.V, r[:, None] * self.V, S.items
-        two, one = self.pairs(2), self.pairs(1)
-        np.fill_diagonal(two, 0.0)
-        np.fill_diagonal(one, self.without)
-        if not has_few_rows(items):
-            full = np.asfortranarray(B)
-            sums = B.sum(axis=0)
-            along = [B.T @ B, np.outer(sums, sums)]
-            along += [B.T @ blas.dsymm(1.0, C, full, lower=1) for C in part_triangles(items)]
-        else:
-            U, starts = weight_rows(items)
-            halves = np.split(U.T @ B, starts[1:])
-            along = [B.T @ B, *(half.T @ half for half in halves)]
-        diagonals = np.array([A.diagonal() for A in along])
-        slopes = diagonals @ self.without
-        mixed = [[np.einsum("ij,ij,ij->", two, A, C) for C in along] for A in along]
-        second = diagonals @ two @ diagonals.T - np.outer(slopes, slopes) - np.array(mixed)
-        marginals = np.square(V) @ (self.lam * self.without)
-        moved = np.square(V) @ (self.lam[:, None] * (two @ diagonals.T)) - np.outer(marginals, slopes)
-        moved += np.column_stack([np.einsum("ij,ij->i", V @ (one * A), V) for A in along])
-        order = weight_order(S)
-        return slopes[order], second[np.ix_(order, order)], moved[:, order]

@@ -58,10 +58,6 @@ class Boosted:
     def booster(self) -> Any:
         return import_lightgbm().Booster(model_str=self.model)
 
-    @property
-    def parameters(self) -> FloatArray:
-        return np.array([self.base])
-
     def eta(self, items: ItemSet) -> FloatArray:
         X = self.columns(items)
         return self.base + (self.booster.predict(X, raw_score=True) if self.model else np.zeros(items.n))
@@ -76,9 +72,6 @@ class Boosted:
             added = np.roll(self.booster.predict(X, pred_contrib=True), 1, axis=1)
         added[:, 0] += self.base
         return added
-
-    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:  # noqa: ARG002  # the protocol's signature
-        return np.array([d_eta.sum()])
 
     def columns(self, items: ItemSet) -> FloatArray:
         """The columns of an item set that the trees split."""
@@ -145,11 +138,8 @@ class Instances:
         for t in np.flatnonzero(which).tolist():
             one = self.examples[t]
             last = first + one.items.n
-            here, target = check_eta(eta[first:last]), one.targets[0]
-            z = one.normalizer(here, k=target.Y.size if self.given_size else None)
-            assert z is not None  # a set of this size was chosen
-            value += target.weight * float(here[target.Y].sum() + target.log_det - z.log_z)
-            marginals[first:last], first = z.marginals, last
+            log_prob, marginals[first:last] = one.log_prob(check_eta(eta[first:last]), self.given_size)
+            value, first = value + one.weights[0] * log_prob, last
         return value, marginals
 
     def base(self) -> float:
