@@ -139,12 +139,12 @@ class Instance:
         quality, similarity, order, with_similarity, given_size, _ = request
         if similarity is not self.S.similarity and similarity != self.S.similarity:
             self.prepare(similarity)
-        eta = quality.eta(self.items)
+        J = quality.jacobian(self.items)
+        eta = J @ quality.theta
         if not (np.isfinite(eta).all() and eta.max() <= MAX_ETA):
             return request.impossible()  # no float holds this quality
-        J = quality.jacobian(self.items) if order == 2 else None
         value, d_eta, counts = 0.0, np.zeros(eta.size), dict[int | None, float]()  # of all targets, or of each size
-        hessian = None if J is None else np.zeros((J.shape[1],) * 2)
+        hessian = np.zeros((J.shape[1],) * 2) if order == 2 else None
         known: list[tuple[float, Any]] = []  # what has slopes in the weights of a mixture
         for target in self.targets:
             w, Y, k = target.weight, target.Y, target.Y.size if given_size else None
@@ -153,21 +153,21 @@ class Instance:
             counts[k] = counts.get(k, 0.0) + w
             known.append((w, target))
         for k, w in counts.items():
-            z = self.normalizer(eta, J, with_similarity, k)
+            z = self.normalizer(eta, J if order == 2 else None, with_similarity, k)
             if z is None:
                 return request.impossible()
             value -= w * z.log_z
             d_eta -= w * z.marginals
             hessian = None if hessian is None else hessian - w * z.covariance  # type: ignore[operator]  # with J it is there
             known.append((-w, z))
-        terms = Terms(value, quality.pull_back(self.items, d_eta), hessian)
+        terms = Terms(value, d_eta @ J, hessian)
         if not with_similarity:
             return terms
         if any(part.slopes is None for _, part in known):
             return request.impossible()
-        J = similarity.jacobian  # type: ignore[union-attr]  # of a mixture
-        gradient = J.T @ sum(w * part.slopes for w, part in known)
-        error = np.abs(J.T) @ sum(abs(w) * part.error * np.abs(part.slopes) for w, part in known)
+        T = similarity.jacobian.T  # type: ignore[union-attr]  # of a mixture
+        gradient = T @ sum(w * part.slopes for w, part in known)
+        error = np.abs(T) @ sum(abs(w) * part.error * np.abs(part.slopes) for w, part in known)
         if (error > SLOPES * (1 + np.abs(gradient))).any():
             gradient = np.full(gradient.size, np.nan)  # two large numbers, the same but for rounding
         return terms._replace(similarity_gradient=gradient)

@@ -102,16 +102,14 @@ class ConditionalPredictor:
 
     def _dpp(self, x: ItemSet, tilt: float) -> DPP | LowRankDPP:
         """With e^tilt L in place of L."""
-        q = np.exp((self._eta(x, MAX_ETA_KERNEL) + tilt) / 2)
-        rank = self.similarity_.rank(x) if x.similarity is None else None
-        rows = self.similarity_.rows(x) if rank is not None and rank < x.n and self.similarity_.nugget == 0 else None
-        if rows is not None:
-            return LowRankDPP.from_quality(q, rows)
-        S = self.similarity_.matrix(x)
-        if x.similarity is not None and isinstance(self.similarity_, Fixed):
+        q, S = np.exp((self._eta(x, MAX_ETA_KERNEL) + tilt) / 2), self.similarity_
+        rank = S.rank(x) if x.similarity is None and S.nugget == 0 else None
+        if rank is not None and rank < x.n:
+            return LowRankDPP.from_quality(q, S.rows(x))
+        if x.similarity is not None and isinstance(S, Fixed):
             # the item set has checked it, and a constant and a nugget keep it right
-            return DPP._of_quality(check_quality(q, x.n), S)
-        return DPP.from_quality(q, S)
+            return DPP._of_quality(check_quality(q, x.n), S.matrix(x))
+        return DPP.from_quality(q, S.matrix(x))
 
     def marginals(self, x: ItemSet, k: int | None = None) -> FloatArray:
         """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen, by default the instance's."""
@@ -201,11 +199,10 @@ class ConditionalPredictor:
         `k` may be one number for all, or one for each instance.
         """
         self._check_fitted()
-        for t, x in enumerate(X if isinstance(X, list | tuple) else check_item_sets(X)):
-            self._check(x, f"X[{t}]")
-        check_item_sets(X)
         k = options.pop("k", None)
         sizes = [k] * len(X) if k is None or np.ndim(k) == 0 else list(k)
+        for t, x in enumerate(check_item_sets(X)):
+            self._check(x, f"X[{t}]")
         if len(sizes) != len(X):
             raise ValueError(f"k must be a number or have one entry per instance ({len(X)}), found {len(sizes)}.")
         each = [options if size is None else {**options, "k": size} for size in sizes]

@@ -50,26 +50,21 @@ class LogLinear:
     def n_features(self) -> int:
         return self.theta.size - self.constant
 
-    def eta(self, items: ItemSet) -> FloatArray:
-        F = self._features(items)
-        return np.asarray(self.theta[0] + F @ self.theta[1:] if self.constant else F @ self.theta)
+    def jacobian(self, items: ItemSet) -> FloatArray:
+        """d eta_i / d theta_j for eta = 2 log q, (n, weights)."""
+        F = items.features if self.center is None else items.features - self.center
+        return np.column_stack([np.ones(items.n), F]) if self.constant else F
 
-    def _features(self, items: ItemSet) -> FloatArray:
-        return items.features if self.center is None else items.features - self.center
+    def eta(self, items: ItemSet) -> FloatArray:
+        """2 log q_i of every item."""
+        return self.jacobian(items) @ self.theta
 
     def log_q(self, items: ItemSet) -> FloatArray:
         return self.eta(items) / 2
 
     def contributions(self, items: ItemSet) -> FloatArray:
+        """What each weight adds to 2 log q_i."""
         return self.jacobian(items) * self.theta
-
-    def jacobian(self, items: ItemSet) -> FloatArray:
-        F = self._features(items)
-        return np.column_stack([np.ones(items.n), F]) if self.constant else F
-
-    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:
-        slopes = d_eta @ self._features(items)
-        return np.concatenate([[d_eta.sum()], slopes]) if self.constant else slopes
 
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind, "theta": self.theta, **({"constant": True} if self.constant else {})}

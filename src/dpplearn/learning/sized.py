@@ -13,7 +13,7 @@ positive results of ordinary size: e_{k-1} without a is the coefficient of det(I
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
@@ -40,14 +40,12 @@ def normalize_sized(
     if found is None:
         return None
     lam, V, r, log_scale, error = found
-    spectrum = SizedSpectrum.of(lam, V, k)
-    marginals = np.clip(np.einsum("ia,ia,a->i", V, V, spectrum.lam * spectrum.without), 0.0, 1.0)
-    covariance = None if J is None else spectrum.covariance(marginals, J)
-    slopes = None
-    if weights:
-        B = r[:, None] * V
-        slopes = slopes_of(S, (B * spectrum.without) @ B.T)
-    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, slopes, error)
+    left = left_out(lam, k)
+    marginals = np.clip(np.square(V) @ (left.lam * left.one), 0.0, 1.0)
+    covariance = None if J is None else sized_covariance(V, left.pairs(), marginals, J)
+    B = r[:, None] * V
+    slopes = slopes_of(S, (B * (left.one * np.exp(left.tilt))) @ B.T) if weights else None
+    return Normalizer(left.log_e + log_scale, marginals, covariance, slopes, error)
 
 
 class LostDigitsError(ValueError):
@@ -101,68 +99,66 @@ def factor_of(M: FloatArray, S: ItemSimilarity, eta: FloatArray) -> tuple[Factor
     return reduced_similarity(M, eta / 2), False
 
 
-@dataclass(frozen=True, eq=False)
-class SizedSpectrum:
-    """Eigenpairs of L and what of e_k is left without some: lam and V, log e_k, and nodes z with their weights.
+class LeftOut(NamedTuple):
+    """What is left of e_k without some eigenvalues.
 
-    e_{k-s} without a set A of s eigenvalues, over e_k, is the sum of weights z^s prod 1 / (1 + lam_a z) over a in A,
-    for L scaled by e^tilt.
+    For eigenvalues scaled by e^tilt, e_{k-s} without a set A of s of them, over e_k, is the sum of
+    weights z^s prod 1 / (1 + lam_a z) over a in A, for nodes z.
     """
 
-    lam: FloatArray
-    V: FloatArray
-    log_e: float
-    without: FloatArray  # e_{k-1} without a, over e_k
+    lam: FloatArray  # scaled
     tilt: float
+    log_e: float  # log e_k of those that are not
     nodes: np.ndarray
     weights: np.ndarray
-
-    @classmethod
-    def of(cls, lam: FloatArray, V: FloatArray, k: int) -> SizedSpectrum:
-        with np.errstate(divide="ignore"):
-            x = np.log(lam)
-        some = x[np.isfinite(x)]
-        target = k if k < some.size else k - 0.5
-        span = 50.0 + abs(np.log(target / max(some.size - target, 0.5)))
-        tilt = float(
-            optimize.brentq(lambda t: float(expit(some + t).sum()) - target, -some.max() - span, -some.min() + span)
-        )
-        scaled = np.exp(np.minimum(x + tilt, 700.0))
-        p = expit(x + tilt)
-        deviation = np.sqrt(float((p * (1 - p)).sum()))
-        N = min(2 * int(k / 2 + 7 * deviation + 10) + 1, 2 * lam.size + 3)  # odd: 1 + lam z is never 0
-        N += 1 - N % 2
-        nodes = np.exp(2j * np.pi * np.arange(N // 2 + 1) / N)
-        # of two conjugate nodes one is enough: twice its real part
-        log_value = np.log((1 - p)[:, None] + p[:, None] * nodes).sum(axis=0)
-        raw = np.exp(log_value) * nodes ** (-k) * np.where(np.arange(nodes.size) == 0, 1.0, 2.0) / N
-        total = float(raw.real.sum())  # P(|J| = k)
-        keep = np.abs(raw) > QUIET * np.abs(raw).max()
-        nodes, weights = nodes[keep], raw[keep] / total
-        log_e = float(np.log(total) + np.logaddexp(0.0, x + tilt).sum() - k * tilt)
-        left = (weights * nodes / (1 + scaled[:, None] * nodes)).real.sum(axis=1)
-        return cls(lam, V, log_e, np.maximum(left, 0.0) * np.exp(tilt), tilt, nodes, weights)
+    one: FloatArray  # e_{k-1} without each
 
     def pairs(self) -> FloatArray:
-        """e_{k-2} without a and b, over e_k, of all pairs; the diagonal has no meaning."""
-        B = 1 / (1 + self.lam[:, None] * np.exp(self.tilt) * self.nodes)
+        """P(a, b in J) = lam_a lam_b e_{k-2} without both; 0 on the diagonal."""
+        B = 1 / (1 + self.lam[:, None] * self.nodes)
         W = (B * (self.weights * self.nodes**2)) @ B.T
-        return np.asarray(np.maximum(W.real, 0.0) * np.exp(2 * self.tilt))
-
-    def covariance(self, marginals: FloatArray, J: FloatArray) -> FloatArray:
-        """Of the sums of J over Y."""
-        V = self.V
-        P = self.pairs() * self.lam[:, None] * self.lam
+        P = np.maximum(W.real, 0.0) * self.lam[:, None] * self.lam
         np.fill_diagonal(P, 0.0)
-        U = np.square(V).T @ J
-        sums = marginals @ J
-        found = J.T @ (marginals[:, None] * J) + U.T @ (P @ U) - np.outer(sums, sums)
-        root, (n, r), m = np.sqrt(P), V.shape, J.shape[1]
-        step = max(1, 2_000_000 // (n * m))
-        for start in range(0, r, step):  # M_ab = sum of v_ia v_ib J_i, for some a and all b
-            some = V[:, start : start + step]
-            M = (some[:, :, None] * J[:, None, :]).reshape(n, -1).T @ V
-            M = M.reshape(some.shape[1], m, r) * root[start : start + step, None, :]
-            M = M.transpose(1, 0, 2).reshape(m, -1)
-            found -= M @ M.T
-        return symmetric(found)
+        return np.asarray(P)
+
+
+def left_out(lam: FloatArray, k: int) -> LeftOut:
+    """For these eigenvalues, scaled until about k of them are taken."""
+    with np.errstate(divide="ignore"):
+        x = np.log(lam)
+    some = x[np.isfinite(x)]
+    target = k if k < some.size else k - 0.5
+    span = 50.0 + abs(np.log(target / max(some.size - target, 0.5)))
+    tilt = float(
+        optimize.brentq(lambda t: float(expit(some + t).sum()) - target, -some.max() - span, -some.min() + span)
+    )
+    scaled = np.exp(np.minimum(x + tilt, 700.0))
+    p = expit(x + tilt)
+    deviation = np.sqrt(float((p * (1 - p)).sum()))
+    N = min(2 * int(k / 2 + 7 * deviation + 10) + 1, 2 * lam.size + 3)  # odd: 1 + lam z is never 0
+    N += 1 - N % 2
+    nodes = np.exp(2j * np.pi * np.arange(N // 2 + 1) / N)
+    # of two conjugate nodes one is enough: twice its real part
+    log_value = np.log((1 - p)[:, None] + p[:, None] * nodes).sum(axis=0)
+    raw = np.exp(log_value) * nodes ** (-k) * np.where(np.arange(nodes.size) == 0, 1.0, 2.0) / N
+    total = float(raw.real.sum())  # P(|J| = k)
+    keep = np.abs(raw) > QUIET * np.abs(raw).max()
+    nodes, weights = nodes[keep], raw[keep] / total
+    log_e = float(np.log(total) + np.logaddexp(0.0, x + tilt).sum() - k * tilt)
+    one = (weights * nodes / (1 + scaled[:, None] * nodes)).real.sum(axis=1)
+    return LeftOut(scaled, tilt, log_e, nodes, weights, np.maximum(one, 0.0))
+
+
+def sized_covariance(V: FloatArray, P: FloatArray, marginals: FloatArray, J: FloatArray) -> FloatArray:
+    """Of the sums of J over Y, where P has the probabilities of pairs of eigenvectors."""
+    U, sums = np.square(V).T @ J, marginals @ J
+    found = J.T @ (marginals[:, None] * J) + U.T @ (P @ U) - np.outer(sums, sums)
+    root, (n, r), m = np.sqrt(P), V.shape, J.shape[1]
+    step = max(1, 2_000_000 // (n * m))
+    for start in range(0, r, step):  # M_ab = sum of v_ia v_ib J_i, for some a and all b
+        some = V[:, start : start + step]
+        M = (some[:, :, None] * J[:, None, :]).reshape(n, -1).T @ V
+        M = M.reshape(some.shape[1], m, r) * root[start : start + step, None, :]
+        M = M.transpose(1, 0, 2).reshape(m, -1)
+        found -= M @ M.T
+    return symmetric(found)

@@ -20,6 +20,7 @@ from scipy.optimize import root_scalar
 from dpplearn._checks import FloatArray, warn_user
 from dpplearn._io.jsonfile import number, numbers
 from dpplearn._notebook import short_repr
+from dpplearn.learning.fit import FitSettings
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Instance
 from dpplearn.learning.quality import Fitted, check_eta
@@ -193,17 +194,16 @@ class Instances:
         return lightgbm.train({**params, "objective": objective}, learned, n_trees, **options), curve
 
 
-def fit_trees(
-    data: Shard, linear: Fitted, given: Mapping[str, Any], prior_variance: Any, given_size: bool, random_state: int
-) -> Fitted:
+def fit_trees(data: Shard, linear: Fitted, given: Mapping[str, Any], settings: FitSettings) -> Fitted:
     """Trees in place of the weights of a log-linear fit, whose similarity they keep.
 
     `given` has parameters of LightGBM, by its names; `n_estimators` is the most trees that there may be.
     """
+    prior_variance, random_state = settings.prior_variance, settings.random_state
     if prior_variance is not None and np.ndim(prior_variance) > 0:
         raise ValueError("With trees, prior_variance must be one number, that of the leaves; found several.")
     ridge = 0.0 if prior_variance is None else 1 / float(prior_variance)
-    instances = Instances(data, linear.similarity, given_size)
+    instances = Instances(data, linear.similarity, settings.given_size)
     every = np.ones(len(instances.examples), np.bool_)
     base = instances.base()
     params = {**DEFAULTS, "lambda_l2": ridge, "cat_l2": ridge, "seed": random_state, **given}
