@@ -149,7 +149,7 @@ def test_reading_text_is_light():
     code = (
         "import sys; from dpplearn.summarize import Cluster, Document, Sentence, read_clusters;"
         "Cluster.example(); heavy = {'numba'} & {*sys.modules}; Cluster.example().sentences();"
-        "print(bool(heavy | {'sklearn', 'click', 'rich'} & {*sys.modules}))"
+        "print(bool(heavy | {'sklearn', 'click'} & {*sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -17,7 +17,7 @@ from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
 from dpplearn.summarize.corpora.passing import Pass
-from dpplearn.summarize.corpora.pieces import Piece
+from dpplearn.summarize.corpora.pieces import CorpusPiece
 from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.summarizer import Summarizer
 
@@ -25,7 +25,7 @@ from dpplearn.summarize.summarizer import Summarizer
 class Request(NamedTuple):
     """A piece, how it is to be summarized, and where the lines go."""
 
-    piece: Piece
+    piece: CorpusPiece
     out: Path
     model: Path | None
     encoder: str | None  # module:object

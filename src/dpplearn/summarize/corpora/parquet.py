@@ -36,10 +36,11 @@ def open_parquet(path: Path) -> Any:
     except import_module("pyarrow").ArrowInvalid as error:
         raise ValueError(f"{path} must be a whole Parquet file, but cannot be read: {error}") from None
     check_fields(file.schema_arrow, str(path))
-    missing = [name for name in ("id", "documents") if name not in file.schema_arrow.names]
-    if missing:
-        found = ", ".join(file.schema_arrow.names)
-        raise ValueError(f"{path} must have a column {missing[0]!r}, as a line of JSON Lines has it. Found {found}.")
+    names = file.schema_arrow.names
+    for name in ("id", "documents"):
+        if name not in names:
+            has = ", ".join(names)
+            raise ValueError(f"{path} must have a column {name!r}, as a line of JSON Lines has it. Found {has}.")
     return file
 
 

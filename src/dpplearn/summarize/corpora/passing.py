@@ -11,7 +11,7 @@ from dpplearn._io.workfolder import WorkFolder
 from dpplearn._numba import compiled_always
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
-from dpplearn.summarize.corpora.pieces import Piece
+from dpplearn.summarize.corpora.pieces import CorpusPiece
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.corpora.source import Source
 
@@ -29,7 +29,7 @@ class Pass(NamedTuple):
         what: str,
         stage: str,
         work: Callable[[Any], int],
-        ask: Callable[[Piece, Path], Any],
+        ask: Callable[[CorpusPiece, Path], Any],
         *,
         size: Callable[[Path], int],
         ending: str = ".json",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, count, islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -12,7 +12,6 @@ from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.words import normal_language
 
 CLUSTERS = 10  # that a piece has at most
-LARGEST = 2**24  # bytes of lines after which a piece ends
 COMPARED = 5_000  # sentences of a cluster that can be learned from
 
 
@@ -46,9 +45,9 @@ class Wanted:
 
     def of(self, cluster: Cluster, source: Source) -> Cluster | None:
         """The cluster, or what is wanted of it; None if it does not count."""
-        ours = (None, normal_language(self.language))
         if self.split is not None and cluster.split != self.split:
             return None
+        ours = (None, normal_language(self.language))
         if self.language is not None and normal_language(cluster.language) not in ours:
             return None
         if self.only is not None:
@@ -73,7 +72,7 @@ def lacking(cluster: Cluster) -> str:
 
 
 @dataclass(frozen=True)
-class Piece:
+class CorpusPiece:
     """A stretch of a corpus, by its number in it."""
 
     number: int
@@ -82,13 +81,8 @@ class Piece:
     wanted: Wanted
 
     def entries(self, notes: Source) -> Iterator[Entry]:
-        """All clusters that can be read; what is passed over is noted."""
-        found = iter(self.cut.read(notes, self.cut.given))
-        for place in count():
-            with notes.listening():
-                cluster, line = next(found, (None, None))
-            if cluster is None:
-                return
+        """All clusters that can be read; what is left out is noted."""
+        for place, (cluster, line) in enumerate(self.cut.read(notes, self.cut.given)):
             about = cluster.id, cluster.split, cluster.language
             yield Entry(place, line, *about, self.wanted.of(cluster, notes))
 

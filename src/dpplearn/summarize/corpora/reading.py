@@ -21,7 +21,7 @@ from dpplearn.summarize.corpora.documents import refuse_address, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
 from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
-from dpplearn.summarize.corpora.pieces import Cut, Piece, Wanted, cut_clusters
+from dpplearn.summarize.corpora.pieces import CorpusPiece, Cut, Wanted, cut_clusters
 from dpplearn.summarize.corpora.source import Source
 
 
@@ -33,6 +33,13 @@ class Reader:
     looks_like: Callable[[Path], bool]
     read: Callable[[Source], Iterable[Cluster]] | None = None  # what may be skipped stands in `with source.tolerate()`
     cut: Callable[[Source], Iterator[Cut]] | None = None  # where pieces can be found without reading what is before
+
+    def cuts(self, source: Source) -> Iterator[Cut]:
+        """The pieces of what a source holds."""
+        if self.cut is not None:
+            return self.cut(source)
+        assert self.read is not None  # one of the two
+        return cut_clusters(self.read(source), source)
 
 
 SINGLES = 64  # pieces of one cluster that a corpus begins with
@@ -79,8 +86,8 @@ class Corpus:
     """
 
     name: Path  # for messages
-    sources: Sequence[tuple[Reader, Source]] = ()
-    clusters: Sequence[Cluster] = field(default=(), repr=False)  # those in memory
+    sources: Sequence[tuple[Reader, Source]]
+    clusters: Sequence[Cluster] = ()  # those in memory
     wanted: Wanted = field(default_factory=Wanted)
     skip_bad: bool = False
 
@@ -90,7 +97,7 @@ class Corpus:
         return f"<Corpus {short(str(self.name), 80)!r} of {of}>"
 
     def __iter__(self) -> Iterator[Cluster]:
-        """The clusters in order; what was passed over is said at the end, in a `SkippedWarning`."""
+        """The clusters in order; what was left out is told at the end, in a `SkippedWarning`."""
         return self.each()
 
     def each(self, stacklevel: int = 3) -> Iterator[Cluster]:
@@ -108,30 +115,22 @@ class Corpus:
         self.check(census, notes, stacklevel)
 
     def notes(self) -> Source:
-        """Where to note what is passed over in one reading."""
+        """Where to note what is left out in one reading."""
         return Source(self.name, skip_bad=self.skip_bad)
 
-    def pieces(self, notes: Source) -> Iterator[Piece]:
-        """Its pieces in order; what a reader without pieces passes over is noted."""
-        for number, (source, cut) in enumerate(self._cuts(notes)):
-            yield Piece(number, cut, source, self.wanted)
-
-    def _cuts(self, notes: Source) -> Iterator[tuple[Source, Cut]]:
-        own = self.notes()
-        yield from ((own, cut) for cut in cut_clusters(self.clusters, own, len(self.clusters)))
+    def pieces(self, notes: Source) -> Iterator[CorpusPiece]:
+        """Its pieces in order; what a reader without pieces leaves out is noted."""
+        number = 0
         for k, (reader, source) in enumerate(self.sources):
-            before, own = k / len(self.sources), source.fresh()
-            if reader.cut is not None:
-                cuts = reader.cut(own)
-            else:
-                assert reader.read is not None  # one of the two
-                cuts = cut_clusters(reader.read(own), own)
-            for cut in cuts:
-                yield source, cut._replace(share=cut.share and before + cut.share / len(self.sources))
+            own = source.fresh()
+            for cut in reader.cuts(own):
+                cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
+                yield CorpusPiece(number, cut, source, self.wanted)
+                number += 1
             notes.add(own.passed)
 
     def check(self, census: Census, notes: Source, stacklevel: int = 3) -> None:
-        """Say what was passed over; an error if nothing is left."""
+        """Say what was left out; an error if nothing else is there."""
         notes.warn(suffixes(), census.kept, stacklevel=stacklevel)
         if census.kept:
             return
@@ -149,7 +148,7 @@ class Corpus:
         """What tells it from another: its files, as large and as old as they are, and what of them counts."""
         files = [
             (*((str(path.resolve()), state_of(path)) for path in (one.path, one.references) if path), one.encoding)
-            for _, one in self.sources
+            for _, one in (() if self.clusters else self.sources)
         ]
         texts = sha256()
         for one in self.clusters:
@@ -168,8 +167,10 @@ def state_of(path: Path) -> str:
 
 
 def listed(clusters: Iterable[Cluster]) -> Corpus:
-    """Clusters that are in memory."""
-    return Corpus(Path("the list"), clusters=[*clusters])
+    """A corpus of clusters that are in memory."""
+    given, name = [*clusters], Path("the list")
+    reader = Reader("clusters in memory", Path.is_file, cut=lambda source: cut_clusters(given, source, len(given)))
+    return Corpus(name, [(reader, Source(name))], given)
 
 
 def open_corpus(
@@ -206,24 +207,22 @@ def open_corpus(
     ...     [cluster.id for cluster in open_corpus(file, split="a")]
     ['0', '2']
     """
-    given, asked = Path(fspath(path)), None if references is None else Path(fspath(references))
-    paths = [given]
+    given, models = Path(fspath(path)), None if references is None else Path(fspath(references))
+    paths = shard_files(given) or [given]
     if not given.exists():
         refuse_address(path)
-        paths = sorted(map(Path, glob(str(given), recursive=True))) if has_magic(str(given)) else []
-        if not paths and has_magic(str(given)):
-            raise FileNotFoundError(f"No file matches {given}.")
-        if not paths:
+        if not has_magic(str(given)):
             raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
-    elif shards := shard_files(given):
-        paths = shards
+        paths = sorted(map(Path, glob(str(given), recursive=True)))
+        if not paths:
+            raise FileNotFoundError(f"No file matches {given}.")
     sources = []
     for one in paths:
         reader = next((reader for reader in READERS if reader.looks_like(one)), None)
         if reader is None:
-            said = f"{one} must be {kinds()}, but is none."
-            raise ValueError(f"{said} For documents of one cluster, use Cluster.from_files.")
-        sources.append((reader, Source(one, encoding, asked, skip_bad, SINGLES // len(paths))))
+            advice = "For documents of one cluster, use Cluster.from_files."
+            raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
+        sources.append((reader, Source(one, encoding, models, skip_bad, SINGLES // len(paths))))
     return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
 
 

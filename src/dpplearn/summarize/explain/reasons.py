@@ -208,8 +208,8 @@ class Reasons:
             if own[i] >= own[self.Y].min():  # weaker than every chosen sentence, because of the question alone
                 return "less-relevant", "less close to the question than the chosen ones"
         room = bool(fits(beside, self.budget))
-        if room and choice.likely is not None and choice.least is not None and choice.likely[i] < choice.least:
-            share = f"{choice.likely[i]:.1%} likely in a summary of this length, of {choice.least:.1%} that it takes"
+        if room and choice.chance is not None and choice.least is not None and choice.chance[i] < choice.least:
+            share = f"{choice.chance[i]:.1%} likely in a summary of this length, of {choice.least:.1%} that it takes"
             return "adds-nothing", f"would add nothing: {share} to be worth having"
         if self.decision.quality_counts and self.q[i] < self.usual:
             behind = self.behind(i)

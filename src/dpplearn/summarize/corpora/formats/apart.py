@@ -6,7 +6,7 @@ import json
 import struct
 import warnings
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
@@ -17,7 +17,6 @@ from zipfile import BadZipFile
 from dpplearn._io.encoding import to_text
 from dpplearn._run.sandbox import SandboxLostError, run_sandboxed
 from dpplearn.summarize.corpora.document import Document
-from dpplearn.summarize.corpora.source import heard, say_of_file
 
 DAMAGE = (EOFError, BadZipFile, struct.error, zlib.error)  # what is raised where a file is not what it says
 LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf", "xml", "zipfile")  # that read files
@@ -60,11 +59,11 @@ class Limits:
     seconds: float = 120.0
     memory: int = 3_000_000_000
 
-    def check(self, place: object, name: str, found: float) -> None:
+    def check(self, place: object, name: str, count: float) -> None:
         """Refuse what passes the limit of this name."""
         most = getattr(self, name)
-        if found > most:
-            raise ValueError(f"{place} must have at most {most:,} {name}, but has {found:,}. Split it.")
+        if count > most:
+            raise ValueError(f"{place} must have at most {most:,} {name}, but has {count:,}. Split it.")
 
 
 LIMITS = Limits()
@@ -79,6 +78,7 @@ class DocumentFile:
     place: Path | str
     encoding: str | None = None
     limits: Limits = LIMITS
+    remarks: list[str] = field(default_factory=list)  # what its reader has to say, such as what was left out
 
     def text(self, fallback: str | None = None) -> str:
         """Its characters, as `to_text` finds them."""
@@ -103,26 +103,25 @@ class Apart:
         options["function"] = self.function
         try:
             answer = run_sandboxed(
-                f"{__name__}:parse", file.data, options, seconds=limits.seconds, memory=limits.memory
+                f"{__name__}:parse_here", file.data, options, seconds=limits.seconds, memory=limits.memory
             )
         except SandboxLostError:
             raise ValueError(
                 f"{file.place} must be readable in {limits.seconds:g} s and {limits.memory / 1e9:.1f} GB of memory, "
                 "but was not: it is damaged, or made to be slow. Save it anew, or as text."
             ) from None
-        found = json.loads(answer)
-        for said in found["skipped"]:
-            say_of_file(said)
-        return [Document(**one) for one in found["documents"]]
+        documents, remarks = json.loads(answer)
+        file.remarks.extend(remarks)
+        return [Document(**one) for one in documents]
 
 
-def parse(data: bytes, function: str, name: str, place: str, encoding: str | None, limits: dict[str, Any]) -> bytes:
-    """In the other process: the documents of a file, as lists, and what was said of them."""
-    read = resolve_name(function)
+def parse_here(data: bytes, function: str, place: str, limits: dict[str, Any], **about: Any) -> bytes:
+    """In the other process: the documents of a file, and the remarks of its reader."""
+    file = DocumentFile(data, place=place, limits=Limits(**limits), **about)
     try:
-        with heard() as said, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what libraries find strange
-            documents: list[Document] = read(DocumentFile(data, name, place, encoding, Limits(**limits)))
+            documents: list[Document] = resolve_name(function)(file)
     except MemoryError:
         raise ValueError(
             f"{place} takes more than {limits['memory'] / 1e9:.1f} GB of memory to read. Split it."
@@ -132,7 +131,7 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
             raise  # what a reader says of a file, or a fault of ours
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
-    return json.dumps({"documents": [vars(one) for one in documents], "skipped": said}).encode()
+    return json.dumps([[vars(one) for one in documents], file.remarks]).encode()
 
 
 def is_damage(error: BaseException) -> bool:

@@ -6,12 +6,11 @@ import re
 from contextlib import closing, suppress
 from typing import Any
 
-from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.pdf_blocks import page_blocks
 from dpplearn.summarize.corpora.formats.pdf_layout import lines_of
 from dpplearn.summarize.corpora.formats.pdf_words import Word, page_words
-from dpplearn.summarize.text.blocks import BlockText
 
 _LENGTH = re.compile(rb"/Linearized\b[^<>]{0,200}?/L\s+([0-9]{1,12})")
 _FILE_NAME = re.compile(
@@ -46,11 +45,8 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
     finally:
         pdf.close()
     check_words(pages, file.place)
-    made = BlockText()
-    found, largest = page_blocks(lines_of(pages), title)
-    for kind, text in found:
-        made.add(kind, text)
-    return [Document(file.name, made.text, title or largest, blocks=made.blocks)]
+    made, title = page_blocks(lines_of(pages), title)
+    return [Document(file.name, made.text, title, blocks=made.blocks)]
 
 
 def check_words(pages: list[list[Word]], place: object) -> None:

@@ -8,12 +8,12 @@ from math import pi
 from statistics import mode
 from typing import Any, NamedTuple
 
-_BOLD = ("bold", "black", "heavy", "semibd", "demi", "cmbx", "-medi", "extrabd")
-_MATH = ("cmmi", "cmsy", "cmex", "msbm", "msam", "math", "symbol", "mtsy", "rmtmi")
+_BOLD_FONTS = ("bold", "black", "heavy", "semibd", "demi", "cmbx", "-medi", "extrabd")
+_MATH_FONTS = ("cmmi", "cmsy", "cmex", "msbm", "msam", "math", "symbol", "mtsy", "rmtmi")
 FARTHEST = 20_000.0  # points: no page is larger than 14,400, and what stands elsewhere nobody sees
-_HYPHENS = "\x02\ufffe"  # what pdfium has for a hyphen at a line's end
-_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
-_LIGATURES |= {0x2010: "-", 0x2011: "-"}
+_LINE_HYPHENS = (0x02, 0xFFFE)  # what pdfium has for a hyphen at a line's end
+_PLAIN = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
+_PLAIN |= dict.fromkeys((*_LINE_HYPHENS, 0x2010, 0x2011), "-")
 MARKS = "0123456789*†‡§¶,"  # marks that lead to footnotes
 
 
@@ -37,7 +37,7 @@ def page_words(raw: Any, text_page: Any) -> list[Word]:
 
     Small words right after another, a little above or below its line, are part of it; marks of notes are dropped.
     """
-    reader = _Page(raw, text_page)
+    reader = PageReader(raw, text_page)
     runs = [(reader.turn(run[0][1]), run) for run in reader.runs()]
     usual = mode(turn for turn, _ in runs) if runs else 0
     kept: list[Word] = []
@@ -53,7 +53,7 @@ def page_words(raw: Any, text_page: Any) -> list[Word]:
     return kept
 
 
-class _Page:
+class PageReader:
     """What pdfium says of the characters of a page; few questions for each, because each takes a microsecond."""
 
     def __init__(self, raw: Any, text_page: Any) -> None:
@@ -63,32 +63,16 @@ class _Page:
         self.styles: dict[bytes, tuple[bool, bool]] = {}  # of fonts by name: whether they are bold, or for formulas
 
     def runs(self) -> Iterator[Run]:
-        """Characters between white space."""
-        unicode, page = self.raw.FPDFText_GetUnicode, self.page
-        run: Run = []
-        high = 0
+        """Characters between white space; a run ends with a hyphen at a line's end, too."""
+        unicode, page, run = self.raw.FPDFText_GetUnicode, self.page, Run()
         for i in range(self.raw.FPDFText_CountChars(page)):
-            code = unicode(page, i)
-            if 0x20 < code < 0x7F:  # most of them
-                run.append((chr(code), i))
-                continue
-            if 0xD800 <= code < 0xDC00:
-                high = code
-                continue
-            if 0xDC00 <= code < 0xE000:
-                code = 0x10000 + ((high - 0xD800) << 10) + code - 0xDC00 if high else 0xFFFD
-            high = 0
-            text = chr(min(code, 0x10FFFF))
-            if text in _HYPHENS:
-                run.append(("-", i))
-            elif text > " " and not text.isspace():
-                run.append((text.translate(_LIGATURES), i))
-                continue
-            elif code and not text.isspace():
-                continue
-            if run:
+            code = min(unicode(page, i), 0x10FFFF)
+            hyphen, white = code in _LINE_HYPHENS, code == 0 or chr(code).isspace()
+            if hyphen or (code > 0x20 and not white):
+                run.append((_PLAIN.get(code) or chr(code), i))
+            if run and (hyphen or white):
                 yield run
-            run = []
+                run = []
         if run:
             yield run
 
@@ -104,18 +88,19 @@ class _Page:
         return min(x0, x1), max(x0, x1), abs(y1 - y0)
 
     def word(self, run: Run, turn: int) -> Word:
+        """The word of a run, without a small number after it: that is the mark of a note."""
         first = run[0][1]
         left, right, size = self.box(first, turn)
         size = size or self.raw.FPDFText_GetFontSize(self.page, first) or 1.0
-        lettered = len(run) > 3 and all(text.isalpha() for text, _ in run[:3])
-        while True:
+        lettered = all(text.isalpha() for text, _ in run[:3])
+        x0, x1, tall = self.box(run[-1][1], turn)
+        while lettered and len(run) > 3 and run[-1][0] in MARKS and 0 < tall < 0.87 * size:
+            run = run[:-1]
             x0, x1, tall = self.box(run[-1][1], turn)
-            if not (lettered and len(run) > 3 and run[-1][0] in MARKS and 0 < tall < 0.87 * size):
-                break
-            run = run[:-1]  # a small number after a word is the mark of a note
         self.raw.FPDFText_GetCharOrigin(self.page, first, self.x, self.y)
         base = _turned(self.x.value, self.y.value, turn)[1]
-        text = "".join(text for text, _ in run)
+        # on some systems a character may come as a pair of units
+        text = "".join(text for text, _ in run).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return Word(text, min(left, x0), max(right, x1), base, size, *self.style(first))
 
     def style(self, number: int) -> tuple[bool, bool]:
@@ -124,7 +109,7 @@ class _Page:
         font = self.name.value
         if font not in self.styles:
             low = font.decode("utf-8", "replace").lower()
-            self.styles[font] = any(part in low for part in _BOLD), any(part in low for part in _MATH)
+            self.styles[font] = any(part in low for part in _BOLD_FONTS), any(part in low for part in _MATH_FONTS)
         bold, math = self.styles[font]
         return bold or bool(self.flags.value & 1 << 18), math
 

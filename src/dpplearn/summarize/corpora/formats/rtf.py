@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.text.blocks import BLOCK_MARKS
 
@@ -21,9 +21,9 @@ def parse_rtf(file: DocumentFile) -> list[Document]:
     rtf_to_text = import_reader("striprtf.striprtf", file.place, "rich text").rtf_to_text
     text = rtf_to_text(file.data.decode("latin-1"), encoding="cp1252", errors="replace")
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs of units are one character
-    found = plain_document(file.name, "\n\n".join(map(as_paragraph, filter(str.strip, text.split("\n")))))
+    document = plain_document(file.name, "\n\n".join(map(as_paragraph, filter(str.strip, text.split("\n")))))
     named = _TITLE.search(file.data[:20_000])
-    return [replace(found, title=named[1].decode("latin-1").strip()) if named else found]
+    return [replace(document, title=named[1].decode("latin-1").strip()) if named else document]
 
 
 def as_paragraph(line: str) -> str:
