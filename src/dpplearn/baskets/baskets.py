@@ -77,8 +77,8 @@ class Baskets:
         else:
             raise ValueError("No basket holds an item: at least one is needed, to have a catalogue.")
         codes, owner = np.asarray(codes, np.int64).ravel(), np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        known = codes >= 0
-        codes, owner, n_unseen = codes[known], owner[known], int((~known).sum())
+        seen = codes >= 0
+        codes, owner, n_unseen = codes[seen], owner[seen], int((~seen).sum())
         first = np.sort(np.unique(owner * names.size + codes, return_index=True)[1])
         sizes = np.bincount(owner[first], minlength=indptr.size - 1)
         repeated = np.unique(np.delete(owner, first)).size
@@ -100,14 +100,14 @@ class Baskets:
         names = column(table, item, labels.size)
         check_present(labels, basket)
         check_present(names, item)
-        found = cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
-        if found.indices.size > BULKY * len(found) and found.n > MORE * len(found):
-            few, size = count_of(len(found), "basket", "baskets"), found.sizes.mean()
+        baskets = cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
+        if baskets.indices.size > BULKY * len(baskets) and baskets.n > MORE * len(baskets):
+            many, size = count_of(len(baskets), "basket", "baskets"), baskets.sizes.mean()
             warn_user(
-                f"There are {few} of {size:.0f} items on average; the other way round, {found.n} baskets of "
-                f"{found.indices.size / found.n:.1f}. Are the columns {basket!r} and {item!r} swapped?"
+                f"There are {many} of {size:.0f} items on average; the other way round, {baskets.n} baskets of "
+                f"{baskets.indices.size / baskets.n:.1f}. Are the columns {basket!r} and {item!r} swapped?"
             )
-        return found
+        return baskets
 
     def __len__(self) -> int:
         return self.indptr.size - 1
@@ -177,9 +177,9 @@ def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
     names = items if isinstance(items, np.ndarray) else as_names(list(items))
     if names.ndim != 1 or names.size == 0 or names.dtype.kind not in "Ui":
         raise TypeError(f"items must be a list of texts, or of whole numbers, found {items!r:.60}.")
-    known, counts = np.unique(names, return_counts=True)
-    if known.size < names.size:
-        raise ValueError(f"items must be different, found {known[counts.argmax()].item()!r:.60} more than once.")
+    different, counts = np.unique(names, return_counts=True)
+    if different.size < names.size:
+        raise ValueError(f"items must be different, found {different[counts.argmax()].item()!r:.60} more than once.")
     return names
 
 

@@ -78,9 +78,9 @@ def completion(
     (100.0, 1.0, 60)
     """
     check_choice(hold, "hold", ("random", "last"))
-    ks, generator = [check_int(one, "k", low=1) for one in k], check_rng(rng)
-    found = Baskets.read(baskets, model.items_, unseen="drop")
-    used = found.take(np.flatnonzero(found.sizes >= 2))
+    first, generator = [check_int(size, "k", low=1) for size in k], check_rng(rng)
+    known = Baskets.read(baskets, model.items_, unseen="drop")
+    used = known.take(np.flatnonzero(known.sizes >= 2))
     if len(used) == 0:
         raise ValueError("No basket has two items that the model knows: there is none to hold out and none to go by.")
     position = used.sizes - 1 if hold == "last" else generator.integers(0, used.sizes)
@@ -92,18 +92,18 @@ def completion(
         others = np.delete(scores, basket)
         ahead = (others > scores[item]).sum() + (others == scores[item]).sum() / 2
         places[t], ranks[t] = 1 + ahead, 100 * (1 - ahead / (others.size + 1))
-    recall = {one: float((places <= one).mean()) for one in ks}
-    known = hasattr(model, "dpp_")
+    recall = {size: float((places <= size).mean()) for size in first}
+    dpp, nan = getattr(model, "dpp_", None), float("nan")
     return Completion(
         mpr=float(ranks.mean()),
-        mpr_error=float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else float("nan"),
+        mpr_error=float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else nan,
         recall=recall,
-        precision={one: share / one for one, share in recall.items()},
-        auc=pooled_auc(model.dpp_, found.take(np.flatnonzero(found.sizes)), generator) if known else float("nan"),
-        log_likelihood=float(np.mean(model.dpp_.log_prob(found.subsets))) if known else float("nan"),
+        precision={size: share / size for size, share in recall.items()},
+        auc=pooled_auc(dpp, known.take(np.flatnonzero(known.sizes)), generator) if dpp is not None else nan,
+        log_likelihood=float(np.mean(dpp.log_prob(known.subsets))) if dpp is not None else nan,
         n_baskets=len(used),
-        n_small=len(found) - len(used),
-        n_unseen=found.n_unseen,
+        n_small=len(known) - len(used),
+        n_unseen=known.n_unseen,
     )
 
 

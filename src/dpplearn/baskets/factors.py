@@ -84,15 +84,15 @@ class KernelFactors:
     def penalty(self, alpha: float) -> tuple[float, FloatArray]:
         """The prior's part, to be subtracted, and its gradient in the parameters."""
         _, lengths, U, _ = self.rows()
-        some = slice(1, 1 + self.symmetric_rank)
+        of_U = slice(1, 1 + self.symmetric_rank)
         gradient = alpha * self.W
         gradient[:, 0] = 0.0
         if self.identity:
             return float((gradient * self.W).sum()) / 2, gradient.ravel()
-        gradient[:, some] = 0.0
+        gradient[:, of_U] = 0.0
         C = U.T @ U
         value = float((gradient * self.W).sum()) / 2 + alpha / 4 * float((C**2).sum())
-        gradient[:, some] = along(U, lengths, alpha * (U @ C))
+        gradient[:, of_U] = along(U, lengths, alpha * (U @ C))
         return value, gradient.ravel()
 
     def distribution(self) -> DPP | LowRankDPP | NonsymmetricDPP:

@@ -227,18 +227,18 @@ def adam(shard: BasketShard, factors: KernelFactors, plan: FitPlan, ascent: Asce
     """
     x, ends, n, t = factors.W.ravel().copy(), np.cumsum(shard.weights), shard.weights.size, 0
     squares = float(shard.weights @ np.diff(shard.indptr) ** 2.0) / shard.total
-    batch = int(np.clip(factors.W.size / max(squares, 1.0), *BATCH))
+    size = int(np.clip(factors.W.size / max(squares, 1.0), *BATCH))
     first, second = np.zeros(x.size), np.zeros(x.size)
-    steps = plan.max_iter * -(-n // batch)
+    steps = plan.max_iter * -(-n // size)
     for epoch in range(plan.max_iter):
         rng = np.random.default_rng([plan.seed, epoch])
         values: list[float] = []
-        for _ in range(0, n, batch):
+        for _ in range(0, n, size):
             check_stop()
-            places = np.searchsorted(ends, shard.total * rng.random(batch), "right")
+            places = np.searchsorted(ends, shard.total * rng.random(size), "right")
             drawn, times = np.unique(np.minimum(places, n - 1), return_counts=True)
-            some = shard.take(drawn, times.astype(np.float64))
-            value, gradient = objective(some, factors.with_parameters(x), plan.alpha or 0.0, shard.total)
+            batch = shard.take(drawn, times.astype(np.float64))
+            value, gradient = objective(batch, factors.with_parameters(x), plan.alpha or 0.0, shard.total)
             if not (np.isfinite(value) and np.isfinite(gradient).all()):
                 continue  # a basket that rounding makes impossible here
             t += 1

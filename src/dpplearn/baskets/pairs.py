@@ -98,11 +98,11 @@ def strongest_pairs(
 
     Correlations below 1 / sqrt(baskets), which chance gives to independent items too, are left out.
     """
-    some, chance = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
-    i, j = np.triu_indices(some.size, 1)
-    correlation = dpp.correlations(some)[i, j]
-    both = count_pairs(shard, items.size, some)[some][:, some].toarray()[i, j]
-    alone, p = counts[some[i]] * counts[some[j]], counts[some] / n_baskets
+    frequent, chance = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
+    i, j = np.triu_indices(frequent.size, 1)
+    correlation = dpp.correlations(frequent)[i, j]
+    both = count_pairs(shard, items.size, frequent)[frequent][:, frequent].toarray()[i, j]
+    alone, p = counts[frequent[i]] * counts[frequent[j]], counts[frequent] / n_baskets
     lift = np.divide(both * n_baskets, alone, out=np.full(both.size, np.nan), where=alone > 0)
     deviation = np.sqrt(np.maximum(p * (1 - p), 0.0))
     scale = deviation[i] * deviation[j]
@@ -113,7 +113,7 @@ def strongest_pairs(
     def best(values: FloatArray, least: float) -> tuple[ItemPair, ...]:
         first = np.argsort(-values, kind="stable")[:KEPT]
         first = first[values[first] > least]
-        names = items[some[i[first]]].tolist(), items[some[j[first]]].tolist()
+        names = items[frequent[i[first]]].tolist(), items[frequent[j[first]]].tolist()
         rows = zip(*names, *(x[first].tolist() for x in (correlation, both, lift)), strict=True)
         return tuple(ItemPair(*row) for row in rows)
 

@@ -159,8 +159,8 @@ class BasketQuestions:
 
         J, out = self.numbers(basket), self.numbers(exclude)
         size = None if k is None else min(J.size + check_int(k, "k"), self.dpp_.n)
-        found: Any = local_search(self.dpp_, k=size, min_cost=float(size or 0), include=J, exclude=out)
-        return [self._name(i) for i in found.subset if i not in J]
+        completed: Any = local_search(self.dpp_, k=size, min_cost=float(size or 0), include=J, exclude=out)
+        return [self._name(i) for i in completed.subset if i not in J]
 
     def correlations_with(self, item: Label) -> FloatArray:
         """Correlation of having the item with having each other; 1 for itself."""
@@ -225,5 +225,5 @@ def inverse_or_none(A: FloatArray) -> FloatArray | None:
         inverse = np.linalg.inv(A)
     except np.linalg.LinAlgError:
         return None
-    known = (np.abs(A.diagonal() * inverse.diagonal()) * singular(len(A)) < 1.0).all()
-    return np.asarray(inverse, np.float64) if known else None
+    regular = (np.abs(A.diagonal() * inverse.diagonal()) * singular(len(A)) < 1.0).all()
+    return np.asarray(inverse, np.float64) if regular else None

@@ -159,8 +159,8 @@ def approximate(
     pairs, log_z = states.T @ states.astype(np.float64) / len(states), annealing
     independent, p = mean_field(w, W)
     if family == "dpp":
-        found = best_dpp(w, W, pairs, generator)
-        q, log_z = found.q, lower_bound(found, error, generator)
+        best = best_dpp(w, W, pairs, generator)
+        q, log_z = best.q, lower_bound(best, error, generator)
     elif family == "mean-field":
         q, log_z = DPP.from_marginal(np.diag(p)), Estimate(independent, 0.0)
     pairs = frozen(np.clip(pairs if q is None else q.pair_probs(), 0.0, 1.0))

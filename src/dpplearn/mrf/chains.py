@@ -15,7 +15,7 @@ INSIDE = 1e-12  # probabilities of mean field stay this far from 0 and 1
 
 def mean_field(w: FloatArray, W: FloatArray, tol: float = 1e-10, max_iter: int = 2000) -> tuple[float, FloatArray]:
     """The lower bound on log Z of the best independent items, by coordinate ascent from several starts; P(i in Y)."""
-    best, found = -np.inf, np.empty(0)
+    best, best_p = -np.inf, np.empty(0)
     for start in (expit(w), np.full(w.size, 0.5), expit(w + W.sum(axis=1)), np.full(w.size, 1e-3)):
         p = start.copy()
         for _ in range(max_iter):
@@ -27,8 +27,8 @@ def mean_field(w: FloatArray, W: FloatArray, tol: float = 1e-10, max_iter: int =
         p = np.clip(p, INSIDE, 1 - INSIDE)
         value = float(w @ p + p @ W @ p / 2 - (p * np.log(p) + (1 - p) * np.log1p(-p)).sum())
         if value > best:
-            best, found = value, p
-    return best, found
+            best, best_p = value, p
+    return best, best_p
 
 
 def annealed(

@@ -20,11 +20,10 @@ FEWER = (
 )
 
 
-def check_enumerable(n: int, advice: str) -> int:
-    """A number of items whose subsets can all be listed."""
+def check_enumerable(n: int, advice: str) -> None:
+    """Raise where the subsets of n items are too many to list."""
     if n > ENUMERABLE:
         raise ValueError(f"This lists all 2^N subsets, which is done up to N = {ENUMERABLE} items; found {n}. {advice}")
-    return n
 
 
 def items_in(p: FloatArray) -> int:
@@ -37,15 +36,13 @@ def probabilities_of(target: Any, name: str = "target") -> FloatArray:
 
     A distribution is a DPP, a k-DPP, an MRF, or an object of your own with `n` and a `log_prob` that takes Subsets.
     """
-    known = target
-    if hasattr(target, "log_prob"):
-        n = check_enumerable(target.n, FEWER)
-        known = getattr(target, "probabilities", None)  # an MRF has them all
-        if known is None and isinstance(target, PointProcess):
-            known = all_probs(np.array(target.K))
-        if known is None:
-            known = np.exp(target.log_prob(positions_to_subsets(np.arange(1 << n), n)))
-    p = check_array(known, name, 1)
+    if isinstance(target, PointProcess):
+        check_enumerable(target.n, FEWER)
+        target = all_probs(np.array(target.K))
+    elif hasattr(target, "log_prob"):
+        check_enumerable(target.n, FEWER)
+        target = np.exp(target.log_prob(positions_to_subsets(np.arange(1 << target.n), target.n)))
+    p = check_array(target, name, 1)
     n = items_in(p)
     if n < 1 or p.size != 1 << n:
         raise ValueError(
@@ -78,8 +75,9 @@ def kl_divergence(target: Any, model: Any) -> float:
     """
     p, q = probabilities_of(target), probabilities_of(model, "model")
     if p.size != q.size:
-        found = f"{items_in(p)} and {items_in(q)}"
-        raise ValueError(f"target and model must be on the same number of items, found {found}.")
+        raise ValueError(
+            f"target and model must be on the same number of items, found {items_in(p)} and {items_in(q)}."
+        )
     seen = p > 0.0
     if (q[seen] == 0.0).any():
         return np.inf

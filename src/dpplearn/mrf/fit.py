@@ -91,15 +91,11 @@ def fit_dpp_to(target: Any, *, n_starts: int = 6, rng: Seed = 0, tol: float = 1e
 
     The problem is not convex, so it is solved from several starts: the kernel that agrees with the target on its
     marginals of at most three items, as far as a kernel can; nearly independent items; and random changes of the first,
-    also of its signs. L-BFGS moves the matrix M of K = sin(M)^2, from the best start down to `tol`,
-    from the others until a step gains less than 1e-9. In `divergences`, several starts that reached the same value are
-    a sign, not a proof, that it is the least. Ten items take about a second, twenty some minutes.
+    also of its signs. L-BFGS moves the matrix M of K = sin(M)^2. In `divergences`, several starts that reached the same
+    value are a sign, not a proof, that it is the least. Ten items take about a second, twenty some minutes.
 
-    The eigenvalues of K stay 1e-10 away from 0 and 1, so that no subset is excluded and L exists; where the closest DPP
-    has one there, as it often has, the divergence is too large by about that much.
-
-    The kernel returned has positive entries between the items most alike: changing the signs of an item's row and
-    column changes no probability.
+    The eigenvalues of K stay 1e-10 away from 0 and 1, so that no subset is excluded and L exists. Of the signs of rows
+    and columns, which change no probability, those are taken that make the entries between items most alike positive.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def best_dpp(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Gen
     """
     starts, soft = field_starts(w, W, pairs, rng), np.maximum(W, -HARD)
     steps = 300 if w.size <= EXACT else 60
-    best = max((VariationalDPP.of(w, soft, K).climb(steps) for K in starts), key=lambda one: one.surrogate(one.K)[0])
+    best = max((VariationalDPP.of(w, soft, K).climb(steps) for K in starts), key=lambda dpp: dpp.surrogate(dpp.K)[0])
     while (soft > W).any():
         soft = np.where(soft > W, np.maximum(W, 4 * soft), W)
         best = VariationalDPP.of(w, soft, best.K).climb(steps)
@@ -85,27 +85,27 @@ def best_dpp(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Gen
     for _ in range(2):  # blocks once more, for the dependences that were found
         best = VariationalDPP.of(w, W, best.K).climb(150)
     candidates = [best, corrected(best, rng), *(VariationalDPP.of(w, W, K) for K in starts)]
-    return max(candidates, key=lambda one: float(lower_bound(one, np.inf, rng)))
+    return max(candidates, key=lambda dpp: float(lower_bound(dpp, np.inf, rng)))
 
 
-def corrected(found: VariationalDPP, rng: np.random.Generator) -> VariationalDPP:
+def corrected(candidate: VariationalDPP, rng: np.random.Generator) -> VariationalDPP:
     """Correct the gradient of the surrogate by exact samples.
 
     A correction draws from q, estimates the gradient of -E_q[log q - c], averages it with those before, and maximizes
     the surrogate plus that linear term, near where it was. Eigenvalues of K start far enough from 0 and 1 for the
     samples to see both choices.
     """
-    kernels, tilt = found.kernels, np.zeros_like(found.x)
-    found = found._replace(x=kernels.start(inside(found.K, SEEN)))
+    kernels, tilt = candidate.kernels, np.zeros_like(candidate.x)
+    candidate = candidate._replace(x=kernels.start(inside(candidate.K, SEEN)))
     for t in range(CORRECTIONS):
-        Y, rest = found.left_out(DRAWS, rng)
+        Y, rest = candidate.left_out(DRAWS, rng)
         if t == 0 and rest.std() < SMALL:
             break
-        K, spectrum = kernels.at(found.x)
+        K, spectrum = kernels.at(candidate.x)
         G = -score_covariance(K, Y, rest)
         tilt += (kernels.pull_back(spectrum, G) - tilt) * max(1.0 / (t + 1), 0.25)
-        found = found.climb(15, tilt, hold=2.0)
-    return found
+        candidate = candidate.climb(15, tilt, hold=2.0)
+    return candidate
 
 
 def score_covariance(K: FloatArray, Y: Rows, values: FloatArray) -> FloatArray:
@@ -133,23 +133,23 @@ def field_starts(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random
     p = mean_field(w, W)[1]
     spread = np.sqrt(p * (1 - p))
     near_independent = np.diag(p) + 0.1 * spread[:, None] * S * spread / w.size
-    known = [inside(by_pairs), inside((V * (lam / (1 + lam))) @ V.T), near_independent]
+    starts = [inside(by_pairs), inside((V * (lam / (1 + lam))) @ V.T), near_independent]
     if w.size <= EXACT:
-        known += [shaken(K, rng) for K in known[:2]]
-    return known
+        starts += [shaken(K, rng) for K in starts[:2]]
+    return starts
 
 
-def lower_bound(found: VariationalDPP, error: float, rng: np.random.Generator) -> Estimate:
+def lower_bound(candidate: VariationalDPP, error: float, rng: np.random.Generator) -> Estimate:
     """E_q[score] + H(q) with a standard error of about `error` or less.
 
     It is the surrogate less the mean of log q - c, whose spread is small. A pilot, which is not counted, gives the
     number of samples: so the estimate is unbiased, and its expectation not above log Z.
     """
-    value = found.surrogate(found.K)[0]
-    if found.surrogate.exact:
+    value = candidate.surrogate(candidate.K)[0]
+    if candidate.surrogate.exact:
         return Estimate(value, 0.0)
-    wanted = (1.1 * found.left_out(PILOT, rng)[1].std() / error) ** 2
-    _, rest = found.left_out(int(min(max(wanted, LEAST), MOST)), rng)
+    wanted = (1.1 * candidate.left_out(PILOT, rng)[1].std() / error) ** 2
+    _, rest = candidate.left_out(int(min(max(wanted, LEAST), MOST)), rng)
     # a set with a chance of less than one in N is in none of N samples: it may add some 1 / N of a nat
     spread = float(np.hypot(rest.std(ddof=1) / np.sqrt(rest.size), 1 / rest.size))
     return Estimate(value - float(rest.mean()), spread)
