@@ -11,7 +11,6 @@ from scipy import linalg
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, row_lengths
 from dpplearn._linalg import (
-    SMALL,
     Spectrum,
     check_kernel,
     check_psd,
@@ -58,17 +57,16 @@ class DPP(Determinantal):
     """
 
     _L: FloatArray | None  # None of a DPP given by K
-    _unsure: str | None
 
     def __init__(self, L: ArrayLike) -> None:
         kernel = check_kernel(L)
-        self._set(_L=kernel, items=frozen(np.arange(len(kernel))), _unsure="L" if len(kernel) > SMALL else None)
+        self._set(_L=kernel, items=frozen(np.arange(len(kernel))))
 
     @classmethod
-    def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray, *, unsure: bool = False) -> Self:
-        """A DPP from a kernel that needs no check, or whose eigenvalues nobody has seen yet (unsure)."""
+    def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray) -> Self:
+        """A DPP from a kernel that needs no check."""
         arrays = {name: frozen(array) for name, array in (("_L", L), ("K", K)) if array is not None}
-        return cls._with(**{"_L": None, "items": frozen(items), "_unsure": "L" if unsure else None} | arrays)
+        return cls._with(**{"_L": None, "items": frozen(items)} | arrays)
 
     @classmethod
     def from_marginal(cls, K: ArrayLike) -> Self:
@@ -116,7 +114,7 @@ class DPP(Determinantal):
         """The same from a quality and a similarity that were checked before."""
         L = q[:, None] * S
         L *= q
-        return cls._of(L, None, np.arange(len(S)), unsure=len(S) > SMALL)
+        return cls._of(L, None, np.arange(len(S)))
 
     @property
     def n(self) -> int:
@@ -141,8 +139,6 @@ class DPP(Determinantal):
     def _finite_L(self) -> FloatArray:
         """L, leaving out the directions that are always taken (where K has eigenvalue 1)."""
         if self._L is not None:
-            if self._unsure and "eigenpairs" not in self.__dict__:
-                check_psd(self._L, self._unsure)
             return self._L
         p, V, _ = self.spectrum
         free = p < 1.0
@@ -152,7 +148,7 @@ class DPP(Determinantal):
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns."""
         if self._L is not None:
-            lam, V = eigh_psd(self._L, self._unsure)
+            lam, V = eigh_psd(self._L)
         else:
             _ = self.L  # raises where there is none
             lam, V = odds(self.spectrum.p), self.spectrum.V
