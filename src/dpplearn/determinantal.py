@@ -129,7 +129,7 @@ class Determinantal(Spectral, PointProcess):
 
     def _log_probs(self, subsets: Subsets) -> FloatArray:
         if self._near_one:
-            return np.array([self._log_prob(Y) for Y in subsets])
+            return super()._log_probs(subsets)
         return self._operand.logdets(subsets.indptr, subsets.indices) - self.spectrum.log_normalizer
 
     def _prob(self, A: IntArray, B: IntArray) -> float:
@@ -209,15 +209,11 @@ def sum_of_pairs(p: ComplexArray) -> FloatArray:
     """The same where p are the eigenvalues of a K that is not symmetric, some of them conjugates.
 
     The product of 1 - p + p z, with conjugates taken together: |1 - p|^2 + 2 Re(p (1 - p*)) z + |p|^2 z^2. Where the
-    symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels. Otherwise one may be:
-    then from values on the unit circle, to rounding of 1.
+    symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels.
     """
     pairs, coins = p[p.imag > 0.0], p.real[p.imag == 0.0]
-    middle = 2 * (pairs.real - np.abs(pairs) ** 2)
-    if (middle < -1e-12).any() or (coins < -1e-12).any():
-        z = np.exp(2j * np.pi * np.arange(p.size + 1) / (p.size + 1))
-        return np.maximum(np.fft.fft(np.prod(1 + (z[:, None] - 1) * p, axis=1)).real / z.size, 0.0)
     pmf = sum_of_coins(np.clip(coins, 0.0, 1.0))
-    for one, two, three in zip(np.abs(1 - pairs) ** 2, np.maximum(middle, 0.0), np.abs(pairs) ** 2, strict=True):
-        pmf = np.convolve(pmf, [one, two, three])
+    none, both = np.abs(1 - pairs) ** 2, np.abs(pairs) ** 2
+    for three in np.stack([none, np.maximum(2 * (pairs.real - both), 0.0), both], axis=1):
+        pmf = np.convolve(pmf, three)
     return np.asarray(pmf)

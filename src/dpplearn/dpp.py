@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, row_lengths
+from dpplearn._checks import FloatArray, IntArray, check_quality, check_square
 from dpplearn._linalg import (
     Spectrum,
     check_kernel,
@@ -21,8 +21,9 @@ from dpplearn._linalg import (
     schur_complement,
     tolerance,
 )
-from dpplearn._precision import WIDE, rounding, singular
-from dpplearn.determinantal import SURE, Determinantal, odds
+from dpplearn._precision import WIDE, rounding
+from dpplearn.determinantal import Determinantal, odds
+from dpplearn.minors import log_minor
 from dpplearn.operand import Dense
 from dpplearn.process import frozen, impossible
 
@@ -172,27 +173,15 @@ class DPP(Determinantal):
         return self._L is None and bool(odds(self.spectrum.p).max() > WIDE)
 
     def _log_prob(self, Y: IntArray) -> float:
-        """log P(Y), where eigenvalues of K are near 1 without L, and where r of them are 1 as a limit.
-
-        P(Y) = det(L_Y) / prod(1 + lam) with L_Y = B B^T, B = V_Y diag(sqrt(lam)). A QR of B^T with its longest rows
-        first keeps the digits of each (see `stacked_qr`). An eigenvalue of 1 stands for lam = SURE, which cancels.
-        """
+        """log P(Y); where L is lost, log det of the rows Y of K and the other rows of I - K."""
         if not self._near_one:
             return super()._log_prob(Y)
-        p, V, log_normalizer = self.spectrum
-        r = np.count_nonzero(p == 1.0)
-        if not r <= Y.size <= np.count_nonzero(p):
+        p = self.spectrum.p
+        if not np.count_nonzero(p == 1.0) <= Y.size <= np.count_nonzero(p):
             return -np.inf
-        if Y.size == 0:
-            return -log_normalizer
-        B = (V[Y] * np.sqrt(odds(p)))[:, ::-1]
-        R, pivots = linalg.qr(B.T, mode="r", pivoting=True, check_finite=False)
-        size = np.abs(R.diagonal())
-        nothing = rounding(self.n) * row_lengths(B[:, r:])[pivots]
-        nothing[:r] = np.sqrt(SURE * singular(self.n))
-        if (size <= nothing).any():
-            return -np.inf
-        return float(2 * np.log(size).sum() - r * np.log(SURE) - log_normalizer)
+        A = np.eye(self.n) - self.K
+        A[Y] = self.K[Y]
+        return log_minor(A)
 
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
         items = self.items[rest]
