@@ -23,7 +23,7 @@ from scipy.linalg import blas, lapack
 from dpplearn._checks import Features, FloatArray, IntArray, check_square, read_only, row_lengths
 from dpplearn._precision import DUAL, EPS, PARALLEL, WIDE, rounding, singular
 
-TRIANGLE = 32  # rows up to which LAPACK inverts a triangle column by column without loss
+TRIANGLE = 32  # rows up to which the library inverts a triangle; larger ones by halves, which are mostly products
 
 
 class Spectrum(NamedTuple):

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from dpplearn._precision import UNSURE
 from dpplearn.torch.determinants import batched, cannot_ask, entry, transformed
-from dpplearn.torch.likelihood import batch_shape, kernel_of, log_minor, subset_of
+from dpplearn.torch.likelihood import batch_shape, kernel_of, log_det_of_subset, subset_of
 
 UNSURE_SINGLE = 1e-2  # what UNSURE is in float64: the error of log P, or of a probability, that is refused
 
@@ -40,7 +40,7 @@ def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, inval
     lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*batch_shape(L, mask), -1)
     sizes = mask.sum(-1).expand(lam.shape[:-1])
     log_e, slope = LogElementary.apply(lam, sizes)
-    log_det = log_minor(L, mask, True, invalid, "L_Y")
+    log_det = log_det_of_subset(L, mask, True, invalid, "L_Y")
     value = torch.where(log_det == -float("inf"), log_det, log_det - log_e)  # of probability 0, whatever e_k is
     lost = torch.isfinite(value) & loses_digits(lam, slope)
     refuse(lost, invalid)
@@ -80,7 +80,7 @@ def refuse(lost: Tensor, invalid: float | None) -> None:
         )
 
 
-def log_esp(log_lam: Tensor, most: int) -> Tensor:
+def log_esp_table(log_lam: Tensor, most: int) -> Tensor:
     """log e_0 ... e_most of the first i numbers, of shape (..., n + 1, most + 1), from their logarithms."""
     now = torch.full((*log_lam.shape[:-1], most + 1), -float("inf"), dtype=log_lam.dtype, device=log_lam.device)
     now[..., 0] = 0.0
@@ -100,7 +100,7 @@ class LogElementary(torch.autograd.Function):
         most = lam.shape[-1] if cannot_ask() or k.numel() == 0 else int(k.max())
         top = lam.amax(-1, keepdim=True).clamp(min=torch.finfo(lam.dtype).tiny)
         log_lam = (lam / top).log()
-        before, after = log_esp(log_lam, most), log_esp(log_lam.flip(-1), most).flip(-2)
+        before, after = log_esp_table(log_lam, most), log_esp_table(log_lam.flip(-1), most).flip(-2)
         at = k.clamp(min=0).unsqueeze(-1)
         log_e = before[..., -1, :].gather(-1, at)
         # e_{k-1} of all but the i-th: a of those before it, and k - 1 - a of those after it
