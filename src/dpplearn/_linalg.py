@@ -21,7 +21,7 @@ from scipy import linalg, sparse
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_square, read_only, row_lengths
-from dpplearn._precision import DUAL, EPS, PARALLEL, WIDE, rounding, singular
+from dpplearn._precision import DUAL, EPS, PARALLEL, rounding, singular
 
 TRIANGLE = 32  # rows up to which the library inverts a triangle; larger ones by halves, which are mostly products
 
@@ -280,13 +280,6 @@ def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
     rows = np.empty_like(order)
     rows[order] = np.arange(n + d)
     return Q[rows], R
-
-
-def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], Factor]) -> Spectrum:
-    """The spectrum of the DPP whose L has eigenpairs (lam, V) and, if asked for, this factor."""
-    if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
-        return spectrum_wide(factor())
-    return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))  # equation (7)
 
 
 def spectrum_wide(factor: Factor) -> Spectrum:

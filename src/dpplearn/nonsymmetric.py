@@ -13,7 +13,7 @@ from dpplearn._checks import FloatArray, IntArray, Items, check_array, check_ite
 from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
-from dpplearn.determinantal import ComplexArray, sum_of_pairs
+from dpplearn.determinantal import sum_of_coins
 from dpplearn.minors import TwoSided, log_minor, symmetric_rows
 from dpplearn.process import Absent, PointProcess, frozen, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
@@ -255,15 +255,15 @@ class NonsymmetricDPP(PointProcess):
     # Size
 
     @cached_property
-    def _coins(self) -> ComplexArray:
+    def _coins(self) -> np.ndarray:
         """Eigenvalues of K: E z^|Y| = det(I + (z - 1) K). Real ones are coins, conjugates two items each."""
         W = self._marginal[1]
         if len(self._sure) == 0 and self._plain is not None:
             lam = np.linalg.eigvals(self._plain[1])
-            return np.asarray(lam / (1 + lam))
+            return lam / (1 + lam)
         p = np.linalg.eigvals(W)  # of which as many are 0 as K has less than full rank
         rank = min(len(W), max(self._kernel.width - len(self._sure), 0))
-        return np.asarray(p[np.argsort(-np.abs(p))[:rank]], np.complex128)
+        return p[np.argsort(-np.abs(p))[:rank]]
 
     @cached_property
     def size_pmf(self) -> FloatArray:
@@ -310,3 +310,17 @@ def solve(A: FloatArray, b: FloatArray) -> FloatArray:
     A = A / rows[:, None]
     columns = np.abs(A).max(axis=0)
     return np.asarray(np.linalg.solve(A / columns, b / rows[:, None]) / columns[:, None])
+
+
+def sum_of_pairs(p: np.ndarray) -> FloatArray:
+    """P(|Y| = k) from the eigenvalues of a K that is not symmetric, some of them conjugates.
+
+    The product of 1 - p + p z, with conjugates taken together: |1 - p|^2 + 2 Re(p (1 - p*)) z + |p|^2 z^2. Where the
+    symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels.
+    """
+    pairs, coins = p[p.imag > 0.0], p.real[p.imag == 0.0]
+    pmf = sum_of_coins(np.clip(coins, 0.0, 1.0))
+    none, both = np.abs(1 - pairs) ** 2, np.abs(pairs) ** 2
+    for three in np.stack([none, np.maximum(2 * (pairs.real - both), 0.0), both], axis=1):
+        pmf = np.convolve(pmf, three)
+    return np.asarray(pmf)
