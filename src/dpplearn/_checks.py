@@ -170,8 +170,8 @@ def check_features(B: Any, name: str = "B") -> Features:
             ("long", "small number") if squares[odd[0]] > 1.0 else ("short", "large number, or make these rows 0")
         )
         raise ValueError(
-            f"{name} has rows too {what} for {name} {name}^T to be floats, such as row {odd[0]}. "
-            f"Multiply {name} by a {factor}."
+            f"{name} has rows too {'long' if large else 'short'} for {name} {name}^T to be floats, such as row {odd[0]}. "
+            f"Multiply {name} by a {'small number' if large else 'large number, or make these rows 0'}."
         )
     freeze_features(rows)
     return rows
