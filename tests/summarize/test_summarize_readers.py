@@ -49,7 +49,7 @@ BROKEN = [
     ({"id": "x", "documents": [{"text": "a", "id": []}]}, r'line 2, field "documents\[0\].id"'),
     (
         {"id": "x", "documents": [{"text": "a", "id": 1}, {"text": "a", "id": "1"}]},
-        r'"documents\[1\].id": \'1\' occurs twice',
+        r"line 2, documents of cluster x must have different ids, but '1' occurs twice",
     ),
     ({"id": None, "documents": ["a"]}, r'line 2, field "id": must be a string or a number, but is null'),
     ({"id": "rain", "documents": ["a"]}, r'line 2, field "id": \'rain\' is already the id of line 1'),

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from glob import glob, has_magic
 from hashlib import sha256
 from os import PathLike, fspath
@@ -14,6 +15,10 @@ from typing import Any
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import entries, unpacked_name, walk
+from dpplearn._io.workfolder import WorkFolder
+from dpplearn._numba import compiled_always
+from dpplearn._run.progress import Progress
+from dpplearn._run.workers import Workers
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.document import short
@@ -129,6 +134,43 @@ class Corpus:
                 number += 1
             notes.add(own.passed)
 
+    def work_through(
+        self,
+        what: str,
+        stage: str,
+        work: Callable[[Any], int],
+        task_of: Callable[[CorpusPiece, Path], Any],
+        *,
+        folder: WorkFolder,
+        workers: Workers,
+        progress: Progress,
+        size: Callable[[Path], int],
+        ending: str = ".json",
+    ) -> tuple[list[Path], Source]:
+        """Do something with all pieces whose files are not in a folder; the files in order, and what was left out.
+
+        `work` returns how many clusters it did, and `size` tells that of a file that is there.
+        """
+        files, share, done, finished, notes = list[Path](), 0.0, 0, 0, self.notes()
+
+        def tasks() -> Iterator[Any]:
+            nonlocal share, done, finished
+            for piece in self.pieces(notes):
+                out, share = folder.file(stage, piece.number, ending), piece.cut.share
+                files.append(out)
+                if out.exists():
+                    done, finished = done + size(out), finished + 1
+                else:
+                    yield task_of(piece, out)
+
+        for _, n in workers.each(partial(compiled, work), tasks()):
+            done, finished = done + n, finished + 1
+            # how many there will be, by the share of the files that the pieces so far are
+            guess = round(done / finished * len(files) / share) if share else 0
+            progress.stage(what, done, max(guess, done))
+        progress.stage(what, done, max(done, 1))
+        return files, notes
+
     def check(self, census: Census, notes: Source, stacklevel: int = 3) -> None:
         """Say what was left out; an error if nothing else is there."""
         notes.warn(suffixes(), census.kept, stacklevel=stacklevel)
@@ -154,6 +196,12 @@ class Corpus:
         for one in self.clusters:
             texts.update(json.dumps(asdict(one), default=str).encode())
         return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
+
+
+def compiled(work: Callable[[Any], int], task: Any) -> int:
+    """With loops compiled: the digits are the same whoever does it, and whatever was on disk."""
+    with compiled_always():
+        return work(task)
 
 
 def state_of(path: Path) -> str:
