@@ -92,13 +92,17 @@ def cluster_of(record: dict[str, Any], where: str) -> Cluster:
     try:
         documents, references = record.get("documents"), record.get("references")
         if not isinstance(documents, list) or not documents:
-            raise ValueError(f'field "documents": must be a list with a document, {described(record, "documents")}.')
+            raise ValueError(
+                f'field "documents": must be a list with a document, {what_is_there(record, "documents")}.'
+            )
         if not isinstance(references, list | None):
-            raise ValueError(f'field "references": must be a list of texts, {described(record, "references")}.')
+            raise ValueError(f'field "references": must be a list of texts, {what_is_there(record, "references")}.')
         languages = [optional_text(record, key) for key in ("lang", "language")]
         split, labels = optional_text(record, "split"), record.get("reference_ids") or ()
         if not isinstance(labels, list | tuple) or not all(isinstance(label, str) for label in labels):
-            raise ValueError(f'field "reference_ids": must be a list of strings, {described(record, "reference_ids")}.')
+            raise ValueError(
+                f'field "reference_ids": must be a list of strings, {what_is_there(record, "reference_ids")}.'
+            )
         return Cluster(
             [document_of(one, i) for i, one in enumerate(documents)],
             [reference_of(one, i) for i, one in enumerate(references or ())],
@@ -121,7 +125,7 @@ def document_of(item: Any, index: int) -> Document:
         raise ValueError(f'field "{field}": must be an object with "id" and "text", found {describe(item)}.')
     text = item.get("text")
     if not isinstance(text, str):
-        raise ValueError(f'field "{field}.text": must be a string, {described(item, "text")}.')
+        raise ValueError(f'field "{field}.text": must be a string, {what_is_there(item, "text")}.')
     if len(text) > MAX_BYTES:
         most = f"at most {MAX_BYTES:,} characters, found {len(text):,}"
         raise ValueError(f'field "{field}.text": must have {most}. Cut it into several documents.')
@@ -141,23 +145,23 @@ def reference_of(item: Any, index: int) -> str:
 def identifier(record: dict[str, Any], path: str = "") -> str:
     value = record.get("id")
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise ValueError(f'field "{path}id": must be a string or a number, {described(record, "id")}.')
+        raise ValueError(f'field "{path}id": must be a string or a number, {what_is_there(record, "id")}.')
     return str(value)
 
 
 def optional_text(record: dict[str, Any], key: str, path: str = "") -> str | None:
     value = record.get(key)
     if not isinstance(value, str | None):
-        raise ValueError(f'field "{path}{key}": must be a string, {described(record, key)}.')
+        raise ValueError(f'field "{path}{key}": must be a string, {what_is_there(record, key)}.')
     return value
 
 
-def described(record: dict[str, Any], key: str) -> str:
+def what_is_there(record: dict[str, Any], key: str) -> str:
     """What is there instead of what a field must be, as the end of a sentence.
 
     Examples
     --------
-    >>> [described({"id": 1.5, "text": None}, key) for key in ("id", "text", "date")]
+    >>> [what_is_there({"id": 1.5, "text": None}, key) for key in ("id", "text", "date")]
     ['found 1.5 (float)', 'but is null', 'but is missing']
     """
     if key not in record:

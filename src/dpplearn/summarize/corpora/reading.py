@@ -11,14 +11,10 @@ from glob import glob, has_magic
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import entries, unpacked_name, walk
-from dpplearn._io.workfolder import WorkFolder
-from dpplearn._numba import compiled_always
-from dpplearn._run.progress import Progress
-from dpplearn._run.workers import Workers
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.document import short
@@ -28,6 +24,11 @@ from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jso
 from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
 from dpplearn.summarize.corpora.pieces import CorpusPiece, Cut, Wanted, cut_clusters
 from dpplearn.summarize.corpora.source import Source
+
+if TYPE_CHECKING:
+    from dpplearn._io.workfolder import WorkFolder
+    from dpplearn._run.progress import Progress
+    from dpplearn._run.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,8 @@ class Corpus:
 
 def compiled(work: Callable[[Any], int], task: Any) -> int:
     """With loops compiled: the digits are the same whoever does it, and whatever was on disk."""
+    from dpplearn._numba import compiled_always  # reading alone needs no numba
+
     with compiled_always():
         return work(task)
 

@@ -65,7 +65,9 @@ def parse_sgml(source: str, name: str) -> list[Document]:
                 documents.append(
                     Document(called, clean("".join(parts["text"])), resolve(title).strip() or None, date or None)
                 )
-                parts.clear(), inside.clear(), depth.clear()
+                parts.clear()
+                inside.clear()
+                depth.clear()
         elif value in ("p", "s", "br", "para"):  # with or without their closing tags
             parts[part or "other"].append("\n\n" if value != "br" else "\n")
         elif kind == "open":

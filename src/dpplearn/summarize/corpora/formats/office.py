@@ -1,11 +1,12 @@
-"""Word and OpenDocument texts (.docx, .odt) as HTML, by what their styles and numbering say.
+"""Word and OpenDocument texts (.docx, .odt) as HTML, by what their styles and numbering say, and rich text (.rtf).
 
-Word files are converted by mammoth, in their final version.
+Word files are converted by mammoth, in their final version, and rich text by striprtf.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import escape
 from io import BytesIO
 from xml.etree.ElementTree import Element
@@ -13,6 +14,7 @@ from xml.etree.ElementTree import Element
 from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.packages import Package
+from dpplearn.summarize.text.blocks import BLOCK_MARKS
 from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.lines import WORDS_OF_HEADING
 from dpplearn.summarize.text.page import html_blocks, read_html
@@ -51,6 +53,7 @@ STYLE_MAP = "\n".join(
 _BOLD_LINE = re.compile(r"<p><strong>((?:(?!</?(?:p|strong)\b).)*)</strong></p>", re.DOTALL)
 _CELL = re.compile(r"(<t[dh][^>]*>)<p>((?:(?!</?p\b).)*)</p>(</t[dh]>)", re.DOTALL)
 _NOTE_ITEM = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
+_RTF_TITLE = re.compile(rb"\{\\title\s([^{}\\]{1,300})\}")  # among what the file says of itself
 _BACK = re.compile(r'<a href="#(?:foot|end)note-ref[^"]*">↑</a>')
 
 # Of OpenDocument: what was struck out, comments, what describes pictures, the numbers of notes, lists of contents.
@@ -147,3 +150,31 @@ def office_document(name: str, text: str, notes: list[str], named: str | None) -
         for _, words in html_blocks(note):
             made.add("footnote", words)
     return Document(name, made.text, title or named, blocks=made.blocks)
+
+
+def parse_rtf(file: DocumentFile) -> list[Document]:
+    """The text of rich text: a paragraph for each line, told apart as those of a plain text are, and rows of tables."""
+    from dpplearn.summarize.corpora.documents import plain_document
+
+    if not file.data.rstrip(b"\0 \r\n").endswith(b"}"):
+        raise ValueError(f"{file.place} is cut off: rich text ends with a closing brace. Get it again.")
+    rtf_to_text = import_reader("striprtf.striprtf", file.place, "rich text").rtf_to_text
+    text = rtf_to_text(file.data.decode("latin-1"), encoding="cp1252", errors="replace")
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs of units are one character
+    document = plain_document(file.name, "\n\n".join(map(as_paragraph, filter(str.strip, text.split("\n")))))
+    named = _RTF_TITLE.search(file.data[:20_000])
+    return [replace(document, title=named[1].decode("latin-1").strip()) if named else document]
+
+
+def as_paragraph(line: str) -> str:
+    """A line, or a row of a table, whose cells each end with a bar; one cell alone is a frame around text.
+
+    Examples
+    --------
+    >>> as_paragraph("May|3 mm|"), as_paragraph("It rained.|")
+    ('| May | 3 mm', 'It rained.')
+    """
+    if not line.rstrip().endswith("|"):
+        return line
+    cells = [cell.strip() for cell in line.rstrip().removesuffix("|").split("|")]
+    return BLOCK_MARKS["row"] + " | ".join(cells) if len(cells) > 1 else cells[0]
