@@ -135,7 +135,7 @@ def prepare_piece(task: PieceTask) -> int:
         reading = features.reading(split)
         rows, F = features.rows(reading), features.matrix(reading)
         given: dict[str, Any] = {"features": F, "names": features.names, "cost": reading.costs(settings.unit)}
-        items = ItemSet._of(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
+        items = ItemSet._with(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
         targets, sentences = training_targets(reading, settings), sentences + items.n
         empty += [] if any(Y.size for Y in targets) else [split.cluster.name]
         if some and (len(some) == SHARD or sum(one.n**2 for one, _ in some) + items.n**2 > SQUARES):
