@@ -11,7 +11,7 @@ from dpplearn._checks import describe
 from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
 from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.pieces import Cut, sizes
+from dpplearn.summarize.corpora.pieces import Cut
 from dpplearn.summarize.corpora.source import BadClusterError, Source
 
 PIECE_BYTES = 2**24  # of lines after which a piece ends
@@ -28,17 +28,14 @@ def looks_like_jsonl(path: Path) -> bool:
     return first is not None and first.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
-def cut_jsonl(source: Source) -> Iterator[Cut]:
+def cut_jsonl(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     """Stretches of lines: by their places in the file, or as they come out of one that is packed or recoded."""
     path, encoding = source.path, source.encoding or "utf-8"
     total, in_place = max(path.stat().st_size, 1), breaks_at_bytes(encoding) and not is_packed(path)
     first, start = 1, 0
     with path.open("rb") as file:
         lines = read_lines(file, path, encoding)
-        for number in sizes(source):
-            some = take(lines, number)
-            if not some:
-                return
+        while some := take(lines, next(sizes)):
             stop = start + sum(len(data) for data, _ in some)
             if in_place:
                 yield Cut(read_range, (start, stop, first), stop / total)

@@ -22,7 +22,7 @@ from dpplearn.summarize.corpora.documents import refuse_address, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
 from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
-from dpplearn.summarize.corpora.pieces import CorpusPiece, Cut, Wanted, cut_clusters
+from dpplearn.summarize.corpora.pieces import CorpusPiece, Cut, Wanted, cut_clusters, piece_sizes
 from dpplearn.summarize.corpora.source import Source
 
 if TYPE_CHECKING:
@@ -38,17 +38,17 @@ class Reader:
     name: str  # what to give, for messages
     looks_like: Callable[[Path], bool]
     read: Callable[[Source], Iterable[Cluster]] | None = None  # what may be skipped stands in `with source.tolerate()`
-    cut: Callable[[Source], Iterator[Cut]] | None = None  # where pieces can be found without reading what is before
+    # where pieces of so many clusters can be found without reading what is before
+    cut: Callable[[Source, Iterator[int]], Iterator[Cut]] | None = None
 
-    def cuts(self, source: Source) -> Iterator[Cut]:
+    def cuts(self, source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
         """The pieces of what a source holds."""
         if self.cut is not None:
-            return self.cut(source)
+            return self.cut(source, sizes)
         assert self.read is not None  # one of the two
-        return cut_clusters(self.read(source), source)
+        return cut_clusters(self.read(source), sizes)
 
 
-SINGLES = 64  # pieces of one cluster that a corpus begins with
 READERS = [  # a new format is one entry; the first that a path looks like reads it
     Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut=cut_jsonl),
     Reader("a Parquet file with one cluster per row", looks_like_parquet, cut=cut_parquet),
@@ -126,10 +126,10 @@ class Corpus:
 
     def pieces(self, notes: Source) -> Iterator[CorpusPiece]:
         """Its pieces in order; what a reader without pieces leaves out is noted."""
-        number = 0
+        number, sizes = 0, piece_sizes()
         for k, (reader, source) in enumerate(self.sources):
             own = source.fresh()
-            for cut in reader.cuts(own):
+            for cut in reader.cuts(own, sizes):
                 cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
                 yield CorpusPiece(number, cut, source, self.wanted)
                 number += 1
@@ -220,7 +220,7 @@ def state_of(path: Path) -> str:
 def listed(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
     given, name = [*clusters], Path("the list")
-    reader = Reader("clusters in memory", Path.is_file, cut=lambda source: cut_clusters(given, source, len(given)))
+    reader = Reader("clusters in memory", Path.is_file, cut=lambda _, sizes: cut_clusters(given, sizes, len(given)))
     return Corpus(name, [(reader, Source(name))], given)
 
 
@@ -273,7 +273,7 @@ def open_corpus(
         if reader is None:
             advice = "For documents of one cluster, use Cluster.from_files."
             raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
-        sources.append((reader, Source(one, encoding, models, skip_bad, SINGLES // len(paths))))
+        sources.append((reader, Source(one, encoding, models, skip_bad)))
     return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
 
 
