@@ -33,7 +33,7 @@ def main(save=None):
         wrong = np.abs(answer.marginals - on).mean()
         print(f"{name:11s} log Z >= {answer.log_normalizer:.2f}, marginals off by {wrong:.3f}")
     said = found["DPP"].diagnosis
-    print(f"DPP-like: {said.dpp_like}, {said.effective:.0%} of its samples count")
+    print(f"DPP-like: {said.dpp_like}, {said.missed:.0%} of the dependence missed")
     best, alone = found["DPP"].best_set(), np.flatnonzero(mrf.w > 0)
     print(f"best set    {best.size} sensors, score {mrf.score(best):.1f}")
     print(f"all good    {alone.size} sensors, score {mrf.score(alone):.1f}")

@@ -13,7 +13,7 @@ def run(code, env=None):
 
 
 def test_import_brings_nothing_heavy():
-    heavy = {"numba", "sklearn", "matplotlib", "click", "rich", "fastapi", "distributed"}
+    heavy = {"numba", "sklearn", "matplotlib", "click", "fastapi", "distributed"}
     assert run(f"import dpplearn, sys; print({heavy} & set(sys.modules))").stdout == "set()\n"
 
 

@@ -19,7 +19,6 @@ MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__
 HEAVY = {
     "sklearn": 5,
     "click": "cli",
-    "rich": "cli",
     "fastapi": "web",
     "matplotlib": "plots",
     "torch": "torch",

@@ -166,12 +166,10 @@ def check_features(B: Any, name: str = "B") -> Features:
     odd = np.flatnonzero(~np.isfinite(squares) | (squares < SMALLEST))
     odd = odd[largest_entries(rows[odd]) > 0.0] if odd.size else odd
     if odd.size:
-        what, factor = (
-            ("long", "small number") if squares[odd[0]] > 1.0 else ("short", "large number, or make these rows 0")
-        )
+        how, factor = ("long", "small") if squares[odd[0]] > 1.0 else ("short", "large")
         raise ValueError(
-            f"{name} has rows too {'long' if large else 'short'} for {name} {name}^T to be floats, such as row {odd[0]}. "
-            f"Multiply {name} by a {'small number' if large else 'large number, or make these rows 0'}."
+            f"{name} has rows too {how} for {name} {name}^T to be floats, such as row {odd[0]}. "
+            f"Multiply {name} by a {factor} number; zero rows are allowed."
         )
     freeze_features(rows)
     return rows

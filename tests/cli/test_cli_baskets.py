@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from dpplearn import KernelDPP
 from dpplearn.cli import main
-from dpplearn.cli.bars import Lines
-from dpplearn.cli.basket_files import read_baskets
+from dpplearn.cli.bars import CommandProgress
+from dpplearn.cli.baskets import read_baskets
 
 BASKETS = 20 * [["bib", "baby bottle"], ["cot"], ["pram", "bib"]] + 5 * [["cot", "pram"], ["baby bottle"]]
 
@@ -201,7 +201,7 @@ def test_progress_is_for_terminals_and_a_stop_says_where(file, tmp_path, monkeyp
     arguments = ["fit", file, "--out", tmp_path / "m.json"]
     quiet = run(*arguments, "--alpha", 1)
     assert [line.split()[0] for line in quiet.stderr.splitlines()] == [str(len(BASKETS))]  # the result, and no more
-    finish, shown = Lines.finish, []
+    finish, shown = CommandProgress.finish, []
 
     def stops(self, iteration, *rest):
         finish(self, iteration, *rest)
@@ -209,7 +209,7 @@ def test_progress_is_for_terminals_and_a_stop_says_where(file, tmp_path, monkeyp
         if iteration == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Lines, "finish", stops)
+    monkeypatch.setattr(CommandProgress, "finish", stops)
     stopped = run(*arguments, "--alpha", 1)
     assert stopped.exit_code == 130
     assert stopped.stderr.splitlines()[-1].startswith("Stopped in iteration 3 of at most 1000. Nothing is kept")

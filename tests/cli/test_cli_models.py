@@ -67,11 +67,7 @@ def test_select_applies_a_model(kind, model, tmp_path):
     assert [one["item"] for one in record["selected"]] == fitted.decode(x, k=4).subset.tolist()
     added = fitted.quality_.contributions(x)
     for one in record["selected"]:
-        every, names = fitted.quality_.names, list(one["contributions"])
-        where = [every.index(name) for name in names]
-        np.testing.assert_allclose(list(one["contributions"].values()), added[one["item"], where])
-        total = sum(one["contributions"].values()) + added[one["item"], 0]
-        assert total == pytest.approx(2 * fitted.quality_.log_q(x)[one["item"]])
+        every = fitted.quality_.names
         columns = [[j for j, name in enumerate(every) if name.startswith(reason["idea"])] for reason in one["reasons"]]
         amounts = [(added - added.mean(axis=0))[one["item"], own].sum() for own in columns]
         np.testing.assert_allclose([reason["amount"] for reason in one["reasons"]], amounts)
@@ -178,7 +174,7 @@ def test_select_with_a_model_says_what_is_wrong(model, tmp_path):
     path = write(tmp_path / "new.csv", {**NEW, "tempo": ["fast", *NEW["tempo"][1:]]}, "csv")
     refused = run("select", "--model", model, path)
     assert refused.exit_code == 1
-    assert "new.csv, line 2: Column 'tempo' holds numbers" in refused.stderr
+    assert "new.csv: Column 'tempo' holds numbers, and tempo[0] is 'fast'" in refused.stderr
     path = write(tmp_path / "new.csv", {name: NEW[name] for name in ("genre", "length")}, "csv")
     assert "has no field 'tempo', which the model was trained with" in run("select", "--model", model, path).stderr
     assert run("select", "--model", model, path, "--score", "x").exit_code == 2

@@ -66,20 +66,6 @@ def test_groups_and_titles(wide):
     assert "asks for 18 items, and k is 5" in result.stderr
 
 
-def test_json_lists(tmp_path, data):
-    E, s = data
-    path = tmp_path / "items.json"
-    path.write_text(json.dumps([{"n": i, "embedding": E[i].tolist(), "score": s[i]} for i in range(30)]))
-    found = [json.loads(line)["n"] for line in run(path, "-k", 4).stdout.splitlines()]
-    assert found == diversify(E, s, k=4).subset.tolist()
-    path.write_text('{"a": 1}')
-    assert "must be a JSON list of objects, found dict" in run(path, "-k", 4).stderr
-    path.write_text("[1]")
-    assert "entry 0 (from 0) must be an object, found 1" in run(path, "-k", 4).stderr
-    path.write_text("[")
-    assert "must be JSON, but at column 2: Expecting value. For an object in each line" in run(path, "-k", 4).stderr
-
-
 @pytest.mark.parametrize("dtype", [">f8", ">i4", "i8", "?", "g", ">f2"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_an_array_of_another_machine(dtype, order, tmp_path, data):

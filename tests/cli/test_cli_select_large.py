@@ -27,7 +27,7 @@ def problem(tmp_path, rng):
 
 def test_reports(problem, tmp_path):
     result = run(
-        tmp_path / "items.npz", "-k", 20, "--group", "kind", "--report", tmp_path / "why", "--out", tmp_path / "o.npz"
+        tmp_path / "items.npz", "-k", 20, "--group", "kind", "--report", tmp_path / "why", "--out", tmp_path / "o.jsonl"
     )
     assert result.exit_code == 0, result.output
     found = diversify(problem, np.load(tmp_path / "items.npz")["score"], k=20)
@@ -65,7 +65,7 @@ def test_dask(problem, tmp_path, monkeypatch):
         dd.Client(cluster),
     ):
         kept = ("-k", 20, "--work", tmp_path / "kept")
-        result = run(tmp_path / "items.npy", *kept, "--out", tmp_path / "o.npz")
+        result = run(tmp_path / "items.npy", *kept, "--out", tmp_path / "o.jsonl")
         bad = problem.copy()
         bad[123] = np.nan
         np.save(tmp_path / "bad.npy", bad)
@@ -79,7 +79,10 @@ def test_dask(problem, tmp_path, monkeypatch):
     u = problem / np.linalg.norm(problem, axis=1, keepdims=True)
     one, two = (
         np.linalg.slogdet(1e-6 * np.eye(20) + u[Y] @ u[Y].T)[1] - 20 * np.log(1e-6)
-        for Y in (diversify(problem, np.zeros(300), k=20).subset, np.load(tmp_path / "o.npz")["item"])
+        for Y in (
+            diversify(problem, np.zeros(300), k=20).subset,
+            [json.loads(line)["item"] for line in (tmp_path / "o.jsonl").read_text().splitlines()],
+        )
     )
     assert two > 0.99 * one
     result = run(tmp_path / "items.npz", *kept)

@@ -69,16 +69,16 @@ def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path, monkeypat
     assert "--budget" not in run(file, "--cost", "n", "--budget", 4).stderr
     found = run(file, "-k", 2, "--report", file / "why")
     assert found.exit_code == 1
-    assert f"Cannot make the folder {file / 'why'}" in found.stderr
+    assert f"Cannot write to the folder {file / 'why'}" in found.stderr
     assert found.stdout == ""
-    monkeypatch.delitem(sys.modules, "dpplearn.plots.coverage", raising=False)
+    monkeypatch.delitem(sys.modules, "dpplearn.plots.saving", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # as where it is not installed
     found = run(file, "-k", 2, "--report", tmp_path / "why")
     assert (found.exit_code, found.stdout) == (1, "")
     assert "pip install 'dpplearn[plots]'" in found.stderr
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "npy"])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv"])
 def test_items_given_are_neither_repeated_nor_counted(kind, tmp_path, rng):
     """As in Python, where the given ones are excluded by number."""
     E = rng.standard_normal((40, 6)).astype(np.float32)

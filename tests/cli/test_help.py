@@ -1,20 +1,17 @@
 """What a user reads first: few options, the same words in every command, help on one screen, the paper apart."""
 
 import re
-from importlib import import_module
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from dpplearn.cli import COMMANDS, PAPER, main
+from dpplearn.cli import COMMANDS, PAPER, load_command, main
 
 
 def commands(group=None, name=""):
     """Every command that does something, by its full name."""
-    for word, one in (
-        group.commands if group else {w: import_module(f"dpplearn.cli.{w}").command for w in COMMANDS}
-    ).items():
+    for word, one in (group.commands if group else {w: load_command(w) for w in COMMANDS}).items():
         if isinstance(one, click.Group):
             yield from commands(one, f"{name}{word} ")
         else:

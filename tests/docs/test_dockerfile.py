@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 import pytest
 
 from docs_site import ROOT
-from dpplearn.cli.serve import command as serve
+from dpplearn.cli.serve import serve_command as serve
 
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 KNOWN = {"FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT"}

@@ -10,7 +10,7 @@ from dpplearn import DPP, KDPP
 from dpplearn.mrf import PairwiseMRF, fit_dpp_to, fit_mrf_to, kl_divergence, pair_to_dpp, pair_to_mrf
 from dpplearn.mrf.enumeration import moments
 from dpplearn.mrf.fit import Divergence
-from dpplearn.mrf.starts import Sine, dpp_starts
+from dpplearn.mrf.starts import Sine, dpp_starts, with_signs
 
 EDGE = Sine(1).edge
 
@@ -56,8 +56,8 @@ def test_a_dpp_is_found_again(n, rank, rng):
     assert fit.converged
     assert fit.divergence < 1e-8
     np.testing.assert_allclose(fit.model.K**2, DPP(L).K ** 2, atol=1e-4)
-    np.testing.assert_array_equal(Sine.with_signs(fit.model.K), fit.model.K)  # it has the signs of the tree already
-    np.testing.assert_allclose(fit.model.K, Sine.with_signs(DPP(L).K), atol=1e-4)
+    np.testing.assert_array_equal(with_signs(fit.model.K), fit.model.K)  # it has the signs of the tree already
+    np.testing.assert_allclose(fit.model.K, with_signs(DPP(L).K), atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(5))

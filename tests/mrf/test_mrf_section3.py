@@ -20,7 +20,7 @@ from dpplearn.mrf import (
     transitivity,
     triangle_inequality,
 )
-from dpplearn.mrf.ternary import PAIRS, STATES
+from dpplearn.mrf.few_items import PAIRS, STATES
 from dpplearn.mrf.transitivity import implied_similarity
 
 PROBABILITY = st.floats(0.02, 0.98)

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import open_workers
 from dpplearn.cli import main
-from dpplearn.cli.bars import Lines
+from dpplearn.cli.bars import CommandProgress
 from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
 from dpplearn.summarize.model import pipeline
@@ -225,14 +225,14 @@ def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
     assert not list(tmp_path.rglob("*.tmp"))
     gone = []
 
-    class Loses(Lines):
+    class Loses(CommandProgress):
         def finish(self, *told):
             super().finish(*told)
             if not gone:
                 gone.append(sorted((tmp_path / "m.json.work").rglob("*.npz"))[1])
                 gone[0].unlink()
 
-    monkeypatch.setattr("dpplearn.cli.bars.Lines", Loses)
+    monkeypatch.setattr("dpplearn.cli.bars.CommandProgress", Loses)
     told = run(*arguments, out)
     assert told.exit_code == 1
     assert f"There is no shard file {gone[0]}" in told.stderr
@@ -263,7 +263,7 @@ def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
     few.write_text("".join(corpus.read_text().splitlines(keepends=True)[:3]))
     ask = ["evaluate", str(few), "--systems", "begin,dpp-greedy", "--jobs", "1"]
     assert "most went to" not in CliRunner().invoke(main, ask).stderr
-    monkeypatch.setattr("dpplearn.cli.bars.LONG", 0.0)
+    monkeypatch.setattr("dpplearn.cli.bars.LONG_WORK", 0.0)
     assert "most went to dpp-greedy" in CliRunner().invoke(main, ask).stderr
 
 

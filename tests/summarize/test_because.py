@@ -215,7 +215,7 @@ def test_a_vocabulary_is_made_once_and_goes_with_its_cluster():
     read = split_cluster(Cluster.from_texts(["A storm sank ten boats. Nobody was hurt."]))
     kept, gone = Vocabulary.of(read), weakref.ref(read)
     assert Vocabulary.of(read) is kept
-    assert kept.count["storm"] == 1
+    assert kept.worths["storm"] > 0
     other = split_cluster(Cluster.from_texts(["Snow fell."]))
     assert Vocabulary.of(other) is not kept
     del read

@@ -77,7 +77,7 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
                 "not-alone": summary.worth.leaning is not None and i in summary.worth.leaning,
                 "weaker": q[i] < usual,
                 "does-not-fit": not beside and (q[i] >= usual or not summary.decision.quality_counts),
-                "adds-nothing": beside and unit != "sentences" and summary.worth.likely[i] < summary.worth.least,
+                "adds-nothing": beside and unit != "sentences" and summary.worth.chance[i] < summary.worth.least,
                 "better-without": beside,
             }
             assert holds[x.code], (x.code, x.reason)

@@ -1,7 +1,7 @@
 """The command line: `dpplearn COMMAND`.
 
-A command is a module here with a click command called `command`, and a line in COMMANDS. It is imported when
-it is run, so that what one command needs does not slow the others down.
+The command NAME is `NAME_command` in the module NAME, or in the one that MODULES says, and a line in COMMANDS. It is
+imported when it is run, so that what one command needs does not slow the others down.
 """
 
 import json
@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
@@ -22,11 +22,10 @@ import click
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # and halves of surrogate pairs
 
-# name of the command and of its module: one line for --help
+# name of the command: one line for --help
 COMMANDS = {
     "batch": "Summarize every cluster of a corpus.",
     "baskets": "Learn kernels from baskets, recommend what comes next.",
-    "completion": "Print what makes a shell complete commands and options.",
     "evaluate": "Score every system on a corpus.",
     "experiment": "Train, test and compare: Tables 1 and 2.",
     "figures": "Draw Figures 1 to 5.",
@@ -39,6 +38,7 @@ COMMANDS = {
     "warm": "Compile every loop once, so that nothing waits for it later.",
 }
 PAPER = ("experiment", "figures")
+MODULES = {"batch": "summarize", "train": "summarize", "experiment": "evaluate", "figures": "evaluate"}
 
 
 class LazyGroup(click.Group):
@@ -53,15 +53,23 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click's, with the nearest name where there is no such command."""
-        near = [] if args[0] in COMMANDS else get_close_matches(args[0], COMMANDS, n=1)
-        if near:
+        if args[0] not in COMMANDS and (near := get_close_matches(args[0], COMMANDS, n=1)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and import_module(f"dpplearn.cli.{name}").command, rest
+        return name, command and load_command(str(name)), rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        with plain_errors(), plain_warnings(), first_run_notice():
+        from dpplearn._run.notice import say_when_compiling
+
+        note = "First run on this machine: compiling loops that this command needs; they are kept on disk."
+        with plain_errors(), plain_warnings(), say_when_compiling(lambda: say(note)):
             return super().invoke(ctx)
+
+
+def load_command(name: str) -> click.Command:
+    """The command of this name, whose module is imported."""
+    command: click.Command = getattr(import_module(f"dpplearn.cli.{MODULES.get(name, name)}"), f"{name}_command")
+    return command
 
 
 def visible(text: str) -> str:
@@ -76,19 +84,20 @@ def visible(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Print a line to standard error: all that is not the result goes there."""
-    click.echo(visible(text), err=True)
+    """Print a line to standard error, over what shows progress there: all that is not the result goes there."""
+    click.echo(("\r\033[K" if sys.stderr.isatty() else "") + visible(text), err=True)
 
 
 def print_json(data: dict[str, Any]) -> None:
     click.echo(visible(json.dumps(data, indent=2, ensure_ascii=False)))
 
 
-def print_table(table: Any) -> None:
-    """A table of rich on standard output, as wide as it needs where that is no terminal; brackets are no markup."""
-    from rich.console import Console
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table on standard output: the first column to the left, the others to the right."""
+    from dpplearn.learning.summary import Table, lines_of
 
-    Console(markup=False, width=None if sys.stdout.isatty() else 140).print(table)
+    lines = lines_of(Table(columns[0], tuple(columns[1:]), tuple(map(tuple, rows))))
+    click.echo(visible("\n".join(["", title, *lines])))
 
 
 @contextmanager
@@ -97,27 +106,26 @@ def plain_errors() -> Iterator[None]:
 
     Ctrl-C and SIGTERM become a line and exit codes 130 and 143, after what Ctrl-C does: progress is kept, workers end.
     """
-    heard = signal.SIGINT
+    signals = [signal.SIGINT]
 
     def terminate(*_: object) -> None:
-        nonlocal heard
-        heard = signal.SIGTERM
+        signals.append(signal.SIGTERM)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # `timeout` sends it twice
         raise KeyboardInterrupt
 
-    ours = threading.current_thread() is threading.main_thread()  # no other may say who answers a signal
-    before = signal.signal(signal.SIGTERM, terminate) if ours else None
+    is_main = threading.current_thread() is threading.main_thread()  # no other may say who answers a signal
+    before = signal.signal(signal.SIGTERM, terminate) if is_main else None
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         raise click.ClickException(visible(str(error))) from error
     except MemoryError as error:
         raise click.ClickException("There is not enough memory for this input. Give a smaller one.") from error
     except KeyboardInterrupt as stop:
         say(str(stop) or "Stopped.")
-        raise click.exceptions.Exit(128 + heard) from None
+        raise click.exceptions.Exit(128 + signals[-1]) from None
     finally:
-        if ours:
+        if is_main:
             signal.signal(signal.SIGTERM, before)
 
 
@@ -159,16 +167,6 @@ def plain_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show
-        yield
-
-
-@contextmanager
-def first_run_notice() -> Iterator[None]:
-    """Say on standard error that loops are being compiled, where that is what takes the time."""
-    from dpplearn._run.notice import say_when_compiling
-
-    note = "First run on this machine: compiling loops that this command needs; they are kept on disk."
-    with say_when_compiling(lambda: say(note)):
         yield
 
 

@@ -1,51 +1,45 @@
-"""dpplearn evaluate: every system over a corpus, scored against its references."""
+"""dpplearn evaluate, experiment and figures: systems scored over a corpus, and the tables and figures of the paper."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
-from dpplearn.cli import print_json, print_table, say, stoppable, usage_errors, visible
+from dpplearn.cli import options, print_json, print_table, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import AS_JSON, CORPUS, FILE, JOBS, LANGUAGE, MODEL, SKIP_BAD, UNIT, Command, several
+from dpplearn.cli.options import CORPUS, FILE, Command
+from dpplearn.plots import import_plots
+from dpplearn.plots.figures import FIGURES, figure_names
 
 if TYPE_CHECKING:
+    from dpplearn.rouge import CorpusScore
     from dpplearn.summarize.corpora.cluster import Cluster
     from dpplearn.summarize.experiments.evaluation import SystemComparison
 
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
 
-run_options = several(
+run_options = options.several(
     click.option("--systems", default="", metavar="NAMES", help="With commas between.  [default: all]"),
     click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
-    LANGUAGE,
-    JOBS,
+    options.LANGUAGE,
+    options.JOBS,
 )
 
 
 @click.command(name="evaluate", cls=Command)
 @click.argument("corpus", type=CORPUS)
-@MODEL
+@options.MODEL
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
-@click.option("--unit", type=UNIT, help="Of the budget.  [default: the model's]")
-@AS_JSON
+@click.option("--unit", type=options.UNIT, help="Of the budget.  [default: the model's]")
+@options.AS_JSON
 @run_options
-@SKIP_BAD
-def command(
-    corpus: Path,
-    model: Path | None,
-    budget: float | None,
-    unit: str | None,
-    as_json: bool,
-    systems: str,
-    out: Path | None,
-    language: str | None,
-    jobs: int,
-    skip_bad: bool,
+@options.SKIP_BAD
+def evaluate_command(
+    corpus: Path, model: Path | None, as_json: bool, systems: str, out: Path | None, jobs: int, **settings: Any
 ) -> None:
     """Summarize CORPUS with every system and score the summaries with ROUGE, in percent.
 
@@ -54,17 +48,13 @@ def command(
     """
     from dpplearn._run.workers import open_workers
     from dpplearn.summarize.corpora.reading import open_corpus
-    from dpplearn.summarize.experiments.evaluation import (
-        Scoring,
-        clusters_to_score,
-        evaluate_systems,
-        evaluation_record,
-    )
+    from dpplearn.summarize.experiments import evaluation
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import LEARNED, SystemModels, check_systems
     from dpplearn.summarize.summarizer import Summarizer
     from dpplearn.summarize.text.units import check_budget
 
+    budget, unit, skip_bad = (settings[name] for name in ("budget", "unit", "skip_bad"))
     with usage_errors():
         names = check_systems(systems.split(","))
         if (budget is None) != (unit is None):
@@ -76,18 +66,21 @@ def command(
     unit = str(summarizer.unit) if unit is None else unit
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
     with stoppable(lambda: stopped(out)):
-        whole = open_corpus(corpus, skip_bad=skip_bad, language=language, usable=skip_bad)
-        clusters = clusters_to_score(whole, str(corpus))
-        scoring = Scoring(budget, unit, scored_language(clusters, summarizer.language_))
+        whole = open_corpus(corpus, skip_bad=skip_bad, language=settings["language"], usable=skip_bad)
+        clusters = evaluation.clusters_to_score(whole, str(corpus))
+        scoring = evaluation.Scoring(budget, unit, scored_language(clusters, summarizer.language_))
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
-        folder = ResultsFolder(out, evaluation_record(summarizer, clusters, scoring, called))
-        with bars() as show, open_workers(None, jobs) as workers:
-            found = evaluate_systems(SystemModels(summarizer), clusters, names, scoring, folder, workers, progress=show)
+        folder = ResultsFolder(out, evaluation.evaluation_record(summarizer, clusters, scoring, called))
+        with bars() as progress, open_workers(None, jobs) as workers:
+            comparison = evaluation.evaluate_systems(
+                SystemModels(summarizer), clusters, names, scoring, folder, workers, progress=progress
+            )
     if as_json:
-        print_json({**found.results, "details": found.details})
+        print_json({**comparison.results, "details": comparison.details})
     else:
-        print_table_2(found, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
-    wrote(out)
+        print_table_2(comparison, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
+    if out is not None:
+        say(f"Wrote {out}.")
 
 
 def scored_language(clusters: list[Cluster], language: str | None) -> str | None:
@@ -99,14 +92,13 @@ def scored_language(clusters: list[Cluster], language: str | None) -> str | None
     from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
     if language == ANY:
-        with usage_errors():
-            found = {language_of(cluster) or ENGLISH for cluster in clusters}
-            if len(found) > 1:
-                raise ValueError(
-                    f"The clusters must be in one language to be scored together, found {', '.join(sorted(found))}. "
-                    "Choose with --language."
-                )
-        return found.pop() if found else None
+        spoken = {language_of(cluster) or ENGLISH for cluster in clusters}
+        if len(spoken) > 1:
+            raise ValueError(
+                f"The clusters must be in one language to be scored together, found {', '.join(sorted(spoken))}. "
+                "Choose with --language."
+            )
+        return spoken.pop() if spoken else None
     ours = language or ENGLISH
     others = {language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
     if others:
@@ -117,38 +109,135 @@ def scored_language(clusters: list[Cluster], language: str | None) -> str | None
     return language
 
 
-def print_table_2(found: SystemComparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
-    from dpplearn.summarize.experiments.systems import SYSTEM_TITLES
-
-    best = found.details["best"]
-    best_name = visible(SYSTEM_TITLES.get(best, best))
-    table = Table(title=visible(title), caption=f"p: paired bootstrap of ROUGE-1F against {best_name}, the best.")
-    table.add_column("System")
-    for metric, measure in COLUMNS:
-        table.add_column(f"{metric.upper()}{measure.upper()}".replace("ROUGE-", "R-"), justify="right")
-    table.add_column("R-1F 95 %", justify="right")
-    table.add_column("p", justify="right")
-    if paper is not None:
-        table.add_column("paper, DUC 2004: R-1F / 1P / 1R / 2F / SU4F", justify="right")
-    for name, figures in found.results["systems"].items():
-        details = found.details["systems"][name]
-        (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
-        cells = [visible(SYSTEM_TITLES.get(name, f"Peer {name}"))]
-        cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
-        cells += [f"{low:.2f} to {high:.2f}", f"{tests['rouge-1']['p']:.3f}" if tests else ""]
-        if paper is not None:
-            cells.append(" / ".join(f"{x:.2f}" for x in paper[name]) if name in paper else "")
-        table.add_row(*cells, style="bold" if name == best else None)
-    print_table(table)
-
-
-def wrote(out: Path | None) -> None:
-    if out is not None:
-        say(f"Wrote {out}.")
-
-
 def stopped(out: Path | None) -> str:
     """What to say on Ctrl-C: what is kept, and how to go on."""
     if out is None:
         return "Stopped. Nothing is kept: with --out FOLDER, a run that was stopped goes on where it was."
     return f"Stopped. {out} keeps what is done: run the same command with the same --out to go on."
+
+
+@click.command(name="experiment", cls=Command)
+@click.option("--train", type=CORPUS, required=True, help="Corpus to learn from.")
+@click.option("--test", type=CORPUS, help="Corpus to summarize.")
+@click.option("--leave-one-out", is_flag=True, help="No --test: each topic (id before the first dot) by the others.")
+@click.option("--peers", type=FILE, help="Other systems' summaries: a folder or JSON Lines.")
+@options.length_options
+@run_options
+def experiment_command(
+    train: Path, test: Path | None, peers: Path | None, systems: str, out: Path | None, jobs: int, **settings: Any
+) -> None:
+    """Train on one corpus, summarize another with every system, and print Tables 1 and 2 beside the paper's figures.
+
+    Table 1 is of the training corpus: the oracle's extracts, and each reference against all (itself included, as
+    in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
+    are named, and Table 2 is given with and without them. With --out, a run that was stopped goes on where it was.
+    """
+    from dpplearn.summarize.corpora.reading import open_corpus
+    from dpplearn.summarize.experiments.evaluation import clusters_to_score
+    from dpplearn.summarize.experiments.held_out import Experiment
+    from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2
+    from dpplearn.summarize.experiments.results_folder import ResultsFolder
+    from dpplearn.summarize.experiments.systems import check_systems
+    from dpplearn.summarize.model.training import settle
+    from dpplearn.summarize.summarizer import Summarizer
+    from dpplearn.summarize.text.words import normal_language
+
+    leave_one_out = settings.pop("leave_one_out")
+    with usage_errors():
+        names = check_systems(systems.split(","))
+        summarizer = Summarizer(features="paper", **settings)
+        budget, unit, language = (getattr(summarizer.settings, name) for name in ("budget", "unit", "language"))
+        same = test is not None and test.resolve() == train.resolve()
+        if (test is None and not leave_one_out) or (leave_one_out and test is not None and not same):
+            raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
+    with stoppable(lambda: stopped(out)):
+        ours = clusters_to_score(open_corpus(train, language=language), str(train))
+        spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
+        texts = (document.text for cluster in ours for document in cluster.documents)
+        language = settle(language, spoken, islice(texts, 30))
+        theirs = None
+        if test is not None and not leave_one_out:
+            theirs = clusters_to_score(open_corpus(test, language=language), str(test))
+            if same:
+                say(
+                    "Warning: --train and --test are the same file: scores say how well the model remembers. "
+                    "Use --leave-one-out."
+                )
+        called = {"train": train.name} | ({} if test is None else {"test": test.name})
+        experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, names=called)
+        with bars() as progress:
+            tables = experiment.run(ResultsFolder(out, experiment.record), peers, jobs=jobs, progress=progress)
+    if tables.shared:
+        said = "; ".join(f"{name} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})"
+                         for name, ids in list(tables.shared.items())[:5])  # fmt: skip
+        more = "" if len(tables.shared) <= 5 else f"; and {len(tables.shared) - 5} more clusters"
+        say(
+            f"Warning: {len(tables.shared)} of {len(experiment.tested)} test clusters hold documents of the "
+            f"training corpus: {said}{more}."
+        )
+    size = f"clusters, {budget:g} {unit}"
+    print_table_1(tables.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} {size}")
+    tested = f"Table 2. {experiment.record['test']}: {len(experiment.tested)} {size}"
+    print_table_2(tables.table_2, tested, PAPER_2)
+    if tables.without_shared is not None:
+        title = f"Table 2 without the {len(tables.shared)} clusters that share documents with the training corpus"
+        print_table_2(tables.without_shared, title, PAPER_2)
+    if out is not None:
+        say(f"Wrote {out}.")
+
+
+def print_table_1(scores: Mapping[str, CorpusScore], paper: Mapping[str, Sequence[float]], title: str) -> None:
+    rows = [
+        [name.capitalize(), *(f"{100 * x.f.average:.2f}" for x in score.averages.values()), in_the_paper(paper, name)]
+        for name, score in scores.items()
+    ]
+    print_table(title, ("System", "R-1F", "R-2F", "R-SU4F", "paper, DUC 2003: R-1F / 2F / SU4F"), rows)
+
+
+def print_table_2(comparison: SystemComparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
+    """The figures of each system, with p of ROUGE-1F against the best, in a paired bootstrap."""
+    from dpplearn.summarize.experiments.systems import SYSTEM_TITLES
+
+    best, rows = comparison.details["best"], []
+    for name, figures in comparison.results["systems"].items():
+        details = comparison.details["systems"][name]
+        (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
+        cells = [SYSTEM_TITLES.get(name, f"Peer {name}")]
+        cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
+        cells += [
+            f"{low:.2f} to {high:.2f}",
+            f"{tests['rouge-1']['p']:.3f}" if tests else "best" if name == best else "",
+        ]
+        rows.append([*cells, *([] if paper is None else [in_the_paper(paper, name)])])
+    heads = [f"{metric.upper()}{measure.upper()}".replace("ROUGE-", "R-") for metric, measure in COLUMNS]
+    beside = [] if paper is None else ["paper, DUC 2004: R-1F / 1P / 1R / 2F / SU4F"]
+    print_table(title, ("System", *heads, "R-1F 95 %", "p against the best", *beside), rows)
+
+
+def in_the_paper(paper: Mapping[str, Sequence[float]], name: str) -> str:
+    """What the paper's table says of a system, if it has it."""
+    return " / ".join(f"{x:.2f}" for x in paper.get(name, ()))
+
+
+SAID = "Draw the paper's figures NAMES, or all of them, each as PDF, SVG and PNG."
+ROWS = "\n".join(f"{number} or {name:10}  {what}" for number, (name, what) in enumerate(FIGURES.items(), 1))
+
+
+@click.command(name="figures", cls=Command, help=f"{SAID}\n\n\b\nNAMES are\n{ROWS}")
+@click.argument("names", nargs=-1)
+@click.option("--out", type=click.Path(), default="figures", show_default=True, help="Folder to write to.")
+def figures_command(names: tuple[str, ...], out: str) -> None:
+    with usage_errors():
+        wanted = figure_names(names)
+    saving = import_plots("dpplearn.plots.saving")
+    written: list[Path] = []
+    try:
+        with stoppable("Stopped. Figures already written are complete."):
+            folder = saving.check_folder(out)
+            with bars() as progress:
+                for done, name in enumerate(wanted):
+                    progress.stage("Drawing", done, len(wanted))
+                    written += saving.save(saving.draw(name), name, folder)
+    finally:  # after the bar, which would take what goes to standard output for its own
+        for path in written:
+            click.echo(path)

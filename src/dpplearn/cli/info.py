@@ -1,9 +1,7 @@
 """dpplearn info: what a model file holds."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
 
 import click
 
@@ -12,7 +10,7 @@ from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
 from dpplearn.learning.summary import ModelSummary, quality_table
 
-KINDS = {  # of files
+MODEL_CLASSES = {  # of model files, by their format
     "dpplearn.ConditionalDPP": "dpplearn.learning:ConditionalDPP",
     "dpplearn.KernelDPP": "dpplearn.baskets:KernelDPP",
 }
@@ -20,51 +18,40 @@ KINDS = {  # of files
 
 @click.command(name="info")
 @click.argument("model", required=False, type=FILE)
-def command(model: Path | None) -> None:
+def info_command(model: Path | None) -> None:
     """Print what MODEL holds (default: the summarizer inside): settings, and weights with standard errors.
 
     MODEL is a file that Summarizer, ConditionalDPP or KernelDPP saved.
     """
     ours = "dpplearn.Summarizer"
-    kind = ours if model is None else str(read_object(model, (*KINDS, ours))["format"])
-    found = resolve_name(KINDS[kind]).load(model).summary() if kind in KINDS else summarizer(model)
-    click.echo(visible(str(found)))
+    kind = ours if model is None else str(read_object(model, (*MODEL_CLASSES, ours))["format"])
+    summary = (
+        resolve_name(MODEL_CLASSES[kind]).load(model).summary() if kind in MODEL_CLASSES else summarizer_summary(model)
+    )
+    click.echo(visible(str(summary)))
 
 
-def summarizer(model: Path | None) -> ModelSummary:
+def summarizer_summary(model: Path | None) -> ModelSummary:
     from dpplearn.summarize.model.modelfile import load_summarizer
     from dpplearn.summarize.summarizer import Summarizer
 
-    found = Summarizer._of(*load_summarizer(model, for_use=False))
-    meaning = found.features_.meaning
-    corpora = several if isinstance(several := found.training_.get("corpora"), dict) else {}
+    summarizer = Summarizer._of(*load_summarizer(model, for_use=False))
+    meaning, training = summarizer.features_.meaning, summarizer.training_
     facts = {
-        "budget": f"{found.budget:g} {found.unit}",
-        "decoder": found.decoder,
-        "rho": f"{found.rho_:g}",
+        "budget": f"{summarizer.budget:g} {summarizer.unit}",
+        "decoder": summarizer.decoder,
+        "rho": f"{summarizer.rho_:g}",
         **({} if meaning is None else {"encoder": f"{meaning.name}, {meaning.width} numbers for a text"}),
-        "language": found.language_ or "english",
-        **{name.replace("_", " "): shown(x) for name, x in found.training_.items() if not isinstance(x, dict)},
-        **{f"corpus of {name}": in_words(one) for name, one in corpora.items() if isinstance(one, dict)},
+        "language": summarizer.language_ or "english",
+        **{name.replace("_", " "): in_digits(x) for name, x in training.items() if not isinstance(x, dict)},
     }
-    return ModelSummary("Summarizer", facts, (quality_table(found.model_),))
+    corpora = training.get("corpora")
+    for name, corpus in corpora.items() if isinstance(corpora, dict) else ():
+        known = corpus.items() if isinstance(corpus, dict) else ()
+        facts[f"corpus of {name}"] = ", ".join(f"{key.replace('_', ' ')} {in_digits(x)}" for key, x in known)
+    return ModelSummary("Summarizer", facts, (quality_table(summarizer.model_),))
 
 
-def shown(value: object) -> str:
+def in_digits(value: object) -> str:
     """A number in six digits, anything else as it is."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def in_words(corpus: Mapping[str, Any]) -> str:
-    """What a model file says of a corpus that it was trained on, one of several.
-
-    Examples
-    --------
-    >>> in_words({"clusters": 70, "weight": 30.0, "budget": 250, "unit": "words", "source": "MultiLing 2011"})
-    '70 clusters, summaries of 250 words, weight 30; MultiLing 2011'
-    """
-    known = {"clusters": "{} clusters", "budget": f"summaries of {{}} {corpus.get('unit', '')}".rstrip()}
-    parts = [text.format(shown(corpus[name])) for name, text in known.items() if name in corpus]
-    others = [name for name in corpus if name not in (*known, "unit", "source")]
-    parts += [f"{name.replace('_', ' ')} {shown(corpus[name])}" for name in others]
-    return ", ".join(parts) + (f"; {corpus['source']}" if "source" in corpus else "")

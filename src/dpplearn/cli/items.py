@@ -9,15 +9,14 @@ from __future__ import annotations
 import fnmatch
 import math
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._holders import as_columns, join, piece_rows, read_groups
+from dpplearn._holders import arrow_rows, join, read_groups
 from dpplearn._io.jsonlines import parse_json
 from dpplearn.decoding.dask import Part, read_array
 from dpplearn.learning.columns import is_missing
@@ -26,44 +25,95 @@ BATCH = 16384  # rows of an embedding that are looked at together
 BYTES = 2**28  # of embeddings in a part, about
 FEWEST, SMALLEST = 8, 20_000  # parts, unless they would have fewer rows than this
 Record = dict[str, Any]
+EMPTY = "is empty or missing. Fill it, or leave out what has none."
 
 
-def rows_in_part(n: int, width: int) -> int:
-    """How many rows of so many bytes a part has."""
-    return max(1, min(BYTES // max(1, width), max(SMALLEST, -(-n // FEWEST))))
-
-
-def is_number(value: Any) -> bool:
-    """Whether a cell holds one number."""
+def as_number(value: Any) -> float:
+    """The number in a cell, which may be text; NaN where it holds none."""
     try:
-        return math.isfinite(float(value))
-    except (TypeError, ValueError):
-        return False
+        return math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
-class Items(ABC):
-    """Items in the order of the file; a kind of file says how to `get` a column and `take` rows."""
+class Items:
+    """Items in the order of their file: columns in memory, or an open Parquet file, whose columns are read when needed.
 
-    def __init__(self, name: str, n: int, fields: list[str]) -> None:
-        self.name, self.n, self.fields = name, n, fields  # of the file, for messages; items; names of their fields
+    `places` says where each item was found, and `lines` are those of JSON Lines as they came.
+    """
 
-    @abstractmethod
+    def __init__(
+        self,
+        name: str,
+        columns: Mapping[str, Any],
+        n: int,
+        *,
+        places: list[str] | None = None,
+        lines: list[str] | None = None,
+        file: Any = None,
+    ) -> None:
+        self.name, self.columns, self.n, self.fields = name, columns, n, list(columns)
+        self.places, self.lines, self.file = places, lines, file
+
     def get(self, name: str) -> Sequence[Any] | np.ndarray:
-        """A field of every item, None where it is missing."""
+        """A field of every item, None where it is missing; an array where it holds numbers alone."""
+        if self.file is None:
+            found: Any = self.columns[name]
+            is_list = isinstance(found, np.ndarray) and found.dtype.kind not in "fiubc" and found.ndim == 1
+            return found.tolist() if is_list else found
+        column = self.file.read(columns=[name]).column(0)
+        if column.type.num_fields == 0 and not column.null_count and column.to_numpy().dtype.kind in "fiu":
+            return np.asarray(column.to_numpy())
+        return list(column.to_pylist())
 
-    @abstractmethod
     def take(self, subset: IntArray) -> list[Record]:
-        """Some of the items, in this order."""
+        """Some of the items, in this order; those of arrays with their numbers."""
+        if self.file is not None:
+            return list(self.table(subset).to_pylist())
+        names, columns = list(self.columns), [[column[i] for i in subset] for column in self.columns.values()]
+        if self.places is None:
+            names, columns = ["item", *names], [subset.tolist(), *columns]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
-    def parts(self, embedding: str) -> tuple[list[Part], int]:  # noqa: ARG002  # for those that have parts
+    def table(self, subset: IntArray) -> Any:
+        """Some rows of a Parquet file, in this order, picked while the file streams by."""
+        from pyarrow import dataset
+
+        return dataset.dataset(Path(self.name), format="parquet").take(subset)
+
+    def parts(self, embedding: str) -> tuple[list[Part], int]:
         """Parts of the rows, which workers read where they lie, and how many numbers a row has."""
-        raise ValueError(
-            f"--work reads .parquet and .npy files, where rows are found without the others: not {self.name}."
-        )
+        array: Any = self.columns.get(embedding)
+        if self.file is None and not isinstance(array, np.memmap):
+            raise ValueError(
+                f"--work reads .parquet and .npy files, where rows are found without the others: not {self.name}."
+            )
+        if self.file is None:
+            step, key = self.rows_in_part(array[:1]), version(self.name)
+            bounds = [(a, min(a + step, self.n)) for a in range(0, self.n, step)]
+            return [Part(a, b, read_array, (self.name, a, b), f"{key}-{a}-{b}") for a, b in bounds], array.shape[1]
+        names = self.wide(embedding) or [embedding]
+        if names[0] not in self.fields:
+            self.column(names[0])  # says so
+        head = read_groups(self.name, names, [0])
+        step, key = self.rows_in_part(head[:1]), version(self.name)
+        parts: list[Part] = []
+        groups: list[int] = []
+        start = end = 0
+        for g in range(self.file.num_row_groups):  # as many together as make a part
+            groups, end = [*groups, g], end + self.file.metadata.row_group(g).num_rows
+            if end - start >= step or end == self.n:
+                parts.append(Part(start, end, read_groups, (self.name, names, groups), f"{key}-{names}-{groups}"))
+                start, groups = end, []
+        return parts, head.shape[1]
+
+    def rows_in_part(self, row: np.ndarray) -> int:
+        """How many rows like this one a part has."""
+        return max(1, min(BYTES // max(1, row.nbytes), max(SMALLEST, -(-self.n // FEWEST))))
 
     def where(self, i: int) -> str:
         """The place of an item in the file."""
-        return f"row {i} (from 0)"
+        return f"row {i} (from 0)" if self.places is None else self.places[i]
 
     def place(self, i: int) -> str:
         """The same, with the name of the file."""
@@ -76,26 +126,24 @@ class Items(ABC):
             raise ValueError(f"{self.name} has no field {name!r}. Fields found: {found}.")
         values = self.get(name)
         if not missing and not isinstance(values, np.ndarray):
-            self._check(name, [value is None for value in values])
+            self._refuse(name, values, lambda value: value is None, EMPTY)
         return values
 
-    def _check(self, name: str, missing: list[bool]) -> None:
-        if any(missing):
-            place = self.place(missing.index(True))
-            raise ValueError(f"{place}: the field {name!r} is empty or missing. Fill it, or leave out what has none.")
+    def _refuse(self, name: str, values: Sequence[Any], is_bad: Callable[[Any], bool], message: str) -> None:
+        """Raise an error for the first value that is bad."""
+        if (i := next((i for i, value in enumerate(values) if is_bad(value)), None)) is not None:
+            raise ValueError(f"{self.place(i)}: the field {name!r} {message.format(repr(values[i])[:40])}")
 
     def texts(self, name: str) -> list[str]:
         """A text from every item."""
         values = list(self.column(name))
-        for i, value in enumerate(values):
-            if not isinstance(value, str):
-                raise ValueError(f"{self.place(i)}: the field {name!r} must be a text, found {value!r:.40}.")
+        self._refuse(name, values, lambda value: not isinstance(value, str), "must be a text, found {}.")
         return values
 
     def groups(self, name: str) -> list[str]:
         """The group of every item, as text; an empty one would be a group of items that have none."""
         values = list(self.column(name))
-        self._check(name, [is_missing(value) for value in values])
+        self._refuse(name, values, is_missing, EMPTY)
         return [str(value) for value in values]
 
     def numbers(self, name: str) -> FloatArray:
@@ -105,16 +153,9 @@ class Items(ABC):
             if values.ndim == 1 and values.dtype.kind in "fiu" and np.isfinite(values).all():
                 return values.astype(np.float64)
             values = values.tolist()
-        return np.array([self._number(i, name, value) for i, value in enumerate(values)], np.float64)
-
-    def _number(self, i: int, name: str, value: Any) -> float:
-        try:
-            number = float(value) if not isinstance(value, bool) else math.nan
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not math.isfinite(number):
-            raise ValueError(f"{self.place(i)}: the field {name!r} must be a finite number, found {value!r:.40}.")
-        return number
+        numbers = [as_number(value) for value in values]
+        self._refuse(name, values, lambda x: not math.isfinite(as_number(x)), "must be a finite number, found {}.")
+        return np.array(numbers, np.float64)
 
     def wide(self, pattern: str) -> list[str]:
         """The fields that "first:last" or "e*" names, in the order of the file; none where it is a field's own name."""
@@ -122,7 +163,8 @@ class Items(ABC):
         if pattern in names:
             stem = re.sub(r"\d+$", "", pattern)
             many = [name for name in names if re.fullmatch(re.escape(stem) + r"\d+", name)]
-            if stem and pattern in many and len(many) > 1 and is_number(self.take(np.zeros(1, np.int64))[0][pattern]):
+            first = self.take(np.zeros(1, np.int64))[0][pattern] if stem and pattern in many and len(many) > 1 else None
+            if math.isfinite(as_number(first)):
                 raise ValueError(
                     f"{self.place(0)}: the field {pattern!r} is one number, and plainly one of {len(many)} that "
                     f"are an embedding together. Give --embedding {many[0]}:{many[-1]} or '{stem}*'."
@@ -136,27 +178,51 @@ class Items(ABC):
             raise ValueError(f"{self.name} has no fields {pattern!r}. Fields found: {', '.join(names)}.")
         return found
 
-    def matrix(self, names: list[str]) -> np.ndarray:
-        """A number from each of several fields of every item."""
-        return np.column_stack([self.numbers(name) for name in names])
-
     def vectors(self, name: str) -> np.ndarray:
-        """A list of numbers from every item, all of the same length."""
-        rows: list[np.ndarray] = []
-        for i, value in enumerate(self.column(name)):
-            row = self._row(i, name, value)
-            if rows and row.size != rows[0].size:
+        """A list of numbers from every item, all of the same length, or a number from each of several fields.
+
+        Arrays stay where they lie; rows of Parquet are read in pieces, in their own type: there are never two copies.
+        """
+        many, array = self.wide(name), self.columns.get(name)
+        if self.file is not None and (many or self._holds_lists(name)):
+            return self._parquet_rows(name, many or [name])
+        if many:
+            return np.column_stack([self.numbers(field) for field in many])
+        if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
+            return self.finite(name, np.asarray(array))
+        rows = [self._row(i, name, value) for i, value in enumerate(self.column(name))]
+        for i, row in enumerate(rows):
+            if row.size != rows[0].size:
                 raise ValueError(
                     f"{self.place(i)}: the field {name!r} has {row.size} numbers, and that of the first item "
                     f"{rows[0].size}."
                 )
-            rows.append(row)
         return self.finite(name, np.array(rows))
+
+    def _holds_lists(self, name: str) -> bool:
+        """Whether a column of Parquet holds lists of numbers."""
+        kind: Any = self.file.schema_arrow.field(name).type if name in self.fields else None
+        return hasattr(kind, "value_type") and np.dtype(kind.value_type.to_pandas_dtype()).kind in "fiu"
+
+    def _parquet_rows(self, name: str, names: list[str]) -> np.ndarray:
+        import pyarrow
+
+        what = f"{self.name}: the field {name!r}"
+
+        def pieces() -> Iterator[np.ndarray]:
+            start = 0
+            for batch in self.file.iter_batches(BATCH, columns=names):
+                yield self.finite(name, arrow_rows(pyarrow.Table.from_batches([batch]), what, start), start)
+                start += len(batch)
+
+        try:
+            return join(pieces(), self.n, what)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
 
     def _row(self, i: int, name: str, value: Any) -> np.ndarray:
         """A list of numbers, or a text of one: JSON, or numbers with spaces, commas or semicolons between."""
-        place = f"{self.place(i)}: the field {name!r}"
-        row, found, hint = value, value, ""
+        place, row, hint = f"{self.place(i)}: the field {name!r}", value, ""
         if isinstance(value, str):
             listed = value.lstrip().startswith("[")
             row = parse_json(value, place, "a JSON list") if listed else re.sub("[,;]", " ", value).split()
@@ -165,10 +231,8 @@ class Items(ABC):
             numbers = row if isinstance(row, np.ndarray) else np.array(row, np.float64)
         except (TypeError, ValueError, OverflowError):
             numbers = np.array(None)
-            if isinstance(row, list) and not isinstance(value, str):
-                found = next((x for x in row if not is_number(x)), value)
         if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "fiub":
-            raise ValueError(f"{place} must be a list of finite numbers, found {found!r:.40}.{hint}")
+            raise ValueError(f"{place} must be a list of finite numbers, found {value!r:.40}.{hint}")
         return numbers
 
     def finite(self, name: str, rows: np.ndarray, start: int = 0) -> np.ndarray:
@@ -182,130 +246,6 @@ class Items(ABC):
                     f"{rows[i, j]}."
                 )
         return rows
-
-
-class Records(Items):
-    """Items as dictionaries, where each was found, and, of JSON Lines, the lines as they came."""
-
-    def __init__(
-        self, name: str, records: list[Record], places: list[str], fields: list[str] | None = None, lines: Any = None
-    ) -> None:
-        if fields is None:
-            fields = list(dict.fromkeys(field for record in records for field in record))
-        super().__init__(name, len(records), fields)
-        self.records, self.places, self.lines = records, places, lines
-
-    def get(self, name: str) -> Sequence[Any]:
-        return [record.get(name) for record in self.records]
-
-    def take(self, subset: IntArray) -> list[Record]:
-        return [self.records[i] for i in subset]
-
-    def where(self, i: int) -> str:
-        return self.places[i]
-
-
-class ArrayItems(Items):
-    """Items of NumPy arrays with one row for each."""
-
-    def __init__(self, name: str, arrays: dict[str, np.ndarray]) -> None:
-        super().__init__(name, len(next(iter(arrays.values()), ())), list(arrays))
-        self.arrays = arrays
-
-    def get(self, name: str) -> Sequence[Any] | np.ndarray:
-        array = self.arrays[name]
-        return array.tolist() if array.dtype.kind not in "fiubc" and array.ndim == 1 else array
-
-    def take(self, subset: IntArray) -> list[Record]:
-        some = {name: array[subset] for name, array in self.arrays.items()}
-        columns = {name: list(array) if array.ndim > 1 else array.tolist() for name, array in some.items()}
-        return [{"item": int(i)} | {name: column[k] for name, column in columns.items()} for k, i in enumerate(subset)]
-
-    def vectors(self, name: str) -> np.ndarray:
-        """The array where it lies, not copied."""
-        whole = self.arrays.get(name)
-        if whole is None or whole.ndim != 2 or whole.dtype.kind not in "fiub":
-            return super().vectors(name)  # says what is wrong
-        return self.finite(name, np.asarray(whole))
-
-    def parts(self, embedding: str) -> tuple[list[Part], int]:
-        whole = self.arrays.get(embedding)
-        if not isinstance(whole, np.memmap):
-            return super().parts(embedding)
-        step = rows_in_part(self.n, whole.shape[1] * whole.itemsize)
-        bounds = [(a, min(a + step, self.n)) for a in range(0, self.n, step)]
-        key = version(self.name)
-        return [Part(a, b, read_array, (self.name, a, b), f"{key}-{a}-{b}") for a, b in bounds], whole.shape[1]
-
-
-class ParquetItems(Items):
-    """Items of an open ParquetFile."""
-
-    def __init__(self, name: str, file: Any) -> None:
-        super().__init__(name, file.metadata.num_rows, list(file.schema_arrow.names))
-        self.file = file
-        self.sizes = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
-
-    def get(self, name: str) -> Sequence[Any] | np.ndarray:
-        column = self.file.read(columns=[name]).column(0)
-        number = column.type.num_fields == 0 and not column.null_count and column.to_numpy().dtype.kind in "fiu"
-        found: Sequence[Any] | np.ndarray = column.to_numpy() if number else column.to_pylist()
-        return found
-
-    def matrix(self, names: list[str]) -> np.ndarray:
-        try:
-            return as_columns(self.file.read(columns=names).columns, names, self.name)
-        except TypeError as error:
-            raise ValueError(str(error)) from None
-
-    def vectors(self, name: str) -> np.ndarray:
-        """Rows in their own type, read in pieces: at no time are there two copies."""
-        kind: Any = self.file.schema_arrow.field(name).type if name in self.fields else None
-        if not hasattr(kind, "value_type") or np.dtype(kind.value_type.to_pandas_dtype()).kind not in "fiu":
-            return super().vectors(name)  # says what is wrong
-        what = f"{self.name}: the field {name!r}"
-
-        def pieces() -> Iterator[np.ndarray]:
-            start = 0
-            for batch in self.file.iter_batches(BATCH, columns=[name]):
-                yield self.finite(name, piece_rows(batch.column(0), what, start), start)
-                start += len(batch)
-
-        return join(pieces(), self.n, what)
-
-    def table(self, subset: IntArray) -> Any:
-        """The rows of a set, in its order; group by group, so that no more than one is in memory."""
-        import pyarrow
-
-        order = np.argsort(subset, kind="stable")
-        wanted, start, found = subset[order], 0, [self.file.schema_arrow.empty_table()]
-        for group, size in enumerate(self.sizes):
-            inside = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + size)]
-            if inside.size:
-                found.append(self.file.read_row_group(group).take(inside - start))
-            start += size
-        return pyarrow.concat_tables(found).take(np.argsort(order))
-
-    def take(self, subset: IntArray) -> list[Record]:
-        found: list[Record] = self.table(subset).to_pylist()
-        return found
-
-    def parts(self, embedding: str) -> tuple[list[Part], int]:
-        """Row groups, as many together as make a part."""
-        names = self.wide(embedding) or [embedding]
-        if names[0] not in self.fields:
-            self.column(names[0])  # says so
-        head = read_groups(self.name, names, [0])
-        step = rows_in_part(self.n, head.shape[1] * head.itemsize)
-        parts: list[Part] = []
-        groups: list[int] = []
-        start, end, key = 0, 0, version(self.name)
-        for g, size in enumerate(self.sizes):
-            groups, end = [*groups, g], end + size
-            if end - start >= step or end == self.n:
-                parts.append(Part(start, end, read_groups, (self.name, names, groups), f"{key}-{names}-{groups}"))
-                start, groups = end, []
-        return parts, head.shape[1]
 
 
 def version(name: str) -> str:

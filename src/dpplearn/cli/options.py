@@ -19,10 +19,10 @@ class Command(click.Command):
     """A command whose help has the common options first, and the others under "More"."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         for heading in ("Options", "More"):
-            options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-            own = [one for one in options if isinstance(one, More) == (heading == "More")]
-            if rows := [row for one in own if (row := one.get_help_record(ctx)) is not None]:
+            own = [option for option in options if isinstance(option, More) == (heading == "More")]
+            if rows := [row for option in own if (row := option.get_help_record(ctx)) is not None]:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
 
@@ -73,16 +73,12 @@ FILE = click.Path(path_type=Path)  # to be read or written
 PATH = click.Path(exists=True, path_type=Path)
 CORPUS = click.Path(path_type=Path)  # a file, a folder or a pattern, which `open_corpus` looks for
 UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
+ORDER = click.Choice(["chronological", "source", "importance"])
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-DIVERSITY = click.option(
-    "--diversity",
-    metavar="NUMBER",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="0: quality alone, 1: variety alone.",
-)
+SHARE_TYPE = click.FloatRange(0, 1)
+VARIETY = "0: quality alone, 1: variety alone."
+DIVERSITY = click.option("--diversity", metavar="NUMBER", type=SHARE_TYPE, default=0.5, show_default=True, help=VARIETY)
 MODEL = click.option("--model", type=FILE, help="A model file.  [default: the one inside, for any text]")
 DECODER = partial(more, "--decoder", type=DecoderName(DECODERS), metavar="NAME")
 DECODER_NAMES = ", ".join(DECODERS)
@@ -104,18 +100,15 @@ def named_encoder(name: str | None) -> Any:
         return None
     from dpplearn.summarize.model.meaning import check_encoder
 
-    here = os.getcwd()
-    if here not in sys.path:
+    if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
     try:
         return check_encoder(resolve_name(name))
-    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
+    except (ImportError, AttributeError, ValueError, SyntaxError, TypeError) as error:
         raise ValueError(
-            f"--encoder {name} cannot be imported: {error}. Give module:object; modules are looked for among those "
+            f"--encoder {name} cannot be used: {error}. Give module:object; modules are looked for among those "
             f"installed, and in the current folder, {here}."
         ) from None
-    except TypeError as error:
-        raise ValueError(f"--encoder {name}: {error}") from None
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -123,33 +116,19 @@ def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
 
 
+AT_MOST = "At most so long, or a share such as 20%."
 summary_options = several(
-    click.option(
-        "--budget",
-        type=Length(),
-        metavar="LENGTH",
-        help="At most so long, or a share such as 20%.  [default: what suits the text]",
-    ),
+    click.option("--budget", type=Length(), metavar="LENGTH", help=f"{AT_MOST}  [default: what suits the text]"),
     click.option("--unit", type=UNIT, help="Of the budget.  [default: words]"),
     click.option("--about", metavar="QUESTION", help="What it is to be about: a question, or a few words."),
     DIVERSITY,
     click.option("--compress", is_flag=True, help="Shorter forms of sentences may be chosen, too."),
     MODEL,
     more("--keep-all", is_flag=True, help="Choose from headings, tables, fragments and repeats, too."),
-    more(
-        "--order",
-        type=click.Choice(["chronological", "source", "importance"]),
-        default="chronological",
-        help="By date (default), as given, or by what adds most.",
-    ),
+    more("--order", type=ORDER, default=ORDER.choices[0], help="By date (default), as given, or by what adds most."),
     DECODER(help=f"{DECODER_NAMES}.  [default: the model's]"),
     ENCODER,
 )
-
-
-def unit_of(budget: float | str | None, unit: str | None, **_: Any) -> str | None:
-    """The unit of a summary's budget, if there is one."""
-    return "words" if unit is None and budget is not None else unit
 
 
 # the lengths that models learn from and are scored at are the paper's, unless said otherwise

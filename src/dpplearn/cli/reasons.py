@@ -1,20 +1,25 @@
-"""What select says of a choice: why items were kept and skipped, in words and as JSON, and in files with a picture."""
+"""What select says of a choice, in words, as JSON and in files; and a saved ConditionalDPP that chooses."""
 
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import visible
-from dpplearn.cli.applied import Applied
+from dpplearn.cli.formats import beside
 from dpplearn.cli.items import Items
+from dpplearn.decoding.candidates import Embedded
+from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped
+from dpplearn.learning import ConditionalDPP, ItemSet
+from dpplearn.learning.relative import Reason, Relative, strongest
+from dpplearn.learning.tables import Encoding
 from dpplearn.plots import import_plots
 
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
@@ -22,16 +27,103 @@ CHOSEN = ("rank", "item", "place", "score", "gain", "share", "nearest", "similar
 LEFT_OUT = ("item", "place", "score", "covered_by", "similarity")
 
 
-def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None) -> Iterator[str]:
+class AppliedModel:
+    """A model and the items that it chooses from: numbers and categories are read as they were in training."""
+
+    def __init__(self, path: Path, items: Items, embedding: str | None, costs: FloatArray | None) -> None:
+        self.model = model = ConditionalDPP.load(path)
+        if model.encoding_ is None:
+            names = list(model.feature_names_in_[-model.n_features_in_ :])
+            self.items = by_names(items, names, embedding or "embedding", costs)
+        elif embedding is not None:
+            raise ValueError(f"{path} says which fields make items alike: leave --embedding out.")
+        else:
+            self.items = by_table(items, model.encoding_, costs)
+        columns = () if model.encoding_ is None else model.encoding_.features
+        self.columns = {column.name: (j, column) for j, column in enumerate(columns)}
+        field_of = {name: column.name for column in columns for name in column.quality_names}
+        fields: dict[str, list[int]] = {}
+        for j, name in enumerate(model.quality_.names):
+            if name != "constant":
+                fields.setdefault(field_of.get(name, name), []).append(j)
+        self.relative = Relative(model, self.items, {name: np.array(own) for name, own in fields.items()})
+        self.log_q = model.quality_.log_q(self.items)
+        self.rows: Any = model.similarity_.rows(self.items)
+
+    def choose(self, **options: Any) -> DiverseSelection:
+        """A choice under the options of `diversify`; the similarities are the model's."""
+        names = ("budget", "k", "groups", "max_per_group", "min_per_group")
+        limits = check_limits(self.items.n, self.items.cost, **{name: options[name] for name in names})
+        chosen = self.model.decode(self.items, **options)
+        # rows rows^T is what S says of two items: not their cosine
+        embedded = Embedded(self.rows, np.ones(self.items.n), np.exp(self.log_q))
+        how = (options["diversity"], {"decoder": options["decoder"]}, limits, embedded)
+        return DiverseSelection.of(chosen, chosen.reason, *how)
+
+    def reasons(self, item: int) -> tuple[Reason, ...]:
+        """At most three fields that speak for an item against the average one, beyond their error."""
+        amounts, error = self.relative.amounts, self.relative.error
+        return strongest(
+            [Reason(name, self.words(name, item), float(x[item]), error(item, name)) for name, x in amounts.items()]
+        )
+
+    def words(self, name: str, item: int) -> str:
+        """What an item has in a field, in words."""
+        if name in self.columns:
+            j, column = self.columns[name]
+            return column.words(float(self.items.columns[item, j]))
+        return f"its {name} of {self.relative.values[item, self.relative.groups[name][0]]:.4g}"
+
+    @property
+    def usual(self) -> float:
+        """The mean similarity of two different items under the model, which may have learned it."""
+        n = self.items.n
+        return float((self.rows.sum(axis=0) ** 2).sum() - (self.rows**2).sum()) / max(n * (n - 1), 1)
+
+
+def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> ItemSet:
+    """The items as the model's encoding reads a table."""
+    names = [column.name for part in (encoding.features, *encoding.phi.values()) for column in part]
+    if absent := [name for name in names if name not in items.fields]:
+        raise ValueError(
+            f"{items.name} has no field {absent[0]!r}, which the model was trained with. Fields found: "
+            f"{', '.join(sorted(items.fields))}."
+        )
+    table: dict[str, Any] = {name: np.array(list(items.get(name)), object) for name in names}
+    cost = None
+    if costs is not None:
+        table[(cost := "".join(names) + " cost")] = costs  # no field has this name
+    try:
+        return ItemSet.from_long(table, group=None, cost=cost, encoding=encoding)[0]
+    except ValueError as error:
+        raise ValueError(f"{items.name}: {error}") from None
+
+
+def by_names(items: Items, names: list[str], embedding: str, costs: FloatArray | None) -> ItemSet:
+    """Numbers under the names of the features, and embeddings; for models that were fitted to arrays."""
+    rows, embedding = beside(items, embedding, "embedding", 2)
+    absent = [name for name in names if name != "constant" and name not in items.fields]
+    absent += [name for name in (embedding,) if name not in rows.fields]
+    if absent:
+        raise ValueError(
+            f"{items.name} has no field {absent[0]!r}. The model was fitted to arrays: the file must have its features "
+            f"({', '.join(names)}) as numbers, and similarity features as a list, in a field that --embedding names. A "
+            "model that was fitted to ItemSet.from_long(...) knows its columns."
+        )
+    F = np.column_stack([items.numbers(name) if name in items.fields else np.ones(items.n) for name in names])
+    return ItemSet(F, phi=rows.vectors(embedding), cost=costs, names=names)
+
+
+def explanation(items: Items, chosen: DiverseSelection, applied: AppliedModel | None) -> Iterator[str]:
     """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
-    usual, name = 0.0 if applied is None else applied.usual, names_of(items)
+    usual, name = 0.0 if applied is None else applied.usual, item_names(items)
     if applied is not None:
         yield f"Similarities are those of the model: {usual:.2f} on average between two of these items."
     for kept in chosen.kept:
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed
             alike = f"; of the others kept, most like {name(kept.nearest)} ({kept.similarity:.2f})"
-        why = chosen.why(kept.item) if applied is None else ", ".join(x.words for x in applied.because(kept.item))
+        why = why_kept(chosen, applied, kept.item)
         yield f"{items.name}, {name(kept.item)}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
     much = usual + ALIKE * (1.0 - usual)  # where all items are alike, two of them are no more so
@@ -44,7 +136,12 @@ def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None)
         yield f"{items.name}, {name(skipped.item)}: {skipped.reason}."
 
 
-def names_of(items: Items) -> Callable[[int], str]:
+def why_kept(chosen: DiverseSelection, applied: AppliedModel | None, item: int) -> str:
+    """What speaks for a chosen item, in words."""
+    return chosen.why(item) if applied is None else ", ".join(reason.words for reason in applied.reasons(item))
+
+
+def item_names(items: Items) -> Callable[[int], str]:
     """How an item is called in reasons: its place in the file, with its title where it has one."""
     if "title" not in items.fields:
         return items.where
@@ -52,70 +149,60 @@ def names_of(items: Items) -> Callable[[int], str]:
     return lambda i: f"{items.where(i)} ({' '.join(str(titles[i]).split())[:60]})" if titles[i] else items.where(i)
 
 
-def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Applied | None) -> dict[str, Any]:
+def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: AppliedModel | None) -> dict[str, Any]:
+    """The choice as JSON, with the reasons where they are asked for."""
+    gains = [float(gain) if np.isfinite(gain) else None for gain in chosen.gains]
+    subset = chosen.subset.tolist()
     selected: list[dict[str, Any]] = [
-        {"item": int(i), "place": items.place(i), "gain": float(g) if np.isfinite(g) else None}
-        for i, g in zip(chosen.subset, chosen.gains, strict=True)
+        {"item": i, "place": items.place(i), "gain": gain} for i, gain in zip(subset, gains, strict=True)
     ]
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
+    if not explain:
+        return record
 
     def likeness(item: Kept | Skipped) -> dict[str, Any]:
         return {"nearest": item.nearest if item.nearest >= 0 else None, "similarity": item.similarity}
 
-    if explain:
-        for one, kept in zip(selected, chosen.kept, strict=True):
-            one |= likeness(kept) | {"why": chosen.why(kept.item)}
-            if applied is not None:
-                because = applied.because(kept.item)
-                one |= {"contributions": applied.reasons(kept.item), "reasons": [vars(reason) for reason in because]}
-                one["why"] = ", ".join(reason.words for reason in because)
-        record["skipped"] = [
-            {"item": skipped.item, "place": items.place(skipped.item)} | likeness(skipped) | {"reason": skipped.reason}
-            for skipped in chosen.skipped_among(items.where)
-        ]
+    for entry, kept in zip(selected, chosen.kept, strict=True):
+        entry |= likeness(kept) | {"why": why_kept(chosen, applied, kept.item)}
+        if applied is not None:
+            entry["reasons"] = [vars(reason) for reason in applied.reasons(kept.item)]
+    record["skipped"] = [
+        {"item": skipped.item, "place": items.place(skipped.item)} | likeness(skipped) | {"reason": skipped.reason}
+        for skipped in chosen.skipped_among(items.where)
+    ]
     return record
-
-
-# Files
 
 
 def check_report(folder: Path | None) -> None:
     """Files can be written in the folder, which is made, and the picture drawn: said before the work, not after it."""
-    if folder is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"Cannot make the folder {folder}: {error.strerror}. Give another --report.") from None
-    if not os.access(folder, os.W_OK):
-        raise ValueError(f"Cannot write in the folder {folder}. Give another --report.")
-    try:
-        import_plots("dpplearn.plots.coverage")
-    except ImportError as error:
-        raise ValueError(f"--report draws a picture. {error}.") from None
+    if folder is not None:
+        try:
+            import_plots("dpplearn.plots.saving").check_folder(folder)
+        except ImportError as error:
+            raise ValueError(f"--report draws a picture. {error}.") from None
 
 
 def write_report(
-    folder: Path, items: Items, chosen: DiverseSelection, scores: Any, groups: Sequence[str] | None = None
-) -> list[Path]:
+    folder: Path, items: Items, chosen: DiverseSelection, scores: Any, groups: Sequence[str] | None
+) -> list[str]:
     """chosen.csv, left-out.csv (the nearest to a chosen item first) and selection.svg in a folder that is there."""
-    files = [folder / "chosen.csv", folder / "left-out.csv", folder / "selection.svg"]
     added = zip(chosen.kept, chosen.gains.tolist(), chosen.shares.tolist(), strict=True)
     kept = (
         (rank, i, items.place(i), scores[i], gain, share, j if j >= 0 else "", similarity)
         for rank, ((i, j, similarity), gain, share) in enumerate(added, 1)
     )
-    write_table(files[0], CHOSEN, kept)
+    write_table(folder / "chosen.csv", CHOSEN, kept)
     covered, similarity = chosen.nearest
     order = np.argsort(-similarity, kind="stable")
     rest = order[~np.isin(order, chosen.subset)].tolist()
     left = ((i, items.place(i), scores[i], covered[i] if covered[i] >= 0 else "", similarity[i]) for i in rest)
-    write_table(files[1], LEFT_OUT, left)
+    write_table(folder / "left-out.csv", LEFT_OUT, left)
     draw = import_plots("dpplearn.plots.coverage").draw_coverage
     shown = None if groups is None else [visible(group) for group in groups]  # no font draws half of a character
-    with replace_file(files[2], "wb") as file:
+    with replace_file(folder / "selection.svg", "wb") as file:
         draw(chosen, shown).savefig(file, format="svg")
-    return files
+    return ["chosen.csv", "left-out.csv", "selection.svg"]
 
 
 def write_table(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,20 +12,19 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
-from dpplearn.cli import check_out, say, usage_errors
-from dpplearn.cli.applied import Applied
+from dpplearn.cli import check_out, say
 from dpplearn.cli.bars import bars
-from dpplearn.cli.formats import beside, format_of, need_pyarrow, read_items, write_items
+from dpplearn.cli.formats import WRITTEN, beside, format_of, need_pyarrow, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
-from dpplearn.cli.reasons import as_record, check_report, explanation, write_report
+from dpplearn.cli.reasons import AppliedModel, as_record, check_report, explanation, write_report
 from dpplearn.decoding.dask import choose_in_parts
 from dpplearn.decoding.diversify import Settings, diversify
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.decoding.selection import DiverseSelection
 
 SCORES, EMBEDDINGS, TEXTS = ("score", "scores"), ("embedding", "embeddings"), ("text", "texts")  # usual names
-LINES = 20  # of reasons on a screen
+SCREEN = 20  # lines of reasons that are printed
 
 
 @click.command(name="select", cls=Command)
@@ -51,95 +49,80 @@ LINES = 20  # of reasons on a screen
 @more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory: what each part gave.")
 @JOBS
 @ENCODING
-def command(items: Path, explain: bool, out: Path | None, as_json: bool, report: Path | None, **options: Any) -> None:
+def select_command(
+    items: Path, explain: bool, out: Path | None, as_json: bool, report: Path | None, **limits: Any
+) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
-    ITEMS is .jsonl, a .json list of objects, .csv or .tsv with names in its first line, .parquet, .npz with arrays of
-    one row per item, or one .npy array of embeddings; or - for JSON Lines from standard input. Prints the chosen items
-    as they came (lists, Parquet and arrays as JSON Lines), in the order of selection. Without -k and --budget, items
+    ITEMS is .jsonl, .csv or .tsv with names in its first line, .parquet, .npz with arrays of one row per item, or one
+    .npy array of embeddings; or - for JSON Lines from standard input. Prints the chosen items as they came (Parquet and
+    arrays as JSON Lines), in the order of selection. Without -k and --budget, items
     are taken while they add something. With --work, a run that was stopped goes on when it is run again.
     """
-    check_together(options)
-    with usage_errors():
-        wanted = None if out is None else format_to_write(out, as_json)
+    names = ("score", "embedding", "text", "model", "given", "cost", "group", "work", "jobs", "encoding")
+    score, embedding, text, model, given, cost, group, work, jobs, encoding = map(limits.pop, names)
+    unlimited = limits["max_per_group"] is None and limits["min_per_group"] is None
+    if model and (score or text or given):
+        raise click.UsageError("--model says what counts: leave --score, --text and --given out.")
+    if model and limits["k"] == "auto":
+        raise click.UsageError("With --model, leave -k auto out: items are then taken while they add something.")
+    if work and (model or text):
+        raise click.UsageError("--work is for items with scores and embeddings: leave --model and --text out.")
+    if embedding and text:
+        raise click.UsageError("Give --embedding or --text, not both.")
+    if cost is None and limits["budget"] is not None:
+        raise click.UsageError("--budget needs --cost FIELD, what each item takes of it. For a number, give -k.")
+    if group is None and not unlimited:
+        raise click.UsageError("--max-per-group and --min-per-group need --group FIELD, the group of each item.")
+    if cost is not None and limits["budget"] is None:
+        say("No --budget: --cost limits nothing.")
+    if group is not None and report is None and unlimited:
+        say("No --max-per-group or --min-per-group: --group limits nothing.")
+    ending = None if out is None else ending_to_write(out, as_json)
     check_out(out)
     check_report(report)
-    score, embedding, text, model, cost, given, work, group, jobs = map(
-        options.pop, ("score", "embedding", "text", "model", "cost", "given", "work", "group", "jobs")
-    )
-    encoding = options.pop("encoding") or "utf-8"
-    if cost is not None and options["budget"] is None:
-        say("No --budget: --cost limits nothing.")
-    if group is not None and report is None and options["max_per_group"] is None and options["min_per_group"] is None:
-        say("No --max-per-group or --min-per-group: --group limits nothing.")
-    found = read_items(items, encoding)
-    if not found.n:
-        raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
-    before = None if given is None else read_items(given, encoding)
-    costs = None if cost is None else read_costs(found, cost)
-    groups = None if group is None else found.groups(group)
-    applied, options["groups"] = None, groups
+    table = read_items(items, encoding or "utf-8")
+    if not table.n:
+        raise ValueError(f"{table.name} holds no items: there is nothing to select from.")
+    before = None if given is None else read_items(given, encoding or "utf-8")
+    costs = None if cost is None else read_costs(table, cost)
+    groups = limits["groups"] = None if group is None else table.groups(group)
+    applied = None
     if model is not None:
-        applied = Applied(model, found, embedding, costs)
+        applied = AppliedModel(model, table, embedding, costs)
         scores, choose = 2.0 * applied.log_q, applied.choose  # what the model says of each item by itself
     else:
-        scores, options["cost"] = read_scores(*beside(found, score, SCORES[0], 1)), costs
-        source, embedding = beside(found, embedding, EMBEDDINGS[0], 2)
+        scores, limits["cost"] = read_scores(*beside(table, score, SCORES[0], 1)), costs
+        source, embedding = beside(table, embedding, EMBEDDINGS[0], 2)
         if work is not None:
             choose = partial(choose_from_parts, source, before, embedding, scores, jobs, work)
         else:
             choose = partial(diversify, scores=scores, **read_vectors(source, before, embedding, text))
-    if DECODERS[options["decoder"]].random and work is None:
-        options["rng"] = 0
-    chosen = choose(**options)
-    if options["decoder"] == "sampled" and not len(chosen):  # of too large samples, draw smaller ones
-        chosen = choose(**options, tilt=True)
+    if DECODERS[limits["decoder"]].random and work is None:
+        limits["rng"] = 0
+    chosen = choose(**limits)
+    if limits["decoder"] == "sampled" and not len(chosen):  # of too large samples, draw smaller ones
+        chosen = choose(**limits, tilt=True)
     if as_json:
-        record = json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n"
+        record = json.dumps(as_record(table, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n"
         output = record.encode("utf-8", "backslashreplace")
     else:
         kind = items.suffix.lower().removeprefix(".")
-        output = write_items(found, chosen.subset, wanted or (kind if kind in ("csv", "tsv") else "jsonl"))
+        output = write_items(table, chosen.subset, ending or (kind if kind in ("csv", "tsv") else "jsonl"))
     if out is None:
         click.echo(output, nl=False)
     else:
         with replace_file(out, "wb") as file:
             file.write(output)
-    say(f"{len(chosen)} of {found.n} items: {chosen.reason}.")
+    say(f"{len(chosen)} of {table.n} items: {chosen.reason}.")
     if report is not None:
-        files = write_report(report, found, chosen, scores, groups)
-        say(f"Wrote {', '.join(file.name for file in files)} in {report}.")
+        say(f"Wrote {', '.join(write_report(report, table, chosen, scores, groups))} in {report}.")
     if explain and not as_json:
-        said = list(explanation(found, chosen, applied))
-        for line in said[:LINES]:
+        reasons = list(explanation(table, chosen, applied))
+        for line in reasons[:SCREEN]:
             say(line)
-        if len(said) > LINES:
-            say(f"... and {len(said) - LINES} more lines, which --json --out FILE writes.")
-
-
-def check_together(options: dict[str, Any]) -> None:
-    """Options that exclude or need each other."""
-    model, score, embedding, text, given, cost, work, k, budget = map(
-        options.get, ("model", "score", "embedding", "text", "given", "cost", "work", "k", "budget")
-    )
-    group, most, least = map(options.get, ("group", "max_per_group", "min_per_group"))
-    wrong = {
-        "--model says what counts: leave --score, --text and --given out.": model and (score or text or given),
-        "With --model, leave -k auto out: items are then taken while they add something.": model and k == "auto",
-        "--work is for items with scores and embeddings: leave --model and --text out.": work and (model or text),
-        "Give --embedding or --text, not both.": embedding and text,
-        "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k.": cost is None
-        and budget is not None,
-        "--max-per-group and --min-per-group need --group FIELD, the group of each item.": group is None
-        and (most is not None or least is not None),
-        "--min-per-group needs -k N or --budget: without, items are taken only while they add something.": least
-        and k in (None, "auto")
-        and budget is None,
-        "--min-per-group must not exceed --max-per-group.": (least or 0) > (math.inf if most is None else most),
-    }
-    for message, holds in wrong.items():
-        if holds:
-            raise click.UsageError(message)
+        if len(reasons) > SCREEN:
+            say(f"... and {len(reasons) - SCREEN} more lines, which --json --out FILE writes.")
 
 
 def choose_from_parts(
@@ -155,44 +138,46 @@ def choose_from_parts(
     **options: Any,
 ) -> DiverseSelection:
     """Choose from parts of a file in several processes, and keep in a folder what each part gave."""
-    defaults: dict[str, Any] = {"scale": 1.0, "nugget": None, "min_gain": 0.01, "backfill": False, "kernel": "auto"}
-    name = field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0]
+    name = usual_field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0]
     parts, width = items.parts(name)
     per_item: dict[str, Any] = {"cost": cost, "groups": groups}
     if before is not None:
         given = per_item["given"] = rows_like(before, name, width)
         again = [part.start + repeated(part.read(), given) for part in parts]
         per_item["exclude"] = np.concatenate(again)
-    settings = Settings(**defaults, **options)
-    with bars() as show:
-        per_item |= {"n_jobs": jobs, "work": work, "progress": show}
+    settings = Settings(**options, scale=1.0, nugget=None, min_gain=0.01, backfill=False, kernel="auto")
+    with bars() as progress:
         try:
-            return choose_in_parts(parts, width, scores, settings, **per_item)
+            return choose_in_parts(
+                parts, width, scores, settings, n_jobs=jobs, work=work, progress=progress, **per_item
+            )
         except ValueError as error:
             raise ValueError(f"{items.name}: {error}") from None
 
 
-def format_to_write(out: Path, as_json: bool) -> str | None:
+def ending_to_write(out: Path, as_json: bool) -> str | None:
     """The format that the name of the file to write says, if it can be written; None for a device or a FIFO."""
     if out.exists() and not out.is_file():
         return None
     if as_json != (out.suffix.lower() == ".json"):
-        raise ValueError(f"{out}: one JSON object (--json) goes to a file that ends in .json, items go to any other.")
+        raise click.UsageError(
+            f"{out}: one JSON object (--json) goes to a file that ends in .json, items go to any other."
+        )
     if as_json:
-        return "json"
-    wanted = format_of(out, "For one JSON object in a file that ends in .json, give --json.")
-    if wanted == "parquet":
+        return None
+    ending = format_of(out, WRITTEN, "For one JSON object in a file that ends in .json, give --json.")
+    if ending == "parquet":
         need_pyarrow(f"Writing {out}")
-    return wanted
+    return ending
 
 
-def field(items: Items, named: str | None, usual: tuple[str, ...]) -> str | None:
+def usual_field(items: Items, named: str | None, usual: tuple[str, ...]) -> str | None:
     """The field named, or the first of the usual names that the file has."""
     return named if named is not None else next((name for name in usual if name in items.fields), None)
 
 
 def read_scores(items: Items, named: str | None) -> FloatArray:
-    name = field(items, named, SCORES)
+    name = usual_field(items, named, SCORES)
     if name is None:
         say("No --score: all items count the same.")
         return np.zeros(items.n)
@@ -208,13 +193,13 @@ def read_costs(items: Items, name: str) -> FloatArray:
 
 def read_vectors(items: Items, before: Items | None, embedding: str | None, text: str | None) -> dict[str, Any]:
     """Embeddings from the file or else tf-idf rows of its texts; what was given, and which repeat it."""
-    if text is None and (name := field(items, embedding, EMBEDDINGS)) is not None:
-        rows = items.matrix(many) if (many := items.wide(name)) else items.vectors(name)
+    if text is None and (name := usual_field(items, embedding, EMBEDDINGS)) is not None:
+        rows = items.vectors(name)
         if before is None:
             return {"embeddings": rows}
         given = rows_like(before, name, rows.shape[1])
         return {"embeddings": rows, "given": given, "exclude": repeated(rows, given)}
-    name = field(items, text, TEXTS)
+    name = usual_field(items, text, TEXTS)
     if name is None:
         raise ValueError(
             f"{items.name} has neither embeddings nor texts under the usual names. Fields found: "
@@ -231,7 +216,7 @@ def read_vectors(items: Items, before: Items | None, embedding: str | None, text
 
 def rows_like(before: Items, name: str, width: int) -> np.ndarray:
     """The embeddings of items chosen before, which must be as wide as those to choose from."""
-    rows = before.matrix(many) if (many := before.wide(name)) else before.vectors(name)
+    rows = before.vectors(name)
     if before.n and rows.shape[1] != width:
         raise ValueError(f"{before.name}: {name!r} has {rows.shape[1]} numbers, and that of ITEMS {width}.")
     return rows.reshape(before.n, width)

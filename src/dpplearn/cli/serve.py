@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import socket
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,7 +24,9 @@ from dpplearn.cli.options import ENCODER, JOBS, MODEL, Command, named_encoder
 @click.option("--token", envvar="DPPLEARN_TOKEN", metavar="TEXT", help="Clients must send it.  [env: DPPLEARN_TOKEN]")
 @ENCODER
 @JOBS
-def command(host: str, port: int, names: tuple[str, ...], token: str | None, open_browser: bool, **given: Any) -> None:
+def serve_command(
+    host: str, port: int, names: tuple[str, ...], token: str | None, open_browser: bool, **given: Any
+) -> None:
     """Serve the page and the JSON API until Ctrl-C.
 
     The server listens at 127.0.0.1, where only this machine reaches it, unless --host says otherwise. It then needs
@@ -81,15 +82,13 @@ def bind(host: str, port: int) -> socket.socket:
     """A socket at the address, or why there is none."""
     try:
         family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except OSError:
-        raise ValueError(f"--host must be an address or a name of this machine; {host!r} is none.") from None
-    try:
         both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # :: takes IPv4 too
         return socket.create_server(where, family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as error:
-        if error.errno in (98, 48, 10048):  # in use: Linux, macOS, Windows
-            raise ValueError(f"Port {port} of {host} is in use. Give another as --port, or 0 for any.") from None
-        raise ValueError(f"Cannot listen at port {port} of {host}: {os.strerror(error.errno or 0)}.") from None
+        raise ValueError(
+            f"Cannot listen at port {port} of {host}: {error.strerror}. Give another --port (0: any that is free), or "
+            "as --host an address or a name of this machine."
+        ) from None
 
 
 def address(listener: socket.socket, host: str) -> str:

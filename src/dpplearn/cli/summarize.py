@@ -1,4 +1,6 @@
-"""dpplearn summarize: documents in, a summary of their own sentences out."""
+"""dpplearn summarize, batch and train: documents in, a summary of their own sentences out."""
+
+from __future__ import annotations
 
 import sys
 from io import BytesIO
@@ -7,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpplearn.cli import check_out, print_json, say
-from dpplearn.cli.options import ENCODING, FILE, Command, named_encoder, summary_options, unit_of
+from dpplearn.cli import check_out, options, print_json, say, work_beside
+from dpplearn.cli.bars import bars
+from dpplearn.cli.options import CORPUS, FILE, Command, named_encoder
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -16,13 +19,13 @@ if TYPE_CHECKING:
 
 @click.command(name="summarize", cls=Command)
 @click.argument("files", nargs=-1, required=True)
-@summary_options
+@options.summary_options
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with the sources marked.")
-@ENCODING
-def command(
-    files: tuple[str, ...], explain: bool, as_json: bool, html: Path | None, encoding: str | None, **options: Any
+@options.ENCODING
+def summarize_command(
+    files: tuple[str, ...], explain: bool, as_json: bool, html: Path | None, encoding: str | None, **settings: Any
 ) -> None:
     """Print a summary of FILES, which together are one cluster of documents on one topic.
 
@@ -33,9 +36,9 @@ def command(
     from dpplearn.summarize.summarizer import Summarizer
 
     check_out(html, "--html")
-    cluster = read(files, encoding)
-    summarizer = Summarizer.load(options.pop("model"), encoder=named_encoder(options.pop("encoder")))
-    summary = summarizer.summarize(cluster, **options | {"unit": unit_of(**options)})
+    cluster = read_cluster(files, encoding)
+    summarizer = Summarizer.load(settings.pop("model"), encoder=named_encoder(settings.pop("encoder")))
+    summary = summarizer.summarize(cluster, **with_unit(settings))
     if html is not None:
         from dpplearn._io.atomic import replace_file
         from dpplearn.summarize.explain.report import html_report
@@ -46,16 +49,15 @@ def command(
     if summary.note:
         say(summary.note)
     if as_json:
-        data = summary.to_dict()
-        data["documents"] = [{"id": d.id, "title": d.title} for d in cluster.documents]
-        print_json(data)
+        documents = [{"id": d.id, "title": d.title} for d in cluster.documents]
+        print_json(summary.to_dict() | {"documents": documents})
     else:
         click.echo(summary.text)
     if explain:
         say(str(summary.explain()))
 
 
-def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
+def read_cluster(files: tuple[str, ...], encoding: str | None) -> Cluster:
     """The files, or standard input, as one cluster."""
     from dpplearn._io.encoding import MAX_BYTES, read_all
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -65,8 +67,92 @@ def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
         if "-" in files:
             raise ValueError("Give either files or - for standard input, not both.")
         return Cluster.from_files(list(files), encoding=encoding)
-    given = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if not given:
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if not data:
         raise ValueError("Standard input is empty: there is nothing to summarize.")
     name = "Standard input"
-    return Cluster(parse_document(read_all(BytesIO(given), name), "stdin.txt", name, encoding))
+    return Cluster(parse_document(read_all(BytesIO(data), name), "stdin.txt", name, encoding))
+
+
+def with_unit(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a summary, whose budget is of words where no unit is given."""
+    unit = "words" if settings["unit"] is None and settings["budget"] is not None else settings["unit"]
+    return settings | {"unit": unit}
+
+
+@click.command(name="batch", cls=Command)
+@click.argument("corpus", type=CORPUS)
+@click.option("--out", type=FILE, required=True, help="JSON Lines file to write.")
+@click.option("--explain", is_flag=True, help="With the sentences' places and the reasons.")
+@options.summary_options
+@options.JOBS
+@options.SCHEDULER
+def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **settings: Any) -> None:
+    """Summarize every cluster of CORPUS, a line of JSON for each, in the corpus's order.
+
+    A cluster that cannot be read or summarized is a line with an "error", and the others go on; the exit code is then
+    1. A run that was stopped goes on when the same command is run again.
+    """
+    from dpplearn._run.workers import scheduler_client
+    from dpplearn.summarize.batch import summarize_corpus
+    from dpplearn.summarize.corpora.reading import open_corpus
+    from dpplearn.summarize.summarizer import Summarizer
+
+    check_out(out)
+    Summarizer.load(
+        settings["model"], encoder=named_encoder(settings["encoder"])
+    )  # wrong ones are told before any work
+    clusters = open_corpus(corpus, skip_bad=True)
+    settings = with_unit(settings) | {"work": work_beside(out), "anew": True, "n_jobs": jobs}
+    with bars() as progress, scheduler_client(scheduler) as backend:
+        result = summarize_corpus(clusters, out, backend=backend, verbose=progress, **settings)
+    if not result.failed:
+        say(f"Wrote {result.done} summaries to {out}.")
+        return
+    some = "; ".join(f"{name}: {why}" if name else why for name, why in result.failed[:3])
+    more = f"; and {len(result.failed) - 3} more" if len(result.failed) > 3 else ""
+    say(
+        f"Wrote {result.done} summaries of {result.done + len(result.failed)} clusters to {out}; {len(result.failed)} "
+        f'failed, and are lines with "error": {some}{more}'
+    )
+    raise click.exceptions.Exit(1)
+
+
+@click.command(name="train", cls=Command)
+@click.argument("corpus", type=CORPUS)
+@click.option("--out", type=FILE, required=True, help="Model file to write.")
+@options.length_options
+@click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
+@options.SKIP_BAD
+@options.LANGUAGE
+@options.DECODER(default="consensus", show_default=True, help=f"{options.DECODER_NAMES}.")
+@options.ENCODER
+@options.JOBS
+@options.SCHEDULER
+def train_command(
+    corpus: Path, out: Path, tune: bool, skip_bad: bool, jobs: int, scheduler: str | None, **settings: Any
+) -> None:
+    """Train a summarizer on CORPUS and write it to a model file.
+
+    CORPUS is a JSON Lines file (perhaps packed), a Parquet file, a pattern such as "news/*.jsonl.gz", a folder with one
+    sub-folder per cluster, or a folder in the DUC layout. It is read piece by piece: memory does not grow with it. A
+    run that was stopped goes on when the same command is run again.
+    """
+    from dpplearn._run.workers import scheduler_client
+    from dpplearn.summarize.corpora.reading import open_corpus
+    from dpplearn.summarize.summarizer import Summarizer
+
+    check_out(out)
+    summarizer = Summarizer(**settings | {"encoder": named_encoder(settings["encoder"])})
+    only = summarizer.settings.language if settings["language"] else None
+    clusters, work = open_corpus(corpus, skip_bad=skip_bad, language=only, usable=skip_bad), work_beside(out)
+    with bars() as progress, scheduler_client(scheduler) as backend:
+        summarizer.fit(
+            clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=progress, work=work, anew=True, out=out
+        )
+    done = summarizer.training_
+    say(f"Read {done['clusters']} clusters from {corpus}.")
+    say(
+        f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} "
+        f"documents (rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
+    )

@@ -13,7 +13,7 @@ from dpplearn.cli.bars import bars
 
 
 @click.command(name="warm")
-def command() -> None:
+def warm_command() -> None:
     """Compile every loop that is not on disk yet, so that no later process waits for a compiler.
 
     It makes small calls of each kind. NUMBA_CACHE_DIR names the folder in which compiled loops are kept.

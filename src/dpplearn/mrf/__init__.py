@@ -8,11 +8,10 @@ more than 20 items: log Z, marginals and samples by the best DPP, by mean field 
 
 from dpplearn.mrf.approximate import Approximation, approximate
 from dpplearn.mrf.enumeration import kl_divergence
+from dpplearn.mrf.few_items import factor_surface, pair_to_dpp, pair_to_mrf, ternary_factors
 from dpplearn.mrf.fit import fit_dpp_to, fit_mrf_to
 from dpplearn.mrf.pairwise import PairwiseMRF
-from dpplearn.mrf.ternary import factor_surface, ternary_factors
 from dpplearn.mrf.transitivity import transitivity, triangle_inequality
-from dpplearn.mrf.two_items import pair_to_dpp, pair_to_mrf
 
 __all__ = [
     "Approximation",

@@ -34,9 +34,9 @@ class Surrogate:
 
     w: FloatArray
     W: FloatArray
-    first: IntArray  # items of the first block, whose joint entropy is counted
-    blocks: IntArray  # (n - len(first), neighbours + 1): S_i, then i, for every other item
     apart: FloatArray  # (n, n): 1 for pairs that no block covers
+    first: IntArray  # (1, m), a block of which the joint entropy is counted
+    others: IntArray  # (n - m, neighbours + 1): S_i, then i, for every other item
 
     @classmethod
     def of(cls, w: FloatArray, W: FloatArray, K: FloatArray, neighbours: int = NEIGHBOURS) -> Self:
@@ -47,9 +47,9 @@ class Surrogate:
         """
         n = w.size
         if n <= max(EXACT, neighbours + 1):
-            return cls(w, W, np.arange(n), np.empty((0, 1), np.int64), np.zeros((n, n)))
-        spread = np.clip(K.diagonal(), 1e-9, 1 - 1e-9) * (1 - np.clip(K.diagonal(), 1e-9, 1 - 1e-9))
-        D = (K * K.T) ** 2 / np.outer(spread, spread)  # squared correlations
+            return cls(w, W, np.zeros((n, n)), np.arange(n)[None], np.empty((0, 1), np.int64))
+        d = np.clip(K.diagonal(), 1e-9, 1 - 1e-9)
+        D = (K * K.T) ** 2 / np.outer(d * (1 - d), d * (1 - d))  # squared correlations
         np.fill_diagonal(D, 0.0)
         order = [int(D.sum(axis=1).argmax())]
         pull = np.zeros(n)
@@ -59,17 +59,17 @@ class Surrogate:
             order.append(int(pull.argmax()))
         place = np.array(order)
         first, later = place[: neighbours + 1], ((place[t], place[:t]) for t in range(neighbours + 1, n))
-        blocks = np.array([[*J[np.argsort(-D[i, J], kind="stable")[:neighbours]], i] for i, J in later])
+        others = np.array([[*J[np.argsort(-D[i, J], kind="stable")[:neighbours]], i] for i, J in later])
         apart = 1.0 - np.eye(n)
         apart[np.ix_(first, first)] = 0.0
-        for row in blocks:
+        for row in others:
             apart[row[-1], row] = apart[row, row[-1]] = 0.0
-        return cls(w, W, first, blocks, apart)
+        return cls(w, W, apart, first[None], others)
 
     @property
     def exact(self) -> bool:
         """Whether one block has all items: the value is the evidence lower bound itself."""
-        return len(self.blocks) == 0
+        return len(self.others) == 0
 
     def __call__(self, K: FloatArray) -> tuple[float, FloatArray]:
         """The value, and its gradient with respect to all entries of K."""
@@ -108,7 +108,8 @@ class Surrogate:
         return float(neither.sum()) / 2, (first - neither).sum(axis=1), both + neither - first - second
 
     def _parts(self) -> list[tuple[IntArray, int]]:
-        return [(self.first[None], self.first.size)] + ([] if self.exact else [(self.blocks, 1)])
+        """Blocks of one size, and how many of their last items count."""
+        return [(self.first, self.first.size)] + ([] if self.exact else [(self.others, 1)])
 
 
 def expected_score(w: FloatArray, W: FloatArray, K: FloatArray) -> tuple[float, FloatArray]:

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dpplearn._checks import FloatArray, IntArray, check_array
 from dpplearn.process import ENUMERABLE, PointProcess, all_probs
 from dpplearn.subsets import Subsets
 
 Rows = NDArray[np.bool_]  # one for each subset, one column for each item
-
-
-@runtime_checkable
-class SetDistribution(Protocol):
-    """What the fits need of a distribution over the subsets of n items: a DPP, a k-DPP, an MRF or your own."""
-
-    @property
-    def n(self) -> int:
-        """Number of items."""
-
-    def log_prob(self, subset: Any) -> Any:
-        """log P(Y = subset); an array for Subsets."""
 
 
 FEWER = (
@@ -44,16 +32,19 @@ def items_in(p: FloatArray) -> int:
     return p.size.bit_length() - 1
 
 
-def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") -> FloatArray:
-    """P(Y) of all 2^n subsets under a distribution, or the array of them; a sum within 1e-8 of 1 is made 1."""
-    known: Any = target
-    if isinstance(target, SetDistribution):
+def probabilities_of(target: Any, name: str = "target") -> FloatArray:
+    """P(Y) of all 2^n subsets under a distribution, or the array of them; a sum within 1e-8 of 1 is made 1.
+
+    A distribution is a DPP, a k-DPP, an MRF, or an object of your own with `n` and a `log_prob` that takes Subsets.
+    """
+    known = target
+    if hasattr(target, "log_prob"):
         n = check_enumerable(target.n, FEWER)
         known = getattr(target, "probabilities", None)  # an MRF has them all
         if known is None and isinstance(target, PointProcess):
             known = all_probs(np.array(target.K))
         if known is None:
-            known = np.exp(target.log_prob(all_subsets(n)))
+            known = np.exp(target.log_prob(positions_to_subsets(np.arange(1 << n), n)))
     p = check_array(known, name, 1)
     n = items_in(p)
     if n < 1 or p.size != 1 << n:
@@ -73,7 +64,7 @@ def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") 
     return p / total
 
 
-def kl_divergence(target: SetDistribution | ArrayLike, model: SetDistribution | ArrayLike) -> float:
+def kl_divergence(target: Any, model: Any) -> float:
     """KL(target || model) = sum of P(Y) log(P(Y) / Q(Y)) over all subsets Y, in nats.
 
     Infinite where the model excludes a subset that the target does not. Both are distributions on the same items, or
@@ -82,10 +73,8 @@ def kl_divergence(target: SetDistribution | ArrayLike, model: SetDistribution | 
     Examples
     --------
     >>> fair, biased = [0.5, 0.5], [0.25, 0.75]  # one item: P(out), P(in)
-    >>> round(kl_divergence(fair, biased), 4)
-    0.1438
-    >>> kl_divergence(fair, [1.0, 0.0])
-    inf
+    >>> round(kl_divergence(fair, biased), 4), kl_divergence(fair, [1.0, 0.0])
+    (0.1438, inf)
     """
     p, q = probabilities_of(target), probabilities_of(model, "model")
     if p.size != q.size:
@@ -97,27 +86,21 @@ def kl_divergence(target: SetDistribution | ArrayLike, model: SetDistribution | 
     return max(float(p[seen] @ np.log(p[seen] / q[seen])), 0.0)
 
 
-def all_subsets(n: int) -> Subsets:
-    """All 2^n subsets in the order of their positions."""
-    return positions_to_subsets(np.arange(1 << n), n)
-
-
 def positions_to_subsets(positions: IntArray, n: int) -> Subsets:
     """The subsets whose items are the bits set in each position."""
-    bits = np.unpackbits(positions.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1, bitorder="little")
-    return rows_to_subsets(bits[:, :n].astype(np.bool_))
+    return rows_to_subsets((positions[:, None] >> np.arange(n) & 1).astype(np.bool_))
 
 
 def rows_to_subsets(Y: Rows) -> Subsets:
     """Subsets whose items are those of each row."""
-    indptr = np.concatenate([[0], np.cumsum(Y.sum(axis=1))])
+    indptr = np.append(0, np.cumsum(Y.sum(axis=1)))
     return Subsets._of(indptr, np.nonzero(Y)[1].astype(np.int64), Y.shape[1])
 
 
-def subsets_to_positions(subsets: Subsets) -> IntArray:
-    """Sum of 2^i over the items i of each subset."""
-    sums = np.concatenate([[0], np.cumsum(np.left_shift(1, subsets.indices))])
-    return np.asarray(sums[subsets.indptr[1:]] - sums[subsets.indptr[:-1]], np.int64)
+def pair_positions(n: int) -> IntArray:
+    """The position of each pair of items, and of single items on the diagonal."""
+    bits = np.left_shift(1, np.arange(n))
+    return np.asarray(bits[:, None] | bits)
 
 
 def scores(w: FloatArray, W: FloatArray, Y: NDArray[Any]) -> FloatArray:
@@ -125,38 +108,22 @@ def scores(w: FloatArray, W: FloatArray, Y: NDArray[Any]) -> FloatArray:
     return np.asarray(Y @ w + ((Y @ W) * Y).sum(axis=1) / 2)
 
 
-def halves(n: int) -> tuple[FloatArray, FloatArray]:
-    """All choices on the upper half of the items, and on the lower: rows of zeros and ones.
-
-    An array of 2^n entries, reshaped to these two lengths, is a table of which BLAS takes the sums.
-    """
-    upper, lower = ((np.arange(1 << k)[:, None] >> np.arange(k) & 1).astype(np.float64) for k in (n - n // 2, n // 2))
-    return upper, lower
-
-
-def quadratic_sums(w: FloatArray, W: FloatArray) -> FloatArray:
-    """Sum of w_i and of w_ij over the items and pairs of each of the 2^n subsets."""
-    (upper, lower), k = halves(w.size), w.size // 2
-    apart = scores(w[k:], W[k:, k:], upper)[:, None] + scores(w[:k], W[:k, :k], lower)
-    return np.asarray(apart + upper @ W[k:, :k] @ lower.T).ravel()
+def all_scores(w: FloatArray, W: FloatArray) -> FloatArray:
+    """Sum of w_i and of w_ij of each of the 2^n subsets: the sum over its own subsets, one item at a time."""
+    sums = np.zeros(1 << w.size)
+    sums[pair_positions(w.size)] = W + np.diag(w)
+    for i in range(w.size):
+        halves = sums.reshape(-1, 2, 1 << i)
+        halves[:, 1] += halves[:, 0]
+    return sums
 
 
 def log_probs(w: FloatArray, W: FloatArray) -> tuple[FloatArray, float]:
     """log P(Y) of all subsets under the MRF (11), and the log of the sum that normalizes them."""
-    scores = quadratic_sums(w, W)
+    scores = all_scores(w, W)
     top = float(scores.max())
     log_normalizer = top + float(np.log(np.exp(scores - top).sum()))
-    scores -= log_normalizer
-    return scores, log_normalizer
-
-
-def moments(p: FloatArray) -> FloatArray:
-    """P(i, j in Y) for all pairs, P(i in Y) on the diagonal."""
-    upper, lower = halves(items_in(p))
-    table = p.reshape(len(upper), len(lower))
-    across = upper.T @ table @ lower
-    within = [(Y.T * table.sum(axis=axis)) @ Y for axis, Y in ((0, lower), (1, upper))]
-    return np.block([[within[0], across.T], [across, within[1]]])
+    return scores - log_normalizer, log_normalizer
 
 
 def inclusion_probs(p: FloatArray) -> FloatArray:
@@ -166,3 +133,8 @@ def inclusion_probs(p: FloatArray) -> FloatArray:
         halves = sums.reshape(-1, 2, 1 << i)
         halves[:, 0] += halves[:, 1]
     return sums
+
+
+def moments(p: FloatArray) -> FloatArray:
+    """P(i, j in Y) for all pairs, P(i in Y) on the diagonal."""
+    return np.asarray(inclusion_probs(p)[pair_positions(items_in(p))])

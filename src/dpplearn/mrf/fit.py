@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, Seed, check_between, check_int, check_rng
+from dpplearn._checks import FloatArray, Seed, check_between, check_int, check_rng, warn_user
 from dpplearn.dpp import DPP
 from dpplearn.mrf.entropy import branch_masses, choices, log_slopes
-from dpplearn.mrf.enumeration import SetDistribution, items_in, log_probs, moments, probabilities_of
+from dpplearn.mrf.enumeration import items_in, kl_divergence, log_probs, moments, probabilities_of
 from dpplearn.mrf.pairwise import PairwiseMRF
-from dpplearn.mrf.starts import Sine, dpp_starts
+from dpplearn.mrf.starts import Sine, dpp_starts, with_signs
 
 Model = TypeVar("Model", DPP, PairwiseMRF)
 
@@ -36,9 +34,7 @@ class Fit(Generic[Model]):
     divergences: tuple[float, ...]
 
 
-def fit_mrf_to(
-    target: SetDistribution | ArrayLike, *, repulsive: bool = True, tol: float = 1e-6, max_iter: int = 2000
-) -> Fit[PairwiseMRF]:
+def fit_mrf_to(target: Any, *, repulsive: bool = True, tol: float = 1e-6, max_iter: int = 2000) -> Fit[PairwiseMRF]:
     """The pairwise MRF (11) closest to a distribution: least KL(target || MRF).
 
     The problem is convex. Without bounds the closest MRF has the target's marginals and pair probabilities; with
@@ -65,36 +61,32 @@ def fit_mrf_to(
     check_options(tol, max_iter)
     wanted = moments(p)
     n = len(wanted)
-    rows, columns = np.triu_indices(n, 1)
-    aim = np.concatenate([wanted.diagonal(), wanted[rows, columns]])
+    pairs = np.triu_indices(n, 1)
 
     def weights(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         W = np.zeros((n, n))
-        W[rows, columns] = W[columns, rows] = x[n:]
-        return x[:n], W
+        W[pairs] = x[n:]
+        return x[:n], W + W.T
+
+    def statistics(moment: FloatArray) -> FloatArray:
+        return np.concatenate([moment.diagonal(), moment[pairs]])
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
         log_p, log_normalizer = log_probs(*weights(x))
-        found = moments(np.exp(log_p, out=log_p))
         # KL = log of the normalizer - x . E_target[statistics] - entropy of the target
-        return float(log_normalizer - x @ aim), np.concatenate([found.diagonal(), found[rows, columns]]) - aim
+        return float(log_normalizer - x @ aim), statistics(moments(np.exp(log_p))) - aim
 
-    bounds = [(None, None)] * n + [(None, 0.0 if repulsive else None)] * rows.size
-    marginals = np.clip(wanted.diagonal(), 1e-6, 1 - 1e-6)
-    start = np.concatenate([np.log(marginals / (1 - marginals)), np.zeros(rows.size)])  # independent items
+    aim, marginals = statistics(wanted), np.clip(wanted.diagonal(), 1e-6, 1 - 1e-6)
+    start = np.concatenate([np.log(marginals / (1 - marginals)), np.zeros(pairs[0].size)])  # independent items
+    bounds = [(None, None)] * n + [(None, 0.0 if repulsive else None)] * pairs[0].size
     x, steps = minimize(loss, start, bounds, tol, max_iter)
     gradient = loss(x)[1]
     held = (x >= 0.0) & (gradient < 0.0) & (np.arange(x.size) >= n) & repulsive
     model = PairwiseMRF(*weights(x), repulsive=repulsive)
-    # from all probabilities: differences of large terms would leave 1e-14 or worse
-    seen = p > 0.0
-    divergence = float(p[seen] @ (np.log(p[seen]) - model._weighed[0][seen]))
-    return finish(model, divergence, gradient[~held], tol, steps)
+    return finish(model, [kl_divergence(p, model)], gradient[~held], tol, steps)
 
 
-def fit_dpp_to(
-    target: SetDistribution | ArrayLike, *, n_starts: int = 6, rng: Seed = 0, tol: float = 1e-6, max_iter: int = 2000
-) -> Fit[DPP]:
+def fit_dpp_to(target: Any, *, n_starts: int = 6, rng: Seed = 0, tol: float = 1e-6, max_iter: int = 2000) -> Fit[DPP]:
     """The DPP closest to a distribution: least KL(target || DPP).
 
     The problem is not convex, so it is solved from several starts: the kernel that agrees with the target on its
@@ -134,16 +126,16 @@ def fit_dpp_to(
     n_starts, generator = check_int(n_starts, "n_starts", low=1), check_rng(rng)
     check_options(tol, max_iter)
     loss = Divergence(p)
-    found = []
+    runs = []
     for K in dpp_starts(p, n_starts, generator):
         x, steps = minimize(loss, loss.kernels.start(K), None, tol, max_iter, least_gain=1e-9)
-        found.append((loss(x)[0], steps, x))
-    found.sort(key=lambda run: run[0])
-    _, before, x = found[0]  # only the best is worth the long way to the tolerance
+        runs.append((loss(x)[0], steps, x))
+    runs.sort(key=lambda run: run[0])
+    _, before, x = runs[0]  # only the best is worth the long way to the tolerance
     x, steps = minimize(loss, x, None, tol, max_iter)
     value, gradient = loss(x)
-    model = DPP.from_marginal(loss.kernels.with_signs(loss.kernels.at(x)[0]))
-    return finish(model, value, gradient, tol, before + steps, tuple(max(run[0], 0.0) for run in found[1:]))
+    model = DPP.from_marginal(with_signs(loss.kernels.at(x)[0]))
+    return finish(model, [value, *(run[0] for run in runs[1:])], gradient, tol, before + steps)
 
 
 class Divergence:
@@ -180,17 +172,13 @@ def minimize(
     return np.asarray(result.x), int(result.nit)
 
 
-def finish(
-    model: Model, divergence: float, slopes: FloatArray, tol: float, iterations: int, others: tuple[float, ...] = ()
-) -> Fit[Model]:
+def finish(model: Model, divergences: list[float], slopes: FloatArray, tol: float, iterations: int) -> Fit[Model]:
     """The record; a warning where the gradient is too large."""
-    gradient, divergence = float(np.abs(slopes).max(initial=0.0)), max(divergence, 0.0)
-    converged = gradient <= tol
-    if not converged:
-        warnings.warn(
+    gradient, reached = float(np.abs(slopes).max(initial=0.0)), tuple(max(value, 0.0) for value in divergences)
+    if gradient > tol:
+        warn_user(
             f"The closest {type(model).__name__} was not reached: the gradient is {gradient:.2g} after {iterations} "
             f"steps, with tol={tol:g}. Raise max_iter, or tol if the divergence is accurate enough.",
             RuntimeWarning,
-            stacklevel=3,
         )
-    return Fit(model, divergence, converged, gradient, iterations, (divergence, *others))
+    return Fit(model, reached[0], gradient <= tol, gradient, iterations, reached)

@@ -22,13 +22,7 @@ from dpplearn._checks import (
     read_only,
 )
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.enumeration import (
-    check_enumerable,
-    log_probs,
-    moments,
-    positions_to_subsets,
-    subsets_to_positions,
-)
+from dpplearn.mrf.enumeration import check_enumerable, log_probs, moments, positions_to_subsets
 from dpplearn.process import Frozen, check_ground_set, frozen
 from dpplearn.subsets import Subsets
 
@@ -87,9 +81,6 @@ class PairwiseMRF(Frozen):
         """Number of items, N in the paper."""
         return int(self.w.size)
 
-    def __len__(self) -> int:
-        return self.n
-
     def __repr__(self) -> str:
         return f"<PairwiseMRF on {self.n} items>"
 
@@ -123,10 +114,12 @@ class PairwiseMRF(Frozen):
     def log_prob(self, subset: Items) -> float: ...
     def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset), equation (11); for Subsets, an array with one value for each."""
-        if isinstance(subset, Subsets):
-            return np.asarray(self._weighed[0][subsets_to_positions(check_ground_set(subset, self.n))])
-        Y = check_subset(subset, self.n)
-        return float(self._weighed[0][np.left_shift(1, Y).sum()])
+        log_p, _ = self._weighed
+        if not isinstance(subset, Subsets):
+            return float(log_p[np.left_shift(1, check_subset(subset, self.n)).sum()])
+        Y = check_ground_set(subset, self.n)
+        sums = np.append(0, np.cumsum(np.left_shift(1, Y.indices)))  # of the bits of all items, subset after subset
+        return np.asarray(log_p[sums[Y.indptr[1:]] - sums[Y.indptr[:-1]]])
 
     @cached_property
     def _moments(self) -> FloatArray:
@@ -164,8 +157,7 @@ def check_pair_weights(W: ArrayLike, repulsive: bool) -> FloatArray:
             raise
         advice = "A pair that must not occur has -1000, or so much below 0 as w is above: pass np.maximum(W, -1000)."
         raise ValueError(f"{error} {advice}") from None
-    triangular = not np.triu(pairs).any() or not np.tril(pairs).any()
-    if pairs.shape[0] == pairs.shape[1] and pairs.any() and triangular:
+    if pairs.any() and not (np.triu(pairs).any() and np.tril(pairs).any()):
         raise ValueError("W must be symmetric, but holds each pair once (it is triangular). Pass W + W.T.")
     pairs = check_square(pairs, "W")
     if pairs.diagonal().any():

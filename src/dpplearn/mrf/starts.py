@@ -10,7 +10,7 @@ from scipy import linalg
 
 from dpplearn._checks import FloatArray
 from dpplearn.dpp import DPP
-from dpplearn.mrf.enumeration import inclusion_probs, items_in
+from dpplearn.mrf.enumeration import inclusion_probs, items_in, pair_positions
 
 EDGE = 1e-3  # eigenvalues of a start stay this far from 0 and 1
 Spectrum = tuple[FloatArray, FloatArray, FloatArray]  # eigenvalues of M, eigenvectors, eigenvalues of K
@@ -54,20 +54,20 @@ class Sine:
         """The DPP, its kernel with positive entries between the items most alike."""
         _, (_, V, p) = self.at(x)
         L = (V * (p / (1 - p))) @ V.T
-        return DPP(self.with_signs((L + L.T) / 2))
+        return DPP(with_signs((L + L.T) / 2))
 
-    @staticmethod
-    def with_signs(A: FloatArray) -> FloatArray:
-        """A with entries >= 0 along the tree of the largest similarities, by signs of the items; no minor changes."""
-        q = np.sqrt(np.maximum(A.diagonal(), np.finfo(np.float64).tiny))
-        S = np.abs(A) / q[:, None] / q
-        signs = np.zeros(len(A))
-        signs[0] = 1.0
-        while not signs.all():
-            reach = np.where((signs != 0.0)[:, None] & (signs == 0.0), S, -1.0)
-            i, j = np.unravel_index(int(reach.argmax()), S.shape)
-            signs[j] = signs[i] if A[i, j] >= 0.0 else -signs[i]
-        return signs[:, None] * A * signs
+
+def with_signs(A: FloatArray) -> FloatArray:
+    """A with entries >= 0 along the tree of the largest similarities, by signs of the items; no minor changes."""
+    q = np.sqrt(np.maximum(A.diagonal(), np.finfo(np.float64).tiny))
+    S = np.abs(A) / q[:, None] / q
+    signs = np.zeros(len(A))
+    signs[0] = 1.0
+    while not signs.all():
+        reach = np.where((signs != 0.0)[:, None] & (signs == 0.0), S, -1.0)
+        i, j = np.unravel_index(int(reach.argmax()), S.shape)
+        signs[j] = signs[i] if A[i, j] >= 0.0 else -signs[i]
+    return signs[:, None] * A * signs
 
 
 def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
@@ -93,11 +93,11 @@ def shaken(K: FloatArray, rng: np.random.Generator) -> FloatArray:
 def from_minors(minor: FloatArray) -> FloatArray:
     """The symmetric matrix with these principal minors of one, two and (by its signs) three rows, by position."""
     n = items_in(minor)
-    bits = np.left_shift(1, np.arange(n))
-    d = minor[bits]
-    A = np.sqrt(np.maximum(np.outer(d, d) - minor[bits[:, None] | bits], 0.0))  # magnitudes
+    pairs = pair_positions(n)
+    d = minor[pairs.diagonal()]
+    A = np.sqrt(np.maximum(np.outer(d, d) - minor[pairs], 0.0))  # magnitudes
     np.fill_diagonal(A, 0.0)
-    three = minor[bits[:, None, None] | bits[:, None] | bits]
+    three = minor[pairs[:, :, None] | pairs.diagonal()]
     squares = d[:, None, None] * A**2
     # det of three rows = d_i d_j d_k + 2 A_ij A_jk A_ik - d_i A_jk^2 - d_j A_ik^2 - d_k A_ij^2
     product = three - np.einsum("i,j,k->ijk", d, d, d)

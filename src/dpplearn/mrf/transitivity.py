@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, check_choice, check_square
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.mrf.enumeration import SetDistribution, items_in, moments, probabilities_of
+from dpplearn.mrf.enumeration import items_in, moments, pair_positions, probabilities_of
 
 
 @dataclass(frozen=True)
@@ -51,18 +52,13 @@ def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     >>> check = triangle_inequality([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])  # alike, alike, not alike
     >>> check.holds, check.triple, round(check.violation, 3)
     (False, (0, 1, 2), 0.128)
-    >>> triangle_inequality([[1.0, 0.9, 0.7], [0.9, 1.0, 0.9], [0.7, 0.9, 1.0]]).holds
-    True
     """
-    if isinstance(S, SetDistribution) and not isinstance(S, DPP | LowRankDPP):
-        raise TypeError(f"S must be a matrix or a DPP, found {type(S).__name__}. Use transitivity for other models.")
     A = check_square(S.L if isinstance(S, DPP | LowRankDPP) else S, "S")
     d = A.diagonal()
     if d.min() <= 0.0:
         i = int(d.argmin())
         raise ValueError(f"S must have a positive diagonal, but S[{i}, {i}] is {d[i]:.3g}: an item without similarity.")
-    r = np.sqrt(d)
-    cosines = np.abs(A / r[:, None] / r)
+    cosines = np.abs(A / np.sqrt(d)[:, None] / np.sqrt(d))
     if cosines.max() > 1.0 + 1e-8:
         i, j = (int(k) for k in np.unravel_index(int(cosines.argmax()), cosines.shape))
         raise ValueError(
@@ -93,30 +89,14 @@ def shortfall(side: FloatArray) -> tuple[float, tuple[int, int, int], float]:
     return slack, triple, total / (n * (n - 1) * (n - 2) / 6)
 
 
-def implied_similarity(target: SetDistribution | ArrayLike, *, reading: str = "pairs") -> FloatArray:
-    """|S_ij| that a DPP would need in order to agree with a distribution on every pair of items.
-
-    With reading="pairs", from the marginals of the pair: K_ij^2 = P_i P_j - P_ij (equation 3), over P_i P_j. With
-    reading="factors", from the sets of at most two items: 1 - S_ij^2 = P({i, j}) P({}) / (P({i}) P({j})), which is
-    exp(w_ij) in an MRF (Figure 3). Both are exact for a DPP: the similarities of its K and of its L. Where the pair is
-    positively correlated, 0.
-
-    Examples
-    --------
-    >>> from dpplearn.mrf import PairwiseMRF
-    >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
-    >>> implied_similarity(PairwiseMRF([0.0, 0.0, 0.0], W), reading="factors").round(3)
-    array([[1.   , 0.975, 0.   ],
-           [0.975, 1.   , 0.975],
-           [0.   , 0.975, 1.   ]])
-    """
+def implied_similarity(target: Any, *, reading: str = "pairs") -> FloatArray:
+    """|S_ij| that a DPP would need in order to agree with a distribution on every pair of items; see `transitivity`."""
     check_choice(reading, "reading", ("pairs", "factors"))
     p = probabilities_of(target)
     if reading == "pairs":
         joint = moments(p)
     elif p[0] > 0.0:
-        bits = np.left_shift(1, np.arange(items_in(p)))
-        joint = p[bits[:, None] | bits] / p[0]
+        joint = p[pair_positions(items_in(p))] / p[0]
     else:
         raise ValueError('reading="factors" needs P({}) > 0, found 0. Use reading="pairs".')
     apart = np.outer(joint.diagonal(), joint.diagonal())
@@ -126,10 +106,13 @@ def implied_similarity(target: SetDistribution | ArrayLike, *, reading: str = "p
     return np.asarray(S)
 
 
-def transitivity(target: SetDistribution | ArrayLike, *, reading: str = "pairs") -> TriangleCheck:
-    """Inequality (12) for the similarities that a DPP would need: see `implied_similarity`.
+def transitivity(target: Any, *, reading: str = "pairs") -> TriangleCheck:
+    """Inequality (12) for the similarities that a DPP would need in order to agree with a distribution on all pairs.
 
-    For a DPP it holds. For an MRF, or any other distribution, a violation says that no DPP agrees with it on all pairs.
+    With reading="pairs", from the marginals of the pair: K_ij^2 = P_i P_j - P_ij (equation 3), over P_i P_j. With
+    reading="factors", from the sets of at most two items: 1 - S_ij^2 = P({i, j}) P({}) / (P({i}) P({j})), which is
+    exp(w_ij) in an MRF (Figure 3). Both are exact for a DPP: the similarities of its K and of its L. Where the pair is
+    positively correlated, S_ij is 0. For a DPP (12) holds; a violation says that no DPP agrees on all pairs.
 
     Examples
     --------

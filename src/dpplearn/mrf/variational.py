@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -10,9 +11,9 @@ from scipy import linalg
 from dpplearn._checks import FloatArray
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import batches, draw, mean_field
+from dpplearn.mrf.chains import mean_field
 from dpplearn.mrf.entropy import EXACT, Surrogate
-from dpplearn.mrf.enumeration import Rows, scores
+from dpplearn.mrf.enumeration import Rows
 from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.starts import EDGE, Sine, inside, shaken
 
@@ -25,7 +26,7 @@ PILOT, LEAST, MOST = 1000, 5000, 200_000  # samples that are not counted in the 
 
 
 class VariationalDPP(NamedTuple):
-    """A DPP q by its parameters, and the surrogate in which they are sought."""
+    """A DPP q by the parameters x of its kernel, and the surrogate in which they are sought."""
 
     x: FloatArray
     surrogate: Surrogate
@@ -46,18 +47,25 @@ class VariationalDPP(NamedTuple):
     def q(self) -> DPP:
         return self.kernels.process(self.x)
 
-    def climb(self, max_iter: int, tilt: FloatArray | None = None, hold: float = 0.0) -> Self:
+    def climb(self, max_iter: int, tilt: FloatArray | float = 0.0, hold: float = 0.0) -> Self:
         """The maximum of the surrogate + tilt . y - hold |y - x|^2 / 2 over parameters y, by L-BFGS from x."""
-        tilted = np.zeros_like(self.x) if tilt is None else tilt
 
         def loss(y: FloatArray) -> tuple[float, FloatArray]:
             K, spectrum = self.kernels.at(y)
-            value, G = self.surrogate(K)
-            slope = self.kernels.pull_back(spectrum, G) + tilted - hold * (y - self.x)
-            return -(value + tilted @ y - hold * ((y - self.x) ** 2).sum() / 2), -slope
+            (value, G), move = self.surrogate(K), y - self.x
+            value += float((tilt * move).sum() - hold * (move @ move) / 2)
+            return -value, -(self.kernels.pull_back(spectrum, G) + tilt - hold * move)
 
         least_gain = 1e-12 if self.surrogate.exact else 1e-8
         return self._replace(x=minimize(loss, self.x, None, 1e-6, max_iter, least_gain)[0])
+
+    def left_out(self, size: int, rng: np.random.Generator) -> tuple[Rows, FloatArray]:
+        """Exact samples of q, and log q - c of each."""
+        draws = self.q.sample(size, rng=rng)
+        Y, rest = draws.to_sparse().toarray().astype(np.bool_), np.asarray(self.q.log_prob(draws))
+        for part in batches(size, self.surrogate.w.size):
+            rest[part] -= self.surrogate.log_surrogate(self.K, Y[part].astype(np.float64))
+        return Y, rest
 
 
 def best_dpp(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Generator) -> VariationalDPP:
@@ -76,8 +84,8 @@ def best_dpp(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Gen
         return best.climb(2000)
     for _ in range(2):  # blocks once more, for the dependences that were found
         best = VariationalDPP.of(w, W, best.K).climb(150)
-    found = [best, corrected(best, rng), *(VariationalDPP.of(w, W, K) for K in starts)]
-    return max(found, key=lambda one: float(lower_bound(one, np.inf, rng)[0]))
+    candidates = [best, corrected(best, rng), *(VariationalDPP.of(w, W, K) for K in starts)]
+    return max(candidates, key=lambda one: float(lower_bound(one, np.inf, rng)))
 
 
 def corrected(found: VariationalDPP, rng: np.random.Generator) -> VariationalDPP:
@@ -87,14 +95,13 @@ def corrected(found: VariationalDPP, rng: np.random.Generator) -> VariationalDPP
     the surrogate plus that linear term, near where it was. Eigenvalues of K start far enough from 0 and 1 for the
     samples to see both choices.
     """
-    kernels, surrogate, tilt = found.kernels, found.surrogate, np.zeros_like(found.x)
+    kernels, tilt = found.kernels, np.zeros_like(found.x)
     found = found._replace(x=kernels.start(inside(found.K, SEEN)))
     for t in range(CORRECTIONS):
-        K, spectrum = kernels.at(found.x)
-        Y, log_q = draw(found.q, DRAWS, rng)
-        rest = log_q - surrogate.log_surrogate(K, Y.astype(np.float64))
+        Y, rest = found.left_out(DRAWS, rng)
         if t == 0 and rest.std() < SMALL:
             break
+        K, spectrum = kernels.at(found.x)
         G = -score_covariance(K, Y, rest)
         tilt += (kernels.pull_back(spectrum, G) - tilt) * max(1.0 / (t + 1), 0.25)
         found = found.climb(15, tilt, hold=2.0)
@@ -106,8 +113,7 @@ def score_covariance(K: FloatArray, Y: Rows, values: FloatArray) -> FloatArray:
     weights = (values - values.mean()) / (len(Y) - 1)
     G = np.zeros_like(K)
     for part in batches(len(Y), K.size):
-        A = np.broadcast_to(K, (len(Y[part]), *K.shape)).copy()
-        A[:, np.arange(len(K)), np.arange(len(K))] -= 1 - Y[part]
+        A = K - (1 - Y[part])[:, :, None] * np.eye(len(K))
         G += np.tensordot(weights[part], np.linalg.inv(A), 1).T
     return G
 
@@ -133,29 +139,23 @@ def field_starts(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random
     return known
 
 
-def lower_bound(found: VariationalDPP, error: float, rng: np.random.Generator) -> tuple[Estimate, FloatArray, Rows]:
-    """E_q[score] + H(q) with a standard error of about `error` or less; samples with their log weights score - log q.
+def lower_bound(found: VariationalDPP, error: float, rng: np.random.Generator) -> Estimate:
+    """E_q[score] + H(q) with a standard error of about `error` or less.
 
     It is the surrogate less the mean of log q - c, whose spread is small. A pilot, which is not counted, gives the
     number of samples: so the estimate is unbiased, and its expectation not above log Z.
     """
-    surrogate, q, K = found.surrogate, found.q, found.K
-    value = surrogate(K)[0]
-
-    def sampled(size: int) -> tuple[FloatArray, FloatArray, Rows]:
-        parts = []
-        for part in batches(size, len(K)):
-            Y, log_q = draw(q, len(range(size)[part]), rng)
-            rest = log_q - surrogate.log_surrogate(K, Y.astype(np.float64))
-            parts.append((rest, scores(surrogate.w, surrogate.W, Y) - log_q, Y))
-        rest, log_weights, Y = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return rest, log_weights, Y
-
-    if surrogate.exact:
-        _, log_weights, Y = sampled(LEAST)
-        return Estimate(value, 0.0), log_weights, Y
-    wanted = (1.1 * sampled(PILOT)[0].std() / error) ** 2
-    rest, log_weights, Y = sampled(int(min(max(wanted, LEAST), MOST)))
+    value = found.surrogate(found.K)[0]
+    if found.surrogate.exact:
+        return Estimate(value, 0.0)
+    wanted = (1.1 * found.left_out(PILOT, rng)[1].std() / error) ** 2
+    _, rest = found.left_out(int(min(max(wanted, LEAST), MOST)), rng)
     # a set with a chance of less than one in N is in none of N samples: it may add some 1 / N of a nat
     spread = float(np.hypot(rest.std(ddof=1) / np.sqrt(rest.size), 1 / rest.size))
-    return Estimate(value - float(rest.mean()), spread), log_weights, Y
+    return Estimate(value - float(rest.mean()), spread)
+
+
+def batches(count: int, size: int) -> Iterator[slice]:
+    """Slices of `count` rows of `size` numbers each, two million numbers at a time."""
+    step = max(2_000_000 // size, 1)
+    return (slice(a, a + step) for a in range(0, count, step))

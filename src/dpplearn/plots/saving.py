@@ -60,12 +60,12 @@ def save(
 def check_folder(folder: str | os.PathLike[str]) -> Path:
     """Make a folder if need be, and try whether files can be written there."""
     if not os.fspath(folder):  # Path("") is the current folder
-        raise ValueError("The folder for the figures must have a name, found an empty one. Give a folder.")
+        raise ValueError("The folder to write to must have a name, found an empty one. Give a folder.")
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise OSError(f"Cannot write figures to {path}: {error.strerror}. Give another folder.") from error
+        raise OSError(f"Cannot write to the folder {path}: {error.strerror}. Give another folder.") from error
     return path

@@ -91,7 +91,7 @@ def test_a_port_in_use():
         port = str(taken.getsockname()[1])
         found = run("--port", port)
     assert found.exit_code == 1
-    assert f"Port {port} of 127.0.0.1 is in use. Give another as --port" in found.output
+    assert f"Cannot listen at port {port} of 127.0.0.1: " in found.output
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "300.1.1.1", "192.0.2.1"])

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
-from dpplearn.mrf.ternary import ternary_factors
+from dpplearn.mrf.few_items import ternary_factors
 from dpplearn.plots.style import BLACK, BLUE, GREY, LIGHT, TWO_COLUMNS, VERMILION, new_figure, panel_title, style
 
 W_EXAMPLE = (-1.0, -1.0, 0.0)  # item 1 repels both others, which do not repel one another

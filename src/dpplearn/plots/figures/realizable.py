@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from dpplearn.mrf.ternary import FactorSurface, factor_surface
+from dpplearn.mrf.few_items import FactorSurface, factor_surface
 from dpplearn.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, TWO_COLUMNS, VERMILION, style
 
 ENTRIES = {0.001: VERMILION, 0.25: GREEN, 0.5: BLUE, 0.75: GREY}  # the paper's red, green, blue and grey

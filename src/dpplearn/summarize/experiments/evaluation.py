@@ -9,10 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
-from dpplearn._run.workers import Here, Workers
-from dpplearn.rouge import CorpusScore, paired_bootstrap
-from dpplearn.rouge.corpus import Topics, combined, score_topics
-from dpplearn.rouge.scorer import RougeOptions
+from dpplearn._run.workers import Workers
+from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
@@ -82,51 +80,18 @@ class Scoring:
     def options(self) -> dict[str, Any]:
         return rouge_options(self.budget, self.unit, self.language)
 
-    @property
-    def _rouge(self) -> RougeOptions:
-        options = {"bytes": None, "words": None, "combine": "average", "alpha": 0.5} | self.options
-        return RougeOptions(METRICS, **options)
-
-    def topics(self, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> Topics:
-        """The scores of some texts, topic by topic."""
+    def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
+        """The scores of a system's texts, by cluster, and their averages."""
         ours = {topic: text or " " for topic, text in texts.items()}  # an empty text is a space, which has no token
         theirs = {topic: [text or " " for text in references[topic]] for topic in texts}
-        return score_topics(ours, theirs, self._rouge)
-
-    def combined(self, name: str, topics: Topics) -> CorpusScore:
-        """Their averages."""
-        return combined([topics], self._rouge, name, confidence=CONFIDENCE)
-
-    def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
-        """The scores of all texts of a system."""
-        return self.combined(name, self.topics(texts, references))
+        return score_corpus(ours, theirs, METRICS, **self.options, confidence=CONFIDENCE, system=name)
 
 
-class ScoringTask(NamedTuple):
-    """A system's summaries, and the references of these clusters."""
-
-    scoring: Scoring
-    system: str
-    texts: dict[str, str]
-    references: dict[str, Sequence[str]]
-
-
-def score_system(task: ScoringTask) -> Topics:
-    return task.scoring.topics(task.texts, task.references)
-
-
-def score_table(
-    summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring, workers: Workers | None = None
-) -> dict[str, CorpusScore]:
+def score_table(summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
     """The scores of each system that has a summary of one of the clusters."""
     references = {str(one.id): one.references for one in clusters}
-    tasks = [
-        ScoringTask(scoring, name, texts, {topic: references[topic] for topic in texts})
-        for name, made in summaries.items()
-        if (texts := {topic: made[topic] for topic in references if topic in made})
-    ]
-    found = {task.system: topics for task, topics in (workers or Here()).each(score_system, tasks)}
-    return {task.system: scoring.combined(task.system, found[task.system]) for task in tasks}
+    texts = {name: {topic: made[topic] for topic in references if topic in made} for name, made in summaries.items()}
+    return {name: scoring.score(name, own, references) for name, own in texts.items() if own}
 
 
 def in_percent(score: CorpusScore) -> dict[str, dict[str, list[float]]]:
@@ -154,13 +119,12 @@ def compare(
     clusters: Sequence[Cluster],
     scoring: Scoring,
     record: Mapping[str, Any],
-    workers: Workers | None = None,
 ) -> SystemComparison:
     """Score systems; the details are intervals, tests and scores by topic, beside the record of the run.
 
     The best is that in ROUGE-1 F, of all but the oracle, which saw the references.
     """
-    scores = score_table(summaries, clusters, scoring, workers)
+    scores = score_table(summaries, clusters, scoring)
     best = best_of({name: score for name, score in scores.items() if name != "oracle"} or scores)
     systems = {}
     for name, score in scores.items():
@@ -199,7 +163,7 @@ def evaluate_systems(
     tasks, length = [Task(models, clusters, tuple(systems))], (scoring.budget, scoring.unit)
     with folder.work(systems) as work:
         made = make_summaries(tasks, *length, work, workers, progress=progress)
-        found = compare(made, clusters, scoring, folder.settings, workers)
+        found = compare(made, clusters, scoring, folder.settings)
         folder.write(found.results, found.details, made)
     return found
 

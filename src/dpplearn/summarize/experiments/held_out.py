@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
-from dpplearn._run.workers import Workers, open_workers
+from dpplearn._run.workers import open_workers
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import listed
@@ -119,7 +119,7 @@ class Experiment:
             made = make_summaries(tasks, scoring.budget, scoring.unit, work, workers, progress=progress)
             found = {str(one.id): text for one, text in workers.each(oracle_text, self.train, self.summarizer)}
             oracle = {str(one.id): found[str(one.id)] for one in self.train}
-            outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring), workers)
+            outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring))
             folder.write(outcome.table_2.results, outcome.table_2.details, made)
         return outcome
 
@@ -148,12 +148,12 @@ class Experiment:
                 tasks.append(Task(partial(learn, rest), [one for one in self.train if topic_of(one) == topic], systems))
         return tasks
 
-    def score(self, made: Summaries, first: dict[str, CorpusScore], workers: Workers) -> ExperimentOutcome:
+    def score(self, made: Summaries, first: dict[str, CorpusScore]) -> ExperimentOutcome:
         """Table 2, with and without the clusters that share documents with the training corpus."""
-        table_2 = compare(made, self.tested, self.scoring, self.record, workers)
+        table_2 = compare(made, self.tested, self.scoring, self.record)
         shared = {} if self.test is None else shared_documents(self.train, self.test)
         apart = [c for c in self.tested if c.id not in shared]
-        without = compare(made, apart, self.scoring, {}, workers) if shared and apart else None
+        without = compare(made, apart, self.scoring, {}) if shared and apart else None
         table_2.details.update(
             table_1={name: figures(score) for name, score in first.items()},
             paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},

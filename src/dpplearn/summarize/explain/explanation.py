@@ -12,7 +12,7 @@ from dpplearn._checks import FloatArray, count_of
 from dpplearn._notebook import card, table
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.document import Sentence, short
-from dpplearn.summarize.explain.topics import called, quoted, standing
+from dpplearn.summarize.explain.topics import document_name, place_in_words, quoted
 from dpplearn.summarize.explain.whole_set import WholeSet
 
 if TYPE_CHECKING:
@@ -32,9 +32,13 @@ class Judged:
     quality: float
     marginal: float
 
+    @property
+    def words(self) -> str:
+        """Why it is in the summary, or is not."""
+        return ""
+
     def __repr__(self) -> str:
-        why = getattr(self, "words", "") or getattr(self, "reason", "")
-        return f"<{type(self).__name__} {self.number}, {short(self.sentence.text, 60)!r}: {short(why, 80)}>"
+        return f"<{type(self).__name__} {self.number}, {short(self.sentence.text, 60)!r}: {short(self.words, 80)}>"
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON, places of sentences instead of these."""
@@ -74,6 +78,11 @@ class LeftOut(Judged):
     reason: str
     by: tuple[int, ...]
 
+    @property
+    def words(self) -> str:
+        """The reason."""
+        return self.reason
+
 
 @dataclass(frozen=True)
 class NoCandidate:
@@ -99,7 +108,7 @@ class Explanation:
     ----------
     chosen : tuple of Chosen
         `reasons` are at most three, strongest first, relative to the average sentence of these documents
-        (`dpplearn.summarize.explain.because`): each has an `idea`, `words`, an `amount` (0.7: twice as likely) and its
+        (`dpplearn.summarize.explain.reasons`): each has an `idea`, `words`, an `amount` (0.7: twice as likely) and its
         standard `error`. `alone` are words that no other chosen sentence has, and `words` says all of this.
         `contributions` are the terms theta_j f_ij of log q_i^2 by feature, largest first; `quality` is q_i, `marginal`
         the probability that the model puts the sentence in a summary, given what is pinned and excluded, and `number`
@@ -179,22 +188,24 @@ class Explanation:
     def __str__(self) -> str:
         lines = ["Chosen, and why"]
         for c in self.chosen:
-            lines.append(f"  {short(c.sentence.text, PRINTED)} ({self.where(c.sentence)})")
-            dropped = [c.sentence.full[start:end].strip() for start, end in c.sentence.dropped]
-            lines += ["      without " + "; ".join(f"“{part}”" for part in dropped)] * bool(dropped)
-            lines.append(f"      {c.words}")
+            text, where, why = self.row(c)
+            dropped = "; ".join(f"“{c.sentence.full[start:end].strip()}”" for start, end in c.sentence.dropped)
+            lines += [f"  {text} ({where})", *[f"      without {dropped}"][: len(dropped)], f"      {why}"]
         lines += ["As a set", *(f"  {name}: {words}" for name, words in self.as_a_set.lines())]
-        if self.left_out:
-            lines.append("Left out, and why")
-        for x in self.left_out:
-            lines += [f"  {short(x.sentence.text, PRINTED)} ({self.where(x.sentence)})", f"      {x.reason}"]
+        lines += ["Left out, and why"] if self.left_out else []
+        for text, where, why in map(self.row, self.left_out):
+            lines += [f"  {text} ({where})", f"      {why}"]
         if self.set_aside:
             counts = Counter(one.code if one.code == "repeated" else one.reason for one in self.set_aside)
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
         for one in missed_first(self.set_aside, FEW_PIECES):
-            lines.append(f"  {called(self.documents[one.document])}: {short(one.text, 60)} ({one.reason})")
+            lines.append(f"  {document_name(self.documents[one.document])}: {short(one.text, 60)} ({one.reason})")
         return "\n".join([*lines, self.first_choice] if self.passed else lines)
+
+    def row(self, x: Chosen | LeftOut) -> tuple[str, str, str]:
+        """The beginning of a sentence, where it stands, and why it is in or out."""
+        return short(x.sentence.text, PRINTED), place_in_words(self.documents[x.sentence.document], x.sentence), x.words
 
     def __repr__(self) -> str:
         aside = f", {len(self.set_aside)} set aside" if self.set_aside else ""
@@ -203,18 +214,12 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the words of `str()`, in tables."""
-        chosen = ((short(c.sentence.text, PRINTED), self.where(c.sentence), c.words) for c in self.chosen)
-        others = ((short(x.sentence.text, PRINTED), self.where(x.sentence), x.reason) for x in self.left_out)
         return card(
             "Why these sentences",
-            table(("chosen", "from", "why"), chosen, len(self.chosen)),
+            table(("chosen", "from", "why"), map(self.row, self.chosen), len(self.chosen)),
             table(("as a set", ""), self.as_a_set.lines()),
-            table(("left out", "from", "why"), others, len(self.others.numbers)),
+            table(("left out", "from", "why"), map(self.row, self.left_out), len(self.others.numbers)),
         )
-
-    def where(self, sentence: Sentence) -> str:
-        """The sentence's document and its place there."""
-        return standing(self.documents[sentence.document], sentence)
 
 
 def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) -> tuple[NoCandidate, ...]:

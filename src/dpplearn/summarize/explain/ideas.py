@@ -17,13 +17,17 @@ TOP = 0.9  # of the other sentences below it: among the most
 
 @dataclass(frozen=True)
 class Idea:
-    """What some features say of a sentence: the words where it has much of it, very much, and little."""
+    """What some features say of a sentence: the words where it has much of it, very much, and little.
+
+    `less` says that it has less of it than the chosen sentences.
+    """
 
     name: str
     features: tuple[str, ...]
     high: str
     top: str
     low: str
+    less: str = ""
 
     def words(self, level: float) -> str:
         """In words, from the share of the other sentences that have less of it."""
@@ -31,31 +35,26 @@ class Idea:
 
 
 PLACE, ADDS = "place", "adds"
-EARLY = "stands early in its document"
+EARLY, LATE, LATER = "stands early in its document", "stands late in its document", "later in its document"
 PLACES = ("position", "toward the beginning", "among the first", "end of a long document")
-CENTRAL = ("similarity", "lexrank", "repeated word pairs", "like other documents")
-FEW_OF_TITLES, FEW_EXPECTED = "has few words of the titles", "has few words that summaries would have"
+ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
+CENTRAL = "more central than most", "among the most central", "less central than most", "less central"
+TITLES = "has words of the titles", "says what the titles say", "has few words of the titles"
+QUESTION = "is about the question", "is most about the question", "says little about the question"
+EXPECTED = "words that most summaries would have", "says what most summaries would say"
+FEWER = "words that summaries would have"
 IDEAS = (
-    Idea(PLACE, PLACES, EARLY, EARLY, "stands late in its document"),
-    Idea("central", CENTRAL, "more central than most", "among the most central", "less central than most"),
-    Idea("titles", ("words of titles",), "has words of the titles", "says what the titles say", FEW_OF_TITLES),
+    Idea(PLACE, PLACES, EARLY, EARLY, LATE, LATER),
+    Idea("central", ALIKE, *CENTRAL),
+    Idea("titles", ("words of titles",), *TITLES, "fewer words of the titles"),
     Idea("length", ("length",), "is rather long", "is long", "is short"),
     Idea("long words", ("long words",), "has long words", "has long words", "has short words"),
     Idea("brackets", ("brackets",), "has brackets", "has brackets", "has no brackets"),
 )
-ABOUT = Idea("about", (), "is about the question", "is most about the question", "says little about the question")
+ABOUT = Idea("about", (), *QUESTION, "less close to the question")
+LIKELY = Idea("expected", (), f"has {EXPECTED[0]}", EXPECTED[1], f"has few {FEWER}", f"fewer {FEWER}")
 NEAR = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
-MOST_SAY, MOST_HAVE = "says what most summaries would say", "has words that most summaries would have"
-LIKELY = Idea("expected", (), MOST_HAVE, MOST_SAY, FEW_EXPECTED)
-LESS = {  # than the chosen ones
-    PLACE: "later in its document",
-    "central": "less central",
-    "titles": "fewer words of the titles",
-    ABOUT.name: "less close to the question",
-    LIKELY.name: "fewer words that summaries would have",
-}
 OTHER_PLACE = "where it stands counts for less"  # of what is not later than the chosen ones
-IGNORED = ("constant",)  # the same for every sentence
 
 
 def feature_of(column: str) -> str:
@@ -82,7 +81,7 @@ def ideas_of(columns: Sequence[str]) -> dict[Idea, IntArray]:
     found: dict[Idea, list[int]] = {}
     for j, column in enumerate(columns):
         name = feature_of(column)
-        if name not in IGNORED:
+        if name != "constant":  # the same for every sentence
             high, low = (f"its {name} is {much}" for much in ("high", "low"))
             found.setdefault(home.get(name) or Idea(name, (name,), high, high, low), []).append(j)
     return {idea: np.array(numbers) for idea, numbers in found.items()}

@@ -36,11 +36,11 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
+from dpplearn.summarize.corpora.document import Sentence
 from dpplearn.summarize.explain.explanation import Chosen, LeftOut, NoCandidate, contributions
 from dpplearn.summarize.explain.ideas import (
     ABOUT,
     ADDS,
-    LESS,
     LIKELY,
     NEAR,
     OTHER_PLACE,
@@ -50,16 +50,15 @@ from dpplearn.summarize.explain.ideas import (
     levels,
     placed,
 )
-from dpplearn.summarize.explain.topics import Vocabulary, called, quoted, standing
+from dpplearn.summarize.explain.topics import Vocabulary, document_name, place_in_words, quoted
 from dpplearn.summarize.explain.whole_set import others_than
 from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.text.standing import FEWEST_ALONE, Lack
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
 
 NOTHING = 1e-6  # of a sentence at least, for a logarithm
-ASKED = Reason("pinned", "you asked for it", 0.0)
+INCLUDED = Reason("pinned", "you asked for it", 0.0)
 
 
 class Reasons:
@@ -102,6 +101,7 @@ class Reasons:
         if decision.decoder == "consensus" and choice.chance is not None:
             likely = self.more[LIKELY] = likely_words(ready, choice.chance, decision.pinned)
             self.amounts[LIKELY] = np.log(likely / likely.mean())
+        self.position = read.in_document[0]
         self.last = np.zeros(len(read.cluster.documents))
         np.maximum.at(self.last, read.document_numbers, self.position)
 
@@ -112,17 +112,20 @@ class Reasons:
             i = next(j for j in (*self.Y.tolist(), *self.numbers) if forms[j] == forms[i])
         return self.left_out(i) if i in self.redundancy else self.chosen(i)
 
+    def judged(self, i: int) -> tuple[Sentence, int, float, float]:
+        """What is said of any sentence: itself, its number, its quality, and its probability."""
+        return self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.marginals[i])
+
     # What speaks for a chosen sentence
 
     def chosen(self, i: int) -> Chosen:
         """A sentence of the summary: at most three reasons that count, the strongest first, or what else holds."""
         pinned, others = bool(np.isin(i, self.decision.pinned)), np.setdiff1d(self.Y, i)
         every = [] if pinned else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
-        reasons = (ASKED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
+        reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
         terms = contributions(self.ready.names, self.ready.contributions[i])
         alone = self.vocabulary.only(i, others) if others.size else ()
-        own = self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.marginals[i])
-        return Chosen(*own, terms, pinned, reasons, alone)
+        return Chosen(*self.judged(i), terms, pinned, reasons, alone)
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
         """Where no idea counts by itself: all of them together, or the room that there was."""
@@ -134,7 +137,7 @@ class Reasons:
 
     def by(self, idea: Idea, i: int) -> Reason:
         """What one idea says of a sentence."""
-        words, question = idea.words(self.level(idea, i)), self.ready.question
+        words, question = idea.words(self.levels[idea][i]), self.ready.question
         if idea.name == PLACE:
             words = placed(self.read.sentences[i], int(self.last[self.read.document_numbers[i]]), len(self.last))
         if idea is ABOUT and question is not None and not question.shares[i]:
@@ -142,12 +145,9 @@ class Reasons:
         error = None if idea in self.more else self.error(i, idea)
         return Reason(idea.name, words, float(self.amounts[idea][i]), error)
 
-    def level(self, idea: Idea, i: int) -> float:
-        """How much of an idea a sentence has, as a share of the others."""
-        return float(self.levels[idea][i])
-
     @cached_property
     def levels(self) -> dict[Idea, FloatArray]:
+        """How much of each idea the sentences have, as a share of the others."""
         names, values = self.ready.model.quality_.names, np.nan_to_num(self.relative.values)
         found = {idea: levels(values[:, own], [names[j] for j in own]) for idea, own in self.ideas.items()}
         return found | {idea: levels(x[:, None], [idea.name]) for idea, x in self.more.items()}
@@ -173,12 +173,11 @@ class Reasons:
 
     def left_out(self, i: int) -> LeftOut:
         """A sentence that is not in the summary."""
-        C, sentences = self.ready.likeness, self.read.sentences
+        C = self.ready.likeness
         j = int(self.Y[C[i, self.Y].argmax()])
-        like = sentences[j], float(C[i, j]), self.vocabulary.shared(i, j), self.redundancy[i]
-        own = sentences[i], i, float(self.ready.dpp.quality[i]), float(self.marginals[i])
+        like = self.read.sentences[j], float(C[i, j]), self.vocabulary.shared(i, j), self.redundancy[i]
         code, words, *by = self.against(i)
-        return LeftOut(*own, *like, code, words, tuple(by))
+        return LeftOut(*self.judged(i), *like, code, words, tuple(by))
 
     def against(self, i: int) -> tuple[str, str] | tuple[str, str, int]:
         """A code, the words, and the chosen sentence that it is out for, where there is one."""
@@ -198,19 +197,19 @@ class Reasons:
         if twin != i:
             return same
         if choice.leaning is not None and i in choice.leaning:
-            lack = read.lacks[i]
-            return "not-alone", LACKS[lack] if lack else "does not stand alone"
-        said = self.said_by(i) if self.decision.likeness_counts else None
-        if said is not None:
-            shared = quoted(self.vocabulary.shared(i, said)[:3])
-            return "redundant", f"said already by {self.where(said)}{f': {shared}' if shared else ''}", said
+            return "not-alone", str(read.lacks[i] or "does not stand alone")
+        if self.decision.likeness_counts:
+            for j in self.Y[np.argsort(-self.ready.likeness[i, self.Y], kind="stable")].tolist():  # most alike first
+                if self.vocabulary.says(j, i):
+                    shared = quoted(self.vocabulary.shared(i, j)[:3])
+                    return "redundant", f"said already by {self.where(j)}{f': {shared}' if shared else ''}", j
         if question is not None and self.decision.quality_counts and self.q[i] < self.ready.dpp.quality[self.Y].min():
             own = self.q / question.factor
             if own[i] >= own[self.Y].min():  # weaker than every chosen sentence, because of the question alone
                 return "less-relevant", "less close to the question than the chosen ones"
         room = bool(fits(beside, self.budget))
-        if room and choice.likely is not None and choice.least is not None and choice.likely[i] < choice.least:
-            share = f"{choice.likely[i]:.1%} likely in a summary of this length, of {choice.least:.1%} that it takes"
+        if room and choice.chance is not None and choice.least is not None and choice.chance[i] < choice.least:
+            share = f"{choice.chance[i]:.1%} likely in a summary of this length, of {choice.least:.1%} that it takes"
             return "adds-nothing", f"would add nothing: {share} to be worth having"
         if self.decision.quality_counts and self.q[i] < self.usual:
             behind = self.behind(i)
@@ -220,27 +219,16 @@ class Reasons:
         needs, left = measured(beside - self.size, self.unit), max(self.budget - self.size, 0.0)
         return "does-not-fit", f"no room: takes {needs}, with {left:g} left"
 
-    def said_by(self, i: int) -> int | None:
-        """The chosen sentence that says what this one says, the one most like it first."""
-        order = self.Y[np.argsort(-self.ready.likeness[i, self.Y], kind="stable")].tolist()
-        return next((j for j in order if self.vocabulary.says(j, i)), None)
-
     def behind(self, i: int) -> str:
         """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
-        gaps = {idea: float(self.amounts[idea][i] - mean) for idea, mean in self.means.items()}
+        gaps = {idea: float(amounts[i] - amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
         found = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
-        return ", ".join(self.less(idea, i) for idea in found)
-
-    @cached_property
-    def means(self) -> dict[Idea, float]:
-        """What each idea adds for those that were chosen, on average."""
-        return {idea: float(amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
-
-    def less(self, idea: Idea, i: int) -> str:
-        """That a sentence has less of an idea than those that were chosen, or of what it has instead."""
-        if idea.name == PLACE and not self.is_later(i):
-            return OTHER_PLACE
-        return LESS.get(idea.name) or idea.words(self.level(idea, i))
+        return ", ".join(
+            OTHER_PLACE
+            if idea.name == PLACE and not self.is_later(i)
+            else idea.less or idea.words(self.levels[idea][i])
+            for idea in found
+        )
 
     def is_later(self, i: int) -> bool:
         """Whether it stands later than the chosen ones do on average: by sentences, or as a share of its document.
@@ -251,15 +239,10 @@ class Reasons:
         position, part = self.position, self.position / self.last[self.read.document_numbers]
         return bool(position[i] > 1 and (position[i] > position[self.Y].mean() or part[i] > part[self.Y].mean()))
 
-    @cached_property
-    def position(self) -> FloatArray:
-        """That of each sentence in its document."""
-        return self.read.in_document[0]
-
     def where(self, i: int) -> str:
         """The document of a sentence, and its place there."""
         sentence = self.read.sentences[i]
-        return standing(self.read.cluster.documents[sentence.document].id, sentence)
+        return place_in_words(self.read.cluster.documents[sentence.document].id, sentence)
 
 
 def likely_words(ready: Prepared, chance: FloatArray, pinned: IntArray) -> FloatArray:
@@ -285,27 +268,12 @@ def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
     return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)
 
 
-LACKS = {
-    Lack.SHORT: f"has fewer than {FEWEST_ALONE} words",
-    Lack.QUESTION: "is a question",
-    Lack.ANSWER: "is an answer, or polite",
-    Lack.INSTRUCTION: "tells its reader what to do",
-    Lack.ANNOUNCES: "only announces what follows",
-    Lack.QUOTATION: "is mostly a quotation, half of one, or of somebody without a full name",
-    Lack.NO_VERB: "has no verb",
-    Lack.LEANS: "leans on the sentence before it",
-}
 KIND_WORDS = {
-    "heading": "a heading",
-    "caption": "a caption",
     "row": "a table's row",
     "code": "code",
     "byline": "a byline or date",
     "navigation": "navigation",
     "banner": "a banner, or what a program says",
-    "footnote": "a footnote",
-    "formula": "a formula",
-    "reference": "a reference",
 }
 SET_ASIDE = {
     "no-sentence": "no sentence",
@@ -319,13 +287,10 @@ SET_ASIDE = {
 
 def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
     """The pieces of a cluster that were no candidates, with the reason for each in a few words."""
-    documents = read.cluster.documents
-    return tuple(
-        NoCandidate(
-            *piece[:6],
-            KIND_WORDS[piece.kind]
-            if piece.code == "kind"
-            else SET_ASIDE[piece.code].format("" if piece.copy_of is None else called(documents[piece.copy_of].id)),
-        )
-        for piece in read.set_aside
-    )
+
+    def reason(kind: str, code: str, copy_of: int | None) -> str:
+        if code == "kind":
+            return KIND_WORDS.get(kind, f"a {kind}")
+        return SET_ASIDE[code].format("" if copy_of is None else document_name(read.cluster.documents[copy_of].id))
+
+    return tuple(NoCandidate(*x[:6], reason(x.kind, x.code, x.copy_of)) for x in read.set_aside)

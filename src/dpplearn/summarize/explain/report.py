@@ -9,7 +9,7 @@ from string import Template
 from dpplearn._checks import count_of
 from dpplearn.summarize.corpora.cluster import Document, Sentence
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.explain.topics import called
+from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.text.units import measured
 
 
@@ -17,7 +17,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     """A page that needs nothing else: no script, nothing loaded from elsewhere; printed, it is the summary and why."""
     read, explanation = summary.read, summary.explain()
     documents = read.cluster.documents
-    names = [escape(document.title or called(document.id)) for document in documents]
+    names = [escape(document.title or document_name(document.id)) for document in documents]
     number = {sentence: k for k, sentence in enumerate(summary.sentences, 1)}
     marks = {x.sentence: mark("again", f"≈{number[read.sentences[x.by[0]]]}") for x in explanation.redundant}
     marks |= {sentence: mark("in", str(k), f' id="s{k}"') for sentence, k in number.items()}
@@ -57,7 +57,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
 
 def by_id(document: Document) -> str:
     """What the reasons call a document that has a title; else nothing."""
-    return f'<p class="source-count"><bdi>{escape(called(document.id))}</bdi></p>' if document.title else ""
+    return f'<p class="source-count"><bdi>{escape(document_name(document.id))}</bdi></p>' if document.title else ""
 
 
 def packaged(name: str) -> str:

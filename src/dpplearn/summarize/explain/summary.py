@@ -17,7 +17,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, place
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
-from dpplearn.summarize.explain.topics import called
+from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.explain.whole_set import whole_set
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.features import Featurized
@@ -131,13 +131,13 @@ class Summary:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the sentences, where each is from, and why."""
-        lines = []
-        for line, c in zip(self.text.split("\n"), self.explain().chosen, strict=True):
-            why = f'<div class="why">{shown(self.explain().where(c.sentence))}: {shown(c.words)}</div>'
-            lines.append(f'<li dir="auto">{escape(line)}{why}</li>')
-        return card(
-            repr(self).strip("<>"), f"<p>{shown(self.note)}</p>" * bool(self.note), f"<ol>{''.join(lines)}</ol>"
+        rows = zip(self.text.split("\n"), map(self.explain().row, self.explain().chosen), strict=True)
+        items = "".join(
+            f'<li dir="auto">{escape(line)}<div class="why">{shown(where)}: {shown(words)}</div></li>'
+            for line, (_, where, words) in rows
         )
+        note = f"<p>{shown(self.note)}</p>" if self.note else ""
+        return card(repr(self).strip("<>"), note, f"<ol>{items}</ol>")
 
     def to_html(self, title: str = "Summary") -> str:
         """A page of its own, with the reasons, and the sources marked; nothing in it is loaded from elsewhere."""
@@ -156,11 +156,10 @@ class Summary:
         <BLANKLINE>
         [^1]: document 1, sentence 1
         """
-        documents = self.read.cluster.documents
         lines, notes = [], []
         for k, (line, sentence) in enumerate(zip(self.text.split("\n"), self.sentences, strict=True), 1):
-            source = documents[sentence.document]
-            named = ", ".join(filter(None, (source.title, called(source.id), source.date)))
+            source = self.read.cluster.documents[sentence.document]
+            named = ", ".join(filter(None, (source.title, document_name(source.id), source.date)))
             lines.append(f"{plain_markdown(line)}[^{k}]")
             notes.append(f"[^{k}]: {plain_markdown(named)}, sentence {sentence.position}")
         return "\n\n".join([*lines, "\n".join(notes)])

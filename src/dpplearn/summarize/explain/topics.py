@@ -15,25 +15,21 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.document import Sentence
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.language import small_words
-from dpplearn.summarize.text.words import SINGLE, word_lists, word_set
+from dpplearn.summarize.text.words import SINGLE, word_lists
 
 SMALL_WORD = 3  # letters of words that mean little, unless they are names or written in characters
 LONG_WORD = 8  # letters: shorter words weigh less, as they are less often what a text is about
-NAMES = 1.5  # how much more than a long word a name weighs
+NAME_WEIGHT = 1.5  # how much more than a long word a name weighs
 FEW_WORDS = 3  # words that stand for many
 TOPICS = 3  # that are named
 MOST = 0.6  # of what the words of a sentence weigh: who has so much of it says the same
 SEVERAL = 5  # words that sentences have in common: of fewer, a share is all or nothing
 LEFT_TO_RIGHT = "\u200e"
-DAY_WORDS = word_set(
-    "monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow week month year"
-)
 _SINGLE = re.compile(f"[{SINGLE}]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
@@ -59,10 +55,16 @@ class Vocabulary:
     """
 
     def __init__(self, read: SplitCluster) -> None:
-        self.texts, self.sentences = read.texts, read.sentences
+        self.sentences, self.written = read.sentences, spellings(read.texts)
         self.words = [frozenset(in_twos(tokens)) for tokens in read.words]  # of each sentence
-        self.count = Counter(chain.from_iterable(self.words))
-        self.meaning = {word for word in self.count if self._means(word)}
+        count, n = Counter(chain.from_iterable(self.words)), len(self.words) + 1.0
+        self.worths: dict[str, float] = {}  # what all sentences say with a word that means something
+        for word, k in count.items():
+            if self._means(word):
+                size = NAME_WEIGHT if self.is_name(word) else min(len(word), LONG_WORD) / LONG_WORD
+                self.worths[word] = k * math.log(n / k) ** 2 * size
+        self.several = {word for word, k in count.items() if k > 1}  # words that several sentences have
+        self.exact = {word for word in count if word[0].isdigit() or (word in self.worths and self.is_name(word))}
 
     @classmethod
     def of(cls, read: SplitCluster) -> Self:
@@ -76,39 +78,18 @@ class Vocabulary:
             return False
         return len(word) > SMALL_WORD or _SINGLE.match(word) is not None or self.is_name(word)
 
-    def worth(self, word: str) -> float:
-        """What all sentences say with a word that means something."""
-        return self.worths.get(word, 0.0)
-
-    @cached_property
-    def worths(self) -> dict[str, float]:
-        """That of every such word."""
-        n, found = len(self.words) + 1.0, {}
-        for word in self.meaning:
-            size = NAMES if self.is_name(word) else min(len(word), LONG_WORD) / LONG_WORD
-            found[word] = self.count[word] * math.log(n / self.count[word]) ** 2 * size
-        return found
-
     def is_name(self, word: str) -> bool:
         """Whether it is written with a capital inside sentences; a letter alone is none."""
         return len(word) > 1 and self.written.get(word, word) != word
 
+    def worth(self, words: Iterable[str]) -> float:
+        """What words weigh together."""
+        return math.fsum(self.worths.get(word, 0.0) for word in words)
+
     def strongest(self, words: Iterable[str], most: int = FEW_WORDS) -> tuple[str, ...]:
         """Those of the words that weigh most in the whole cluster, as they are written there."""
-        found = sorted({*words} & self.meaning, key=lambda word: (-self.worth(word), word))
-        return tuple(self.written.get(word, word) for word in found[:most])
-
-    @cached_property
-    def written(self) -> dict[str, str]:
-        """Each word as it is written most often, where it does not begin a sentence."""
-        split = [_WRITTEN.findall(text) for text in self.texts]
-        inside = Counter(word for words in split for word in words[1:])
-        often = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in inside.items()})
-        found: dict[str, str] = {}
-        for word, _ in sorted(often.items(), key=lambda item: item[1]):  # the last, most frequent one stays
-            plain = re.sub(r"['’]s$", "", word)
-            found[plain.lower()] = plain
-        return found
+        heavy = sorted({*words} & self.worths.keys(), key=lambda word: (-self.worths[word], word))
+        return tuple(self.written.get(word, word) for word in heavy[:most])
 
     def shared(self, i: int, j: int) -> tuple[str, ...]:
         """The words that two sentences have in common, those that weigh most first."""
@@ -120,13 +101,7 @@ class Vocabulary:
         Of a sentence without a word that means something, nobody can tell: that is False.
         """
         theirs, own = self.words[j], self.words[i]
-        exact = own & self.exact <= theirs
-        return exact and 0.0 < MOST * sum(map(self.worth, own)) <= sum(map(self.worth, own & theirs))
-
-    @cached_property
-    def exact(self) -> set[str]:
-        """Names and figures."""
-        return {word for word in self.count if word[0].isdigit() or (word in self.meaning and self.is_name(word))}
+        return own & self.exact <= theirs and 0.0 < MOST * self.worth(own) <= self.worth(own & theirs)
 
     def only(self, i: int, others: IntArray) -> tuple[str, ...]:
         """Words of a sentence that none of the others has."""
@@ -141,28 +116,21 @@ class Vocabulary:
 
         Of all of them, where sentences have hardly one in common.
         """
-        several = self.meaning & self.several
-        words = several if len(several) >= SEVERAL else self.meaning
-        total = math.fsum(map(self.worth, words))
-        return math.fsum(map(self.worth, words & self.said(subset))) / total if total else 1.0
-
-    @cached_property
-    def several(self) -> set[str]:
-        """Words that several sentences have."""
-        return {word for word, count in self.count.items() if count > 1}
+        several = self.worths.keys() & self.several
+        words = several if len(several) >= SEVERAL else self.worths.keys()
+        total = self.worth(words)
+        return self.worth(words & self.said(subset)) / total if total else 1.0
 
     def missing(self, subset: IntArray, most: int = TOPICS) -> tuple[Topic, ...]:
         """What a set says nothing of: the sentence with most of it, with its words; then the next, without these.
 
         Of words that at least two sentences have; a topic has two of them.
         """
-        gone = self.said(subset)
-        topics: list[Topic] = []
-        rest = [i for i in range(len(self.words)) if i not in {*subset.tolist()}]
+        gone, topics = self.said(subset), list[Topic]()
+        rest = np.setdiff1d(np.arange(len(self.words)), subset).tolist()
         while rest and len(topics) < most:
             new = [(self.words[i] & self.several) - gone for i in rest]
-            worth = [sum(map(self.worth, words)) for words in new]
-            k = int(np.argmax(worth))
+            k = int(np.argmax([*map(self.worth, new)]))
             words = self.strongest(new[k])
             if len(words) < 2:
                 break
@@ -179,12 +147,16 @@ _MADE: WeakKeyDictionary[SplitCluster, Any] = WeakKeyDictionary()  # a Vocabular
 def without_meaning() -> frozenset[str]:
     """Words that no text is about: small ones, those that tell sentences or what leans, names of days and months."""
     lists = ("sentence-words", "leaning-words", "months")
-    return (
-        small_words()
-        | ASKING
-        | DAY_WORDS
-        | frozenset().union(*(w for name in lists for w in word_lists(name).values()))
-    )
+    return small_words().union(ASKING, *(words for name in lists for words in word_lists(name).values()))
+
+
+def spellings(texts: Iterable[str]) -> dict[str, str]:
+    """Each word as it is written most often, where it does not begin a sentence."""
+    split = [_WRITTEN.findall(text) for text in texts]
+    inside = Counter(word for words in split for word in words[1:])
+    often = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in inside.items()})
+    plain = (re.sub(r"['’]s$", "", word) for word, _ in sorted(often.items(), key=lambda item: item[1]))
+    return {word.lower(): word for word in plain}  # the last, most frequent one stays
 
 
 def in_twos(tokens: Sequence[str]) -> list[str]:
@@ -195,14 +167,13 @@ def in_twos(tokens: Sequence[str]) -> list[str]:
     >>> in_twos(["无", "人", "机", "in", "2024"])
     ['无人', '人机', 'in', '2024']
     """
-    single = [len(one) == 1 and _SINGLE.match(one) is not None for one in tokens]
+    single = [len(word) == 1 and _SINGLE.match(word) is not None for word in tokens] + [False]
     found = []
-    for k, one in enumerate(tokens):
-        after = k + 1 < len(tokens) and single[k + 1]
-        if not single[k] or not (after or (k > 0 and single[k - 1])):
-            found.append(one)
-        elif after:
-            found.append(one + tokens[k + 1])
+    for k, word in enumerate(tokens):
+        if single[k] and single[k + 1]:
+            found.append(word + tokens[k + 1])
+        elif not (single[k] and single[k - 1]):  # the last of a run is in the pair before
+            found.append(word)
     return found
 
 
@@ -210,32 +181,27 @@ def quoted(words: Iterable[str]) -> str:
     """Words in a row: “spillway”, “cost”.
 
     After a word that is written from right to left stands a mark (U+200E), or its quotes would be shown elsewhere.
-    """
-    return ", ".join(f"“{word}”{LEFT_TO_RIGHT * is_right_to_left(word)}" for word in words)
-
-
-def is_right_to_left(word: str) -> bool:
-    """Whether the last letter of a word, beside which a quote would stand, is of such a script.
 
     Examples
     --------
-    >>> is_right_to_left("שלום"), is_right_to_left("peace")
-    (True, False)
+    >>> ascii(quoted(["שלום", "peace"]).replace("שלום", "..."))
+    "'\\u201c...\\u201d\\u200e, \\u201cpeace\\u201d'"
     """
-    return unicodedata.bidirectional(word[-1:]) in ("R", "AL") if word else False
+    backward = (unicodedata.bidirectional(word[-1:] or "x") in ("R", "AL") for word in words)
+    return ", ".join(f"“{word}”{LEFT_TO_RIGHT * mark}" for word, mark in zip(words, backward, strict=True))
 
 
-def called(document: str) -> str:
+def document_name(document: str) -> str:
     """What words call a document, from its id: one that has only a number is "document 2".
 
     Examples
     --------
-    >>> called("2"), called("report.txt")
+    >>> document_name("2"), document_name("report.txt")
     ('document 2', 'report.txt')
     """
     return f"document {document}" if document.isdigit() else document
 
 
-def standing(document: str, sentence: Sentence) -> str:
+def place_in_words(document: str, sentence: Sentence) -> str:
     """Where a sentence stands, in words, from the id of its document."""
-    return f"{called(document)}, sentence {sentence.position}"
+    return f"{document_name(document)}, sentence {sentence.position}"

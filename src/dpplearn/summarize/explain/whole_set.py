@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
-from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.topics import Topic, Vocabulary, called, quoted
+from dpplearn.summarize.explain.topics import Topic, Vocabulary, document_name, quoted
 from dpplearn.summarize.model.choice import Choice, Decision
 
 SURE, FAIRLY = 0.6, 0.3  # of a summary that its like has, from which on the choice is sure, and fairly so
@@ -74,35 +72,38 @@ class WholeSet:
 
     def lines(self) -> list[tuple[str, str]]:
         """What each is called, and its words, where there are any."""
-        named: dict[str, Covers | LeavesOut | Alike | Sureness | None]
-        named = {"covers": self.covers, "leaves out": self.leaves_out, "alike": self.alikeness, "sure": self.sureness}
-        return [(name, one.words) for name, one in named.items() if one is not None and one.words]
+        parts = zip(("covers", "leaves out", "alike", "sure"), vars(self).values(), strict=True)
+        return [(name, part.words) for name, part in parts if part is not None and part.words]
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON, by their names."""
-        return {name: None if one is None else asdict(one) for name, one in vars(self).items()}
+        return asdict(self)
 
 
-def covers(sentences: Sequence[Sentence], names: Sequence[str], share: float, n: int) -> Covers:
-    """The documents that sentences are of, and a share of the words, told where the cluster has not few sentences."""
-    found = tuple(sorted({one.document for one in sentences}))
-    parts = [f"{len(found)} of {len(names)} documents"] if len(names) > 1 else []
-    parts += [f"{share:.0%} of what the sentences speak of"] if n >= FEW_SENTENCES else []
-    return Covers(found, len(names), share, ", and ".join(parts))
-
-
-def leaves_out(covered: Covers, topics: tuple[Topic, ...], names: Sequence[str]) -> LeavesOut:
-    """Documents without a sentence, and topics."""
-    missing = tuple(i for i in range(covered.of) if i not in covered.documents)
-    parts = [quoted(topic.words) for topic in topics]
+def whole_set(decision: Decision, choice: Choice, Y: IntArray) -> WholeSet:
+    """All of it, of the sentences Y that were chosen."""
+    read, vocabulary = decision.ready.read, Vocabulary.of(decision.ready.read)
+    names, twins = [document_name(document.id) for document in read.cluster.documents], np.array(read.twins)
+    same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
+    documents = tuple(sorted({read.sentences[i].document for i in same}))
+    missing = tuple(i for i in range(len(names)) if i not in documents)
+    share, topics = vocabulary.covered(Y), vocabulary.missing(Y)
+    covered = [f"{len(documents)} of {len(names)} documents"] if len(names) > 1 else []
+    covered += [f"{share:.0%} of what the sentences speak of"] if len(read) >= FEW_SENTENCES else []
+    left = [quoted(topic.words) for topic in topics]
     if missing:
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        parts.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
-    return LeavesOut(missing, topics, "; ".join(parts))
+        left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
+    return WholeSet(
+        Covers(documents, len(names), share, ", and ".join(covered)),
+        LeavesOut(missing, topics, "; ".join(left)),
+        alikeness(decision.ready.likeness, Y),
+        sureness(decision, choice, Y),
+    )
 
 
 def alikeness(C: FloatArray, Y: IntArray) -> Alike | None:
-    """From the cosines; None for fewer than two."""
+    """From the cosines; None for fewer than two sentences."""
     between = C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
     if not between.size:
         return None
@@ -111,29 +112,20 @@ def alikeness(C: FloatArray, Y: IntArray) -> Alike | None:
     return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
 
 
-def sureness(chance: FloatArray, cost: FloatArray, free: IntArray) -> Sureness | None:
+def sureness(decision: Decision, choice: Choice, Y: IntArray) -> Sureness | None:
     """From the probability of each sentence in a summary of this length; None where nothing was to choose."""
-    if not free.size:
+    read, chance, free = decision.ready.read, choice.chance, np.setdiff1d(Y, decision.pinned)
+    barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
+    others = np.setdiff1d(others_than(Y, read.forms, len(read)), barred)
+    if chance is None or not free.size or not (read.passed or others.size):
         return None
-    kept, share = float(chance[free].sum()), float(cost[free] @ chance[free] / cost[free].sum())
+    cost = read.costs(decision.unit)[free]
+    kept, share = float(chance[free].sum()), float(cost @ chance[free] / cost.sum())
     how = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
     often = f"a summary drawn from the model has {kept:.1f} of these {free.size} sentences on average"
     if free.size == 1:
         often = f"{share:.0%} of the summaries drawn from the model have this sentence"
     return Sureness(kept, free.size, share, f"{how}: {often}")
-
-
-def whole_set(decision: Decision, choice: Choice, Y: IntArray) -> WholeSet:
-    """All of it, of the sentences Y that were chosen."""
-    ready, read, vocabulary = decision.ready, decision.ready.read, Vocabulary.of(decision.ready.read)
-    names, twins = [called(one.id) for one in read.cluster.documents], np.array(read.twins)
-    same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
-    covered = covers([read.sentences[i] for i in same], names, vocabulary.covered(Y), len(read))
-    barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
-    was_choice = read.passed or np.setdiff1d(others_than(Y, read.forms, ready.n), barred).size
-    free, cost = np.setdiff1d(Y, decision.pinned)[: None if was_choice else 0], read.costs(decision.unit)
-    sure = None if choice.chance is None else sureness(choice.chance, cost, free)
-    return WholeSet(covered, leaves_out(covered, vocabulary.missing(Y), names), alikeness(ready.likeness, Y), sure)
 
 
 def others_than(Y: IntArray, forms: IntArray | None, n: int) -> IntArray:

@@ -20,7 +20,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.worth import Worth
+from dpplearn.summarize.model.worth import worth_of
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
@@ -31,18 +31,17 @@ CHRONOLOGICAL, SOURCE, IMPORTANCE = ORDERS = ("chronological", "source", "import
 
 
 class Choice(NamedTuple):
-    """The sentences chosen; what the others were measured by, and the least of it that is worth having.
+    """The sentences chosen, and what all were measured by.
 
-    That is their probability beside those chosen, and for a consensus beside what had to be in. Both are None where the
-    budget was to be filled. `leaning` are sentences that stayed out because they lean on others; `chance` is the
-    probability of each in a summary of this length that the model draws, given what must be in and out.
+    `chance` is the probability of each in a summary of this length that the model draws, given what must be in and out,
+    and `least` that of a sentence worth having; None where the budget was to be filled. `leaning` are sentences that
+    stayed out because they do not stand alone.
     """
 
     subset: IntArray
-    likely: FloatArray | None = None
     least: float | None = None
-    leaning: IntArray | None = None
     chance: FloatArray | None = None
+    leaning: IntArray | None = None
 
     def __repr__(self) -> str:
         return short_repr(self)
@@ -103,9 +102,7 @@ class Decision:
     def among(self, allowed: Mask) -> Choice:
         """The best set within the budget, of sentences that are worth having (`dpplearn.summarize.model.worth`).
 
-        The most probable sets also lose what is not worth having beside the rest, and get what is. Consensus sets do
-        not: that a sentence says again what another says is in the agreement that they maximize. In sentences the
-        budget is a number, and there are so many, where so many are allowed. Empty where none fits.
+        In sentences the budget is a number, and there are so many, where so many are allowed. Empty where none fits.
         """
         ready, unit, pinned, budget = self.ready, self.unit, self.pinned, self.budget
         texts, cost, bound, forms = ready.read.texts, ready.read.costs(unit), limit(budget, unit), ready.read.forms
@@ -117,32 +114,25 @@ class Decision:
                 return Choice(every)
         if self.fill and unit != "sentences":
             return Choice(self.decoded(allowed))
-
-        def room(subset: IntArray, among: Mask) -> Mask:
-            free = among & allowed
-            free[subset] = False
-            if forms is not None:
-                free &= ~np.isin(forms, forms[subset])
-            asked = np.flatnonzero(free)
-            free[asked] = fits(lengths_with([texts[i] for i in subset], [texts[i] for i in asked], unit), budget)
-            return np.asarray(free)
-
-        worth = Worth.of(ready.kernel(self.diversity), cost, bound, pinned, np.flatnonzero(~allowed), forms)
-        if self.decoder != "consensus" or unit == "sentences":
-            _ = worth.rows  # asked for below; probabilities of single sentences then come with them
-        alone = worth.alone
+        room, out = bound - float(cost[pinned].sum()), np.flatnonzero(~allowed)
+        chance, least = worth_of(ready.kernel(self.diversity), cost, room, pinned, out, forms)
         if unit == "sentences":
-            return Choice(worth.filled(self.decoded(allowed), room, least=0.0), chance=alone)
-        good = allowed & (alone >= worth.least)
+            subset = self.decoded(allowed)
+            if subset.size < bound:  # a decoder may find that fewer are better
+                subset = replace(self, decoder="greedy", pinned=subset).decoded(allowed)
+            own = np.arange(allowed.size) if forms is None else forms
+            for i in np.argsort(-chance, kind="stable"):  # greedy takes none that depends on those chosen
+                if subset.size < bound and allowed[i] and own[i] not in own[subset]:
+                    subset = np.append(subset, i)
+            return Choice(np.sort(subset), chance=chance)
+        good = allowed & (chance >= least)
         if pinned.size or fits(cost[good], bound).any():
             good[pinned] = True
             subset = self.decoded(good)
-            if self.decoder != "consensus":
-                subset = worth.filled(worth.without_filler(subset, pinned), room)
         else:  # what is worth having is too long: the likeliest that is not
-            subset = self.trimmed(np.array([np.where(room(pinned, allowed), alone, -1.0).argmax()]), budget)
-        likely = alone if self.decoder == "consensus" else worth.given(subset)
-        return Choice(subset, likely, worth.least, chance=alone)
+            short = allowed & fits(lengths_with([], texts, unit), budget)
+            subset = self.trimmed(np.array([np.where(short, chance, -1.0).argmax()]), budget)
+        return Choice(subset, least, chance)
 
     def decoded(self, among: Mask) -> IntArray:
         """What the decoder finds among these, or the greedy one where it finds none."""

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import cosines, shared_columns
+from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
 from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.meaning import Meaning
@@ -66,9 +66,9 @@ class Featurized(TfidfCluster):
 
     def only(self, kept: IntArray) -> Featurized:
         """Some of the sentences, with the features that they have among all."""
-        sentences = tuple(self.sentences[i] for i in kept)
-        found = TfidfCluster(self.cluster, sentences, self.set_aside, None, self.idf, self.phi[kept])
-        here = {place_of(sentence) for sentence in sentences}
+        split = SplitCluster.of(self.cluster, [self.sentences[i] for i in kept], self.set_aside)
+        found = TfidfCluster(**split.parts(), idf=self.idf, phi=self.phi[kept])
+        here = {place_of(sentence) for sentence in split.sentences}
         gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
         assert self.items.phi is not None  # sentences have rows
         rows = self.items.phi[kept] if self.meaning else None
@@ -77,7 +77,7 @@ class Featurized(TfidfCluster):
 
 def with_features(items: ItemSet, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None) -> ItemSet:
     """The same items by other features."""
-    return ItemSet._of(features=F, similarity=items.similarity, phi=items.phi, cost=cost, names=names)
+    return ItemSet._with(features=F, similarity=items.similarity, phi=items.phi, cost=cost, names=names)
 
 
 def with_items(
@@ -91,11 +91,10 @@ def with_items(
     than phi."""
     phi, C = reading.phi if rows is None else rows, None
     if len(reading) <= MAX_COMPARED:
-        C = reading.C if rows is None else cosines(rows, None, None, lambda: shared_columns(rows))
+        C = reading.C if rows is None else cosines(rows)
     read_only(F, reading.phi.data, *([] if C is None else [C]))
-    items = ItemSet._of(features=F, similarity=C, phi=phi, cost=None, names=names)
-    known = reading.cluster, reading.sentences, reading.set_aside, reading.with_words, reading.idf, reading.phi
-    return Featurized(*known, items=items, meaning=rows is not None, dropped=dropped)
+    items = ItemSet._with(features=F, similarity=C, phi=phi, cost=None, names=names)
+    return Featurized(**reading.parts(), items=items, meaning=rows is not None, dropped=dropped)
 
 
 def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
@@ -227,12 +226,12 @@ class SentenceFeatures:
             return read
         blocks = [read.F]
         for kind in range(1, 1 + max(kind for _, kind in made)):  # every sentence in its first form, or in its last
-            some = tuple(made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences))
-            blocks.append(self.matrix(self.reading(SplitCluster(read.cluster, some, read.set_aside, None))))
+            some = [made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences)]
+            blocks.append(self.matrix(self.reading(SplitCluster.of(read.cluster, some))))
         whole = dict(made) | {(i, 0): sentence for i, sentence in enumerate(read.sentences)}
         every = sorted(whole)  # each sentence before its forms
         F = np.concatenate(blocks)[[kind * len(read) + i for i, kind in every]]
-        split = SplitCluster(read.cluster, tuple(whole[key] for key in every), read.set_aside, None)
+        split = SplitCluster.of(read.cluster, [whole[key] for key in every], read.set_aside)
         reading = self.reading(split, self._idf(read))
         return with_items(reading, F, self.names, self.rows(reading), read.dropped)
 
@@ -252,7 +251,7 @@ class SentenceFeatures:
         numbered, columns = found.numbered
         idf = self._idf(found) if idf is None else idf
         phi = tfidf_rows(numbered.counts(), idf.weights(columns))
-        return TfidfCluster(found.cluster, found.sentences, found.set_aside, found.with_words, idf, phi)
+        return TfidfCluster(**found.parts(), idf=idf, phi=phi)
 
     def values(self, reading: TfidfCluster) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""

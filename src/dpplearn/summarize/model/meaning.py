@@ -21,33 +21,28 @@ MEANING = "meaning"
 WANTED = "an object with .encode(list of str), such as a SentenceTransformer, or a function of a list of texts"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Meaning:
-    """An encoder, what it is called, and how many numbers it gives a text, which is known once it was asked."""
+    """An encoder, what it is called, and how many numbers it gives a text."""
 
     encoder: Any
     name: str
-    width: int | None = None
+    width: int
 
     @classmethod
     def of(cls, encoder: Any) -> Meaning | None:
-        """That of an encoder; none for None."""
-        return None if check_encoder(encoder) is None else cls(encoder, encoder_name(encoder))
+        """Ask an encoder for two short texts, so that one that fails does so before any work; none for None."""
+        if check_encoder(encoder) is None:
+            return None
+        return cls(encoder, encoder_name(encoder), encode(encoder, ["A storm hit the coast.", "Boats sank."]).shape[1])
 
     def state(self) -> dict[str, Any]:
         """What a model file says of it."""
         return {"name": self.name, "width": self.width}
 
-    def measured(self) -> Meaning:
-        """The same with its width, asked of two short texts: an encoder that fails does so before any work."""
-        return Meaning(
-            self.encoder, self.name, encode(self.encoder, ["A storm hit the coast.", "Boats sank."]).shape[1]
-        )
-
     def rows(self, texts: Sequence[str]) -> Features:
         """Rows of length 1."""
         found = encode(self.encoder, texts)
-        self.width = found.shape[1] if self.width is None else self.width
         if found.shape[1] != self.width:
             raise ValueError(
                 f"The model was trained with the encoder {self.name}, which gave {self.width} numbers for a text; this "

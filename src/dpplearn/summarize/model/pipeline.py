@@ -26,12 +26,12 @@ from dpplearn._run.workers import Workers
 from dpplearn.learning.files import load_shard, shard_arrays
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-from dpplearn.summarize.corpora.passing import Pass, compiled
-from dpplearn.summarize.corpora.pieces import Piece
-from dpplearn.summarize.corpora.reading import Census, Corpus
+from dpplearn.summarize.corpora.pieces import CorpusPiece
+from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
+from dpplearn.summarize.model.quality_features import GENERAL
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
@@ -48,7 +48,7 @@ COSINES = np.zeros((1, 1))  # says that a shard's reader makes the cosines of ph
 class PieceTask(NamedTuple):
     """What is to be read or, of a piece that was read, prepared, and where the answer goes."""
 
-    given: Piece | Path
+    given: CorpusPiece | Path
     settings: SummarizerSettings
     out: Path
     dropped: Sequence[int] = ()  # places of clusters whose ids came before
@@ -68,8 +68,8 @@ class PreparedShards(NamedTuple):
 def read_piece(task: PieceTask) -> int:
     """Read and split a piece; returns how many clusters there are."""
     piece, settings, out = task.given, task.settings, task.out
-    assert isinstance(piece, Piece)
-    notes, counted = piece.source.fresh(), settings.sentence_features().counts_words
+    assert isinstance(piece, CorpusPiece)
+    notes, counted = piece.source.fresh(), settings.features != GENERAL
     seen, clusters, lines = list[Any](), list[Any](), list[str]()
     for entry in piece.entries(notes):
         seen.append(entry[:5])
@@ -97,7 +97,7 @@ def read_again(record: Path, dropped: Iterable[int]) -> Iterator[SplitCluster]:
         place, whole, sentences = json.loads(line)
         if place not in dropped:
             cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
-            yield SplitCluster(cluster, tuple(Sentence(*one) for one in sentences), (), None)
+            yield SplitCluster.of(cluster, [Sentence(*one) for one in sentences])
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +135,7 @@ def prepare_piece(task: PieceTask) -> int:
         reading = features.reading(split)
         rows, F = features.rows(reading), features.matrix(reading)
         given: dict[str, Any] = {"features": F, "names": features.names, "cost": reading.costs(settings.unit)}
-        items = ItemSet._of(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
+        items = ItemSet._with(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
         targets, sentences = training_targets(reading, settings), sentences + items.n
         empty += [] if any(Y.size for Y in targets) else [split.cluster.name]
         if some and (len(some) == SHARD or sum(one.n**2 for one, _ in some) + items.n**2 > SQUARES):
@@ -144,8 +144,7 @@ def prepare_piece(task: PieceTask) -> int:
     if some:
         close()
     n = sum(size for size, _ in shards)
-    width = None if features.meaning is None else features.meaning.width
-    write_record(out, {"clusters": n, "shards": shards, "sentences": sentences, "empty": empty, "width": width})
+    write_record(out, {"clusters": n, "shards": shards, "sentences": sentences, "empty": empty})
     return n
 
 
@@ -182,7 +181,6 @@ class TrainingPipeline:
     ) -> None:
         self.folder, self.workers, self.corpus, self.settings = folder, workers, corpus, settings
         self.progress, self.learned = progress, folder.path / "learned.json"
-        self.width: int | None = None  # of what an encoder makes of a text
         self.clusters = self.documents = 0
         self.languages = set[str]()
         self.without = list[tuple[int, str | None]]()  # numbers and ids of clusters without a reference
@@ -192,12 +190,14 @@ class TrainingPipeline:
         for old in self.folder.known("read", ".json"):
             if not old.with_suffix(".jsonl").exists():  # its sentences were lost: the piece is read again
                 old.unlink()
-        each = Pass(self.corpus, self.folder, self.workers, self.progress)
-        self.files, notes = each.each(
+        self.files, notes = self.corpus.work_through(
             "Reading clusters",
             "read",
             read_piece,
             lambda piece, out: PieceTask(piece, self.settings, out),
+            folder=self.folder,
+            workers=self.workers,
+            progress=self.progress,
             size=lambda out: len(read_record(out)["clusters"]),
         )
         seen = ((one["number"], Path(one["path"]), one["seen"]) for one in map(read_record, self.files))
@@ -243,10 +243,7 @@ class TrainingPipeline:
 
     def features(self) -> SentenceFeatures:
         """The features as they were learned."""
-        features = learned_features(self.settings, self.learned)
-        if features.meaning is not None:
-            features.meaning.width = self.width
-        return features
+        return learned_features(self.settings, self.learned)
 
     def prepare(self) -> PreparedShards:
         """Sentences, extracts, features: shards in files."""
@@ -267,11 +264,6 @@ class TrainingPipeline:
         found = PreparedShards([], self.clusters, 0, [], 0)
         for out in outs:
             record = read_record(out)
-            if None not in (self.width, record["width"]) and self.width != record["width"]:
-                raise ValueError(
-                    f"The encoder must give all texts as many numbers, found {self.width} and {record['width']}."
-                )
-            self.width = self.width if record["width"] is None else record["width"]
             found.shards.extend(shard_file(out, j) for j in range(len(record["shards"])))
             found.empty.extend(record["empty"])
             squares = sum(size for _, size in record["shards"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import compress
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,30 +26,18 @@ EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of 
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
 
 
-class TextsWithWords:
-    """Texts, and their words once somebody asks for these."""
-
-    def __init__(self, texts: list[str]) -> None:
-        self.texts = texts
-
-    @cached_property
-    def words(self) -> list[list[str]]:
-        return [*map(words, self.texts)]
-
-    @cached_property
-    def numbered(self) -> tuple[Numbered, dict[str, int]]:
-        """The words as numbers, and the number of each word."""
-        return Numbered.of(self.words)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitCluster:
-    """A cluster's sentences that have a word in them, with these words."""
+    """A cluster's sentences that have a word in them, with these words, also as numbers, and the number of each.
+
+    `set_aside` are pieces of the documents that are no candidates.
+    """
 
     cluster: Cluster
     sentences: tuple[Sentence, ...]
-    set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
-    known: TextsWithWords | None = field(repr=False)  # their words, where they were read before
+    set_aside: tuple[SetAside, ...]
+    words: list[list[str]]
+    numbered: tuple[Numbered, dict[str, int]]
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
@@ -59,24 +48,19 @@ class SplitCluster:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
+    @classmethod
+    def of(cls, cluster: Cluster, sentences: Sequence[Sentence], set_aside: tuple[SetAside, ...] = ()) -> SplitCluster:
+        """Read the words of the sentences."""
+        said = [words(sentence.text) for sentence in sentences]
+        return SplitCluster(cluster, tuple(sentences), set_aside, said, Numbered.of(said))
+
+    def parts(self) -> dict[str, Any]:
+        """What it was made of, for a record that has more."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+
     @cached_property
-    def with_words(self) -> TextsWithWords:
-        """The texts of the sentences with their words, which others that are made of this one share."""
-        return TextsWithWords([sentence.text for sentence in self.sentences]) if self.known is None else self.known
-
-    @property
     def texts(self) -> list[str]:
-        return self.with_words.texts
-
-    @property
-    def words(self) -> list[list[str]]:
-        """The words of each sentence."""
-        return self.with_words.words
-
-    @property
-    def numbered(self) -> tuple[Numbered, dict[str, int]]:
-        """The words of the sentences as numbers, and the number of each word."""
-        return self.with_words.numbered
+        return [sentence.text for sentence in self.sentences]
 
     @cached_property
     def said(self) -> tuple[str, ...]:
@@ -178,7 +162,7 @@ def _fresh_split(
     cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool
 ) -> SplitCluster:
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
-    found = SplitCluster(cluster, candidates.sentences, candidates.set_aside, None)
+    found = SplitCluster.of(cluster, candidates.sentences, candidates.set_aside)
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():
         ids = [document.id for document in cluster.documents]
@@ -186,4 +170,4 @@ def _fresh_split(
         raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     if has_words.all():
         return found
-    return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside, None)
+    return SplitCluster.of(cluster, [*compress(found.sentences, has_words.tolist())], candidates.set_aside)

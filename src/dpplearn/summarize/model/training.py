@@ -80,8 +80,7 @@ def train(
         for cluster in clusters:
             check_cluster(cluster)
         clusters = listed(clusters)
-    meaning = Meaning.of(settings.encoder)
-    meaning = None if meaning is None else meaning.measured()
+    Meaning.of(settings.encoder)  # one that fails is told before any work
     progress = as_progress(verbose)
     identity: dict[str, Any] = {"dpplearn": __version__, "tune": tune, "evaluator": str(evaluator)}
     identity |= {"corpus": [], "settings": {}} if work is None else {
@@ -101,7 +100,6 @@ def train(
             if tune:
                 rho, variance = tuned(pipeline, settings, progress)
         features = pipeline.features()
-        features.meaning = meaning
         # targets that cannot be (sentences repeated word for word) are left out
         options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "progress": progress}
         # the features have a constant of their own

@@ -274,16 +274,16 @@ def _greets(said: Sequence[str]) -> bool:
 
 
 class Lack(StrEnum):
-    """Why a sentence does not stand alone."""
+    """Why a sentence does not stand alone, in words."""
 
-    SHORT = "short"
-    QUESTION = "question"
-    ANSWER = "answer"
-    INSTRUCTION = "instruction"
-    ANNOUNCES = "announces"
-    QUOTATION = "quotation"
-    NO_VERB = "no-verb"
-    LEANS = "leans"  # a connective, pronoun or reference that only the sentence before may explain
+    SHORT = f"has fewer than {FEWEST_ALONE} words"
+    QUESTION = "is a question"
+    ANSWER = "is an answer, or polite"
+    INSTRUCTION = "tells its reader what to do"
+    ANNOUNCES = "only announces what follows"
+    QUOTATION = "is mostly a quotation, half of one, or of somebody without a full name"
+    NO_VERB = "has no verb"
+    LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 
 
 _OPENS_QUOTE = ('"', "“", "„", "«", "»", "”", "``", "‘")
@@ -314,8 +314,8 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     Examples
     --------
     >>> text = "The council of Brenn voted on Monday to close the old bridge."
-    >>> why_not_alone(text) is None, why_not_alone("But " + text).value, why_not_alone("It rained.").value
-    (True, 'leans', 'short')
+    >>> why_not_alone(text) is None, str(why_not_alone("But " + text))
+    (True, 'leans on the sentence before it')
     """
     text = _clipped(text)
     quotation = _quotation(text)

@@ -1,4 +1,9 @@
-"""Three items: the ternary factors of Figure 3, and the surfaces of Figure 4 on which they lie."""
+"""Two and three items: the equivalence (13), the ternary factors of Figure 3, the surfaces of Figure 4.
+
+Two items: the DPP and the repulsive MRF are the same distributions, those with p12 <= p1 p2, equation (13). The MRF has
+the weights w_i = log P({i}) - log P({}) and w12 = log P({1, 2}) + log P({}) - log P({1}) - log P({2}), the DPP the
+qualities q_i = exp(w_i / 2) and the similarity S = sqrt(1 - exp(w12)).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,83 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_between, check_choice, check_int, check_vector, read_only
 from dpplearn._notebook import short_repr
+from dpplearn.dpp import DPP
+from dpplearn.mrf.pairwise import PairwiseMRF
 
+ROUNDING = 1e-12  # a joint probability above the product by this share of it still counts as the product
 STATES = ("000", "001", "010", "100", "110", "101", "011", "111")  # y1 y2 y3, in the order of Figure 3
 PAIRS = ((0, 1), (0, 2), (1, 2))  # of 110, 101 and 011
+
+
+def pair_to_dpp(p1: float, p2: float, p12: float) -> DPP:
+    """The DPP of two items with two marginals and a joint probability p12 <= p1 p2, equation (13).
+
+    Examples
+    --------
+    >>> dpp = pair_to_dpp(0.5, 0.5, 0.1)
+    >>> dpp.pair_probs().round(3)
+    array([[0.5, 0.1],
+           [0.1, 0.5]])
+    >>> dpp.quality.round(3), dpp.similarity[0, 1].round(3)  # q and S
+    (array([2., 2.]), np.float64(0.968))
+    """
+    atoms = check_pair(p1, p2, p12, "a DPP has only negative correlations; no kernel gives this")
+    if atoms[0] <= 0.0:
+        raise ValueError(
+            f"p1 + p2 - p12 must be below 1 for q to be finite, found {p1 + p2 - p12:.6g}: one of the items is always "
+            "chosen. DPP.from_marginal([[p1, k], [k, p2]]) with k = sqrt(p1 p2 - p12) needs no q."
+        )
+    w, w12 = log_ratios(atoms)
+    S = float(np.sqrt(-np.expm1(min(w12, 0.0))))
+    return DPP.from_quality(np.exp(w / 2), [[1.0, S], [S, 1.0]])
+
+
+def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> PairwiseMRF:
+    """The MRF of two items with two marginals and a joint probability; all four subsets must be possible.
+
+    Examples
+    --------
+    >>> mrf = pair_to_mrf(0.5, 0.5, 0.1)
+    >>> mrf.w.round(3), mrf.W[0, 1].round(3)  # w and w12
+    (array([1.386, 1.386]), np.float64(-2.773))
+    """
+    reason = "a repulsive MRF has only negative ones; pass repulsive=False for w12 > 0"
+    atoms = check_pair(p1, p2, p12, reason if repulsive else None)
+    if atoms.min() <= 0.0:
+        name = ("{}", "{1}", "{2}", "{1, 2}")[int(atoms.argmin())]
+        raise ValueError(
+            f"Every subset must be possible for the weights to be finite, but P({name}) is {atoms.min():.3g}. "
+            "A DPP may exclude a subset: see pair_to_dpp, or DPP.from_marginal where one of the items is always chosen."
+        )
+    w, w12 = log_ratios(atoms)
+    w12 = min(w12, 0.0) if repulsive else w12
+    return PairwiseMRF(w, [[0.0, w12], [w12, 0.0]], repulsive=repulsive)
+
+
+def log_ratios(atoms: FloatArray) -> tuple[FloatArray, float]:
+    """Weights w and w12 of the distribution with P({}), P({1}), P({2}) and P({1, 2})."""
+    with np.errstate(divide="ignore"):
+        neither, one, two, both = np.log(atoms)
+    w12 = both + neither - one - two if min(one, two) > -np.inf else 0.0  # any, where an item is never chosen
+    return np.array([one, two]) - neither, float(w12)
+
+
+def check_pair(p1: float, p2: float, p12: float, reason: str | None) -> FloatArray:
+    """P of {}, {1}, {2} and {1, 2}, none negative; with a `reason`, p12 <= p1 p2 too, equation (13)."""
+    p1, p2, p12 = (check_between(p, name, 0.0, 1.0) for p, name in ((p1, "p1"), (p2, "p2"), (p12, "p12")))
+    low, high = max(p1 + p2 - 1.0, 0.0), min(p1, p2)
+    if not low - ROUNDING <= p12 <= high * (1 + ROUNDING):
+        raise ValueError(
+            f"p12 must lie between max(p1 + p2 - 1, 0) = {low:.6g} and min(p1, p2) = {high:.6g}, found {p12:.6g}: "
+            "no distribution of two items has these probabilities."
+        )
+    if reason is not None and p12 > p1 * p2 * (1 + ROUNDING):  # relative: of rare items the product is tiny
+        raise ValueError(
+            f"p12 must be at most p1 p2 = {p1 * p2:.6g}, equation (13), found {p12:.6g}. The correlation is positive: "
+            f"{reason}."
+        )
+    # (1 - p1) - (p2 - p12) rather than 1 - p1 - p2 + p12: no rounding of a sum above 1
+    return np.maximum([(1.0 - p1) - (p2 - p12), p1 - p12, p2 - p12, p12], 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +107,9 @@ class TernaryFactors:
     dpp: FloatArray
 
     def __str__(self) -> str:
-        lines = ["| y1 y2 y3 | MRF | DPP |", "|---|--:|--:|"]
         rows = zip(self.states, self.mrf, self.dpp, strict=True)
-        return "\n".join([*lines, *(f"| {state} | {mrf:.4f} | {dpp:.4f} |" for state, mrf, dpp in rows)])
+        lines = [f"| {state} | {mrf:.4f} | {dpp:.4f} |" for state, mrf, dpp in rows]
+        return "\n".join(["| y1 y2 y3 | MRF | DPP |", "|---|--:|--:|", *lines])
 
 
 def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatArray) -> TernaryFactors:
@@ -61,11 +140,11 @@ def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatA
             f"w must hold repulsions, none positive, but w{i + 1}{j + 1} is {weights.max():.3g}. "
             "Pass np.minimum(w, 0) to drop attractions."
         )
-    if np.abs(similarities).max() > 1.0 or (last := determinant(similarities)) < -1e-12:
+    last = float(1 + 2 * similarities.prod() - (similarities**2).sum())  # det of the 3 x 3 similarity matrix
+    if np.abs(similarities).max() > 1.0 or last < -1e-12:
         raise ValueError(
             f"S must be similarities of three vectors, but no three unit vectors have the products S12, S13, S23 = "
-            f"{similarities.tolist()}: 1 + 2 S12 S13 S23 - S12^2 - S13^2 - S23^2 is "
-            f"{determinant(similarities):.3g}. The third must lie between S12 S13 - r and S12 S13 + r with "
+            f"{similarities.tolist()}. The third must lie between S12 S13 - r and S12 S13 + r with "
             "r = sqrt((1 - S12^2) (1 - S13^2))."
         )
     mrf = np.concatenate([np.ones(4), np.exp(weights), [np.exp(weights.sum())]])
@@ -82,12 +161,12 @@ class FactorSurface:
     S13, S23 of the DPP. `triangles` (t, 3) are the rows of `points` that make up the surface.
     """
 
+    __repr__ = short_repr
+
     entry: float
     points: FloatArray
     parameters: FloatArray
     triangles: IntArray
-
-    __repr__ = short_repr
 
 
 def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int = 40) -> FactorSurface:
@@ -112,8 +191,6 @@ def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int =
     >>> surface = factor_surface("mrf", 0.1)
     >>> bool(np.allclose(surface.points.prod(axis=1), 0.1))
     True
-    >>> surface.points.max().round(3), factor_surface("dpp", 0.1).points.min().round(3)
-    (np.float64(1.0), np.float64(0.1))
     """
     check_choice(model, "model", ("mrf", "dpp"))
     entry = check_between(entry, "entry", 0.0, 1.0)
@@ -147,8 +224,3 @@ def barycentric(steps: int) -> tuple[FloatArray, IntArray]:
     down = np.stack([number[i + 1, j], number[i + 1, j + 1], number[i, j + 1]], axis=1)
     triangles = np.concatenate([up, down])
     return np.stack([i, j, steps - i - j], axis=1) / steps, triangles[(triangles >= 0).all(axis=1)]
-
-
-def determinant(S: FloatArray) -> float:
-    """det of the 3 x 3 similarity matrix: 1 + 2 S12 S13 S23 - S12^2 - S13^2 - S23^2."""
-    return float(1 + 2 * S.prod() - (S**2).sum())
