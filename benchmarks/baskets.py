@@ -63,7 +63,7 @@ def baselines(train: list) -> dict[str, Scores]:
 
     found = Baskets.read(train)
     X = found.subsets.to_sparse().astype(np.float64)
-    n, counts = found.n, found.counts.astype(np.float64)
+    n, counts = found.n, found.subsets.inclusion_counts().astype(np.float64)
     together = (X.T @ X).toarray()
     np.fill_diagonal(together, 0.0)
     conditional = (together + counts / len(train)) / (counts[:, None] + 1.0)  # P(j | i), a basket of chance added
@@ -88,7 +88,7 @@ def quality(name: str, folder: Path) -> list[list]:
     lines = (folder / f"registries_{name}.csv").read_text(encoding="utf-8").splitlines()
     train, _, test = split_baskets(lines)
     last = [sorted(basket) for basket in test]
-    p = Baskets.read(train).counts / len(train)
+    p = Baskets.read(train).subsets.inclusion_counts() / len(train)
     independent = float(np.log1p(-p).sum() + np.mean([np.log(p / (1 - p))[np.array(b) - 1].sum() for b in test]))
     rows, models = [], dict(baselines(train))
     options = {"symmetric": {}, "nonsymmetric": {"nonsymmetric": True}, "nonsymmetric, alpha = 1": {}}
@@ -122,7 +122,7 @@ def adam(
     rng, n, T = np.random.default_rng(0), found.n, len(train)
     x = [rng.uniform(0, 1, (n, rank)) / rank, rng.uniform(0, 1, (n, rank)) / rank, rng.normal(size=(rank, rank))]
     means, squares = [np.zeros_like(a) for a in x], [np.zeros_like(a) for a in x]
-    baskets, share = [Y for Y in found.subsets if Y.size], 1 / found.counts[:, None]
+    baskets, share = [Y for Y in found.subsets if Y.size], 1 / found.subsets.inclusion_counts()[:, None]
     start, best, t = time.perf_counter(), -np.inf, 0
     while time.perf_counter() - start < limit:
         for low in range(0, T - batch + 1, batch):
@@ -182,11 +182,11 @@ def growth(quick: bool) -> list[list]:
         for value in values[:2] if quick else values:
             n, r, size = ({**base, name: value}[key] for key in base)
             shard = Baskets.read(made_up(n, size)).distinct(np.ones(size))
-            factors = start_factors(shard, n, r, 2 * (r // 2), False, None, 0)
+            factors = start_factors(shard, n, r, 2 * (r // 2), False, 0)
             best = np.inf
             for _ in range(3):
                 start = time.perf_counter()
-                objective([shard], factors, 1.0, float(size))
+                objective(shard, factors, 1.0, float(size))
                 best = min(best, time.perf_counter() - start)
             rows.append([name, value, best])
             print(rows[-1], flush=True)

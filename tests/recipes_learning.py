@@ -19,7 +19,7 @@ class Counted:
 
     def terms(self, items, Y, quality, S, order):
         whole = ItemSet(quality.jacobian(items), items.cosines())  # with a column for the constant, if it has one
-        return algorithm1(quality.parameters, whole, Y, rho=S.rho, nugget=S.nugget, order=order)
+        return algorithm1(quality.theta, whole, Y, rho=S.rho, nugget=S.nugget, order=order)
 
 
 class Counting:

@@ -63,7 +63,6 @@ COUNTS = {
         lambda n: fit_dpp_to(FIELD, max_iter=n),
         lambda n: fit_mrf_to(DPP(L), max_iter=n),
     ],
-    "batch_size": [lambda n: KernelDPP(2, solver="stochastic", batch_size=n).fit(BASKETS)],
     "rank": [lambda n: KernelDPP(n).fit(BASKETS)],
     "chains": [lambda n: approximate(FIELD, "ais", sweeps=9, chains=n)],
     "sweeps": [

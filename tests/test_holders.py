@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, KernelDPP, LowRankDPP, NonsymmetricDPP, diversify
+from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, LowRankDPP, NonsymmetricDPP, diversify
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.integrations._common import cosines
 from dpplearn.kernels import L_to_K, cosine_similarity, from_quality, rbf_similarity
@@ -91,7 +91,6 @@ def assert_same(found, want, name):
 L6 = np.array([[4, 1, 0, 1], [1, 3, 1, 0], [0, 1, 5, 2], [1, 0, 2, 4]], float)
 SCORES = np.arange(40) % 7
 COST = 1 + np.arange(40) % 3
-BASKETS = [["a", "b"], ["b", "c"], ["a"], ["c", "d", "a"], ["d"], ["b", "d"]]
 
 
 def learned(phi):
@@ -119,9 +118,6 @@ DENSE = {  # entries that refuse sparse rows, and say so
     "rbf_similarity": lambda X: rbf_similarity(X, 2.0),
     "NonsymmetricDPP": lambda X: NonsymmetricDPP(X, X, np.triu(np.ones((6, 6)), 1)).log_prob([0, 3]),
     "ItemSet features": lambda X: ItemSet(X, phi=np.eye(40)).features,
-    "KernelDPP features": lambda X: KernelDPP(3, random_state=0, tol=0.5).fit(
-        [[0, 1], [2, 3, 39], [0]], features=X, items=range(40)
-    ).dpp_.log_prob([0, 2]),
     "cosines with a query": lambda X: cosines(X, [1, 2, 0, 0, 0, 1]),
 }  # fmt: skip
 KERNELS = {
@@ -248,11 +244,3 @@ def test_single_precision_is_forgiven_its_rounding_in_any_byte_order(rng):
     L = U @ U.T
     L = ((L + L.T) / 2 - np.float32(2e-7 * np.abs(L).max()) * np.eye(30, dtype=np.float32)).astype(np.float32)
     np.testing.assert_array_equal(DPP(L.astype(">f4")).marginals, DPP(L).marginals)
-
-
-def test_features_of_items_in_baskets_of_any_size(rng):
-    F = rng.standard_normal((4, 2))
-    want = KernelDPP(3, random_state=0, tol=0.5).fit(BASKETS, features=dict(zip("abcd", F, strict=True)))
-    for size in (2.0**-660, 2.0**660):
-        found = KernelDPP(3, random_state=0, tol=0.5).fit(BASKETS, features=dict(zip("abcd", size * F, strict=True)))
-        assert found.dpp_.log_prob([0, 1]) == pytest.approx(want.dpp_.log_prob([0, 1]), rel=1e-9)

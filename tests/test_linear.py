@@ -19,8 +19,9 @@ from dpplearn.summarize import Cluster, read_clusters
 from dpplearn.summarize.corpora.documents import DocumentFile, read_document
 from dpplearn.summarize.corpora.duc import read_model
 from dpplearn.summarize.corpora.formats.mail import read_message
+from dpplearn.summarize.corpora.formats.office import parse_rtf
 from dpplearn.summarize.corpora.formats.packages import parse_package
-from dpplearn.summarize.corpora.formats.rtf import parse_rtf
+from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.sentences import split_sentences
 from dpplearn.summarize.text.words import words
 from office_files import epub
@@ -36,12 +37,8 @@ def half(text):
 
 
 READERS = {
-    "a.txt": read_document,
-    "a.md": read_document,
-    "a.html": read_document,
-    "a.sgml": read_document,
-    "a.srt": read_document,
-    "a.eml": lambda path: read_message(path.read_bytes(), "a", "a"),
+    **dict.fromkeys(("a.txt", "a.md", "a.html", "a.sgml", "a.srt"), lambda path: read_document(path, Source(path))),
+    "a.eml": lambda path: read_message(DocumentFile(path.read_bytes(), "a", "a")),
     "a.epub": lambda path: parse_package(DocumentFile(epub({"c.xhtml": path.read_text("utf-8")}), "a.epub", "a")),
     "a.rtf": lambda path: parse_rtf(DocumentFile(path.read_bytes() + b"}", "a", "a")),
     "D30001.M.100.T.A": read_model,

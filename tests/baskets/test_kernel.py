@@ -9,26 +9,26 @@ from dpplearn.baskets.likelihood import log_likelihood
 from dpplearn.baskets.start import start_factors
 from made_up_baskets import all_sets, at_most_five, made_up
 
+ROWS = 2 * [np.empty((0, 0))]
 
-@pytest.mark.parametrize("features", [False, True])
+
 @pytest.mark.parametrize("skew_rank", [0, 4])
 @pytest.mark.parametrize(("identity", "rows"), [(False, False), (False, True), (True, False)])
-def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, features, monkeypatch):
+def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, monkeypatch):
     rng = np.random.default_rng(0)
     if rows:
         monkeypatch.setattr(likelihood, "DENSE", 0)
     shard = Baskets.read([rng.choice(7, rng.integers(0, 5), replace=False) for _ in range(40)]).distinct(np.ones(40))
-    phi = np.column_stack([np.ones(7), rng.normal(size=(7, 2))]) if features else None
-    factors = start_factors(shard, 7, 5, skew_rank, identity, phi, 0)
+    factors = start_factors(shard, 7, 5, skew_rank, identity, 0)
 
     def objective(x):
         at = factors.with_parameters(x)
         kernel = at.kernel()
-        value, *slopes = log_likelihood([shard], kernel)
+        value, *slopes = log_likelihood(shard, kernel)
         penalty, drag = at.penalty(0.7)
         return value - penalty, at.pull_back(kernel, *slopes) - drag
 
-    x = factors.parameters + 0.1 * rng.normal(size=factors.parameters.size)
+    x = factors.W.ravel() + 0.1 * rng.normal(size=factors.W.size)
     steps = 1e-6 * np.eye(x.size)
     numeric = [(objective(x + e)[0] - objective(x - e)[0]) / 2e-6 for e in steps]
     assert objective(x)[1] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
@@ -71,10 +71,10 @@ def same(one, two):
 def test_batches_come_near_lbfgs(draws):
     draws = at_most_five(draws)
     exact = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
-    options = {"rank": 5, "nonsymmetric": True, "alpha": 1.0, "solver": "stochastic", "batch_size": 8}
-    batches = KernelDPP(**options, max_iter=60).fit(draws)
+    options = {"rank": 5, "nonsymmetric": True, "alpha": 1.0, "solver": "stochastic"}
+    batches = KernelDPP(**options, max_iter=300).fit(draws)
     assert batches.score(draws) > exact.score(draws) - 0.02
-    assert batches.n_iter_ == 60
+    assert batches.n_iter_ == 300
     assert same(*(KernelDPP(**options, max_iter=2).fit(draws) for _ in range(2)))
 
 
@@ -94,7 +94,7 @@ def test_large_baskets_are_inverted_like_small_ones(symmetric):
     L = M @ M.T + 0.5 * np.eye(80) + (0.0 if symmetric else 1.0) * (M - M.T)
     baskets = [rng.choice(80, k, replace=False) for k in (31, 32, 33, 60, 1)]
     shard = Baskets.read(baskets, range(80)).distinct(np.ones(5))
-    value, (G,) = shard.evaluate((L,))
+    value, (G, *_) = shard.evaluate(L, *ROWS)
     known, sum_of = 0.0, np.zeros_like(L)
     for Y in Subsets(shard.indptr, shard.indices, 80):
         known += np.linalg.slogdet(L[np.ix_(Y, Y)])[1]
@@ -103,7 +103,7 @@ def test_large_baskets_are_inverted_like_small_ones(symmetric):
     assert pytest.approx(sum_of, abs=1e-9) == G
     for bad in (np.zeros((80, 80)), np.diag(np.append(-1.0, np.ones(79)))):  # no minor, and one below 0
         large = Baskets.read([range(40)], range(80)).distinct(np.ones(1))
-        assert large.evaluate((bad,))[0] == -np.inf
+        assert large.evaluate(bad, *ROWS)[0] == -np.inf
 
 
 @pytest.mark.parametrize("k", [3, 12])
@@ -115,9 +115,9 @@ def test_a_block_that_is_singular_but_for_rounding_has_no_probability(k, skew):
     q = 10.0 ** rng.uniform(-4, 4, k)
     L = q[:, None] * (B @ (np.eye(k - 1) + skew * (C - C.T)) @ B.T) * q
     shard = Baskets.read([range(k)], range(k)).distinct(np.ones(1))
-    assert shard.evaluate((L,))[0] == -np.inf
+    assert shard.evaluate(L, *ROWS)[0] == -np.inf
     almost = Baskets.read([range(k - 1)], range(k)).distinct(np.ones(1))
-    assert almost.evaluate((L,))[0] == pytest.approx(np.linalg.slogdet(L[:-1, :-1])[1], rel=1e-6)
+    assert almost.evaluate(L, *ROWS)[0] == pytest.approx(np.linalg.slogdet(L[:-1, :-1])[1], rel=1e-6)
 
 
 def test_weights_count_like_repetitions(draws):

@@ -7,50 +7,7 @@ import pytest
 
 from dpplearn import KernelDPP, Subsets
 from dpplearn.baskets import completion
-from made_up_baskets import NAMES, all_sets, called
-
-
-def test_features_give_new_items_a_place(draws):
-    features = {0: [1.0, 0.0], 1: [1.0, 0.1], 2: [0.0, 1.0], 3: [0.1, 1.0], 4: [-1.0, 0.0], 5: [-1.0, 0.2]}
-    model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(draws, features=features)
-    assert model.score(draws) > KernelDPP(alpha=0.1).fit(draws).score(draws)
-    more = model.with_items({6: [1.0, 0.05]})
-    assert more.dpp_.n == 7
-    assert model.dpp_.n == 6
-    A, phi = more.factors_.A, more.factors_.phi
-    assert more.factors_.W[6] == pytest.approx(phi[6] @ A)
-    assert 0.05 < more.dpp_.marginals[6] < 0.9
-    assert more.next_scores(np.array([0])).shape == (7,)
-    with pytest.raises(ValueError, match="knows no features"):
-        KernelDPP(alpha=1.0).fit(draws).with_items({6: [1.0]})
-    with pytest.raises(ValueError, match="new items"):
-        model.with_items({3: [1.0, 0.0]})
-    with pytest.raises(ValueError, match="must have 2 features"):
-        model.with_items({9: [1.0]})
-    with pytest.raises(ValueError, match="rows of equal length"):
-        model.with_items({8: [1.0, 2.0], 9: [1.0]})
-    with pytest.raises(TypeError, match="called as the others are, such as 0"):
-        model.with_items({"6": [1.0, 2.0]})
-    named = KernelDPP(alpha=1.0).fit(called(draws), features=dict(zip(NAMES, features.values(), strict=True)))
-    with pytest.raises(TypeError, match="such as 'bib'"):
-        named.with_items({3: [1.0, 2.0]})
-    with pytest.raises(ValueError, match="every item; 5 has none"):
-        KernelDPP(alpha=1.0).fit(draws, features={k: v for k, v in features.items() if k < 5})
-
-
-def test_a_new_item_goes_with_what_its_likes_go_with():
-    rng = np.random.default_rng(0)
-    kinds = {"a": ["a1", "a2", "a3"], "b": ["b1", "b2", "b3"], "c": ["c1", "c2"]}
-    baskets = []
-    for u, v in rng.random((1500, 2)):  # an a comes with a b, and a c alone
-        wanted = ["a", "b"] * bool(u < 0.4) + ["c"] * bool(v < 0.3)
-        baskets.append([str(rng.choice(kinds[kind])) for kind in wanted])
-    features = {name: [float(kind == other) for other in kinds] for kind in kinds for name in kinds[kind]}
-    model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(baskets, features=features).with_items({"a4": [1.0, 0.0, 0.0]})
-    assert {item for item, _ in model.together("a4", 3)} == {"b1", "b2", "b3"}
-    assert {item for item, _ in model.alike("a4", 3)} == {"a1", "a2", "a3"}
-    assert abs(model.correlations_with("c1")[-1]) < 0.02
-    assert model.dpp_.marginals[-1] == pytest.approx(model.dpp_.marginals[:3].mean(), abs=0.03)
+from made_up_baskets import all_sets
 
 
 def test_next_items_have_their_conditional_probabilities(fitted):
@@ -146,8 +103,7 @@ def test_nothing_follows_a_basket_that_cannot_be():
     model = KernelDPP(rank=2, alpha=1.0).fit(10 * [["a", "b"], ["c", "d"], ["b", "c"], ["a"], ["d"]])
     W = model.factors_.W.copy()
     W[1] = W[0]
-    model.factors_ = replace(model.factors_, W=W)
-    model._forget()
+    model._set(factors=replace(model.factors_, W=W))
     assert model.next_scores(np.array([0]))[2] > 0.0
     assert model.next_scores(np.array([0, 1]))[2:].tolist() == [0.0, 0.0]
     with pytest.raises(ValueError, match="Nothing can follow 2 items"):

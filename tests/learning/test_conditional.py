@@ -109,7 +109,7 @@ def test_a_model_of_known_weights(data):
 def test_a_dpp_is_dense_where_the_cosines_are_known(rng):
     phi = rng.standard_normal((6, 2))
     items = ItemSet(np.ones((6, 1)), phi=phi)
-    both = ItemSet._of(features=items.features, phi=items.phi, similarity=items.cosines(), cost=None, names=None)
+    both = ItemSet._with(features=items.features, phi=items.phi, similarity=items.cosines(), cost=None, names=None)
     model = ConditionalDPP.from_weights([0.3], rho=0.1)
     assert isinstance(model.dpp(items), LowRankDPP)
     assert isinstance(model.dpp(both), DPP)
@@ -370,8 +370,7 @@ def test_sparse_features_and_sizes_mixed(rng):
         random_items(1, 2, rng, similarity=True),
     ]
     y = [[0], [3, 4], [], [0]]
-    with pytest.warns(UserWarning, match=r"no constant, .* expects 5.34 in a set, and 1 were chosen on average"):
-        model = ConditionalDPP(constant=False).fit(X, y)
+    model = ConditionalDPP(constant=False).fit(X, y)
     np.testing.assert_allclose(model.theta_, independent_optimum(X, y, 1.0), atol=1e-6)
 
 

@@ -40,8 +40,10 @@ def make_posterior(rng, constant=(1.0, 0.0, 0.5)):
     F = rng.standard_normal((n, 3))
     items = [ItemSet(F + t, phi={name: rng.standard_normal((n, 2)) for name in names}) for t in range(2)]
     S, shard = Mixture(names), Shard(items, [np.array([0, 3]), np.array([1, 2, 5])], np.ones(2))
+    engine = Backend([shard], partial(PreparedShard.of, evaluator=OneByOne(), similarity=S))
     return Posterior(
-        Backend([shard], partial(PreparedShard.of, evaluator=OneByOne(), similarity=S)),
+        engine,
+        engine.survey(),
         Progress(False),
         LogLinear(np.zeros(3)),
         S,
@@ -96,7 +98,7 @@ def test_standard_errors_do_not_depend_on_the_coordinates():
     assert not unknown[:3].any()
     assert not hidden[:3].any()
     np.testing.assert_allclose(ridge[:3, :3], plain[:3, :3], atol=1e-3 * plain.diagonal()[:3].max())
-    J = posterior.split(best.x)[1].jacobians[0]
+    J = posterior.split(best.x)[1].jacobian
     np.testing.assert_allclose(J @ ridge[3:, 3:] @ J.T, J @ plain[3:, 3:] @ J.T, atol=1e-3 * plain[3:, 3:].max())
 
 

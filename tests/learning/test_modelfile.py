@@ -100,7 +100,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"theta_std": [-1.0, 1.0]}, "theta_std in .* none negative"),
         ({"n_iter": -5}, "n_iter in .* not negative, found -5"),
         ({"on_impossible": "foo"}, "params in .*model.json .* on_impossible must be one of"),
-        ({"max_iter": True}, "max_iter in .* must be of type int, found True"),
+        ({"max_iter": True}, "max_iter must be a whole number, found True"),
         ({"prior_variance": -1.0}, "params in .*model.json .* prior_variance must be positive"),
         ({"prior_variance": [1.0, 2.0, 3.0]}, r"one entry per feature \(2\)"),
         ({"tol": 0}, "params in .*model.json .* tol must be"),

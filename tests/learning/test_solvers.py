@@ -157,7 +157,7 @@ def posterior_of(X, y, w):
     S = Mixture(("phi",), w)
     rho, nugget = S.rho, S.nugget
     fitted = ConditionalDPP(10.0, rho=rho, nugget=nugget).fit(X, y)
-    return fitted.log_likelihood_ - float(fitted.theta_ @ fitted.theta_) / 20 + S.log_prior(0.1).value
+    return fitted.log_likelihood_ - float(fitted.theta_ @ fitted.theta_) / 20 + S.log_prior(0.1)[0]
 
 
 def test_a_mixture_of_one_part_learns_rho_and_the_nugget():

@@ -1,7 +1,6 @@
 """Tables as people have them: categories, booleans, missing values, new data, pandas and polars."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -94,33 +93,6 @@ def test_what_says_which_items_were_chosen():
         ItemSet.from_long(table | {"kept": ["no", "yes", "no"]}, **wanted)
     with pytest.raises(TypeError, match="collect"):
         ItemSet.from_long(pl.DataFrame(table).lazy(), **wanted)
-
-
-@pytest.mark.parametrize(
-    "kept",
-    [
-        [np.nan, 1.0, np.nan],
-        pd.array([None, True, None], "boolean"),
-        pd.array([None, 1, None], "Int64"),
-        ["0", "1", "0"],
-        [None, "1", "0"],
-        ["no", "Yes", "no"],
-        ["left", "bought", None],
-        [0, 3, 0],
-        [-1.0, 1.0, np.nan],
-    ],
-    ids=str,
-)
-def test_the_advice_on_what_was_chosen_works(kept):
-    table = pd.DataFrame({"group": [1, 1, 2], "x": [0.1, 0.2, 0.3], "kept": kept})
-    wanted = {"group": "group", "features": ["x"], "chosen": "kept"}
-    with pytest.raises(ValueError, match="row") as told:
-        ItemSet.from_long(table, **wanted)
-    advice = re.search(r"table\['kept'\].*?(?=\.?$)", str(told.value))[0]
-    if "left" in kept:  # nothing says that one of the two means more than the other
-        advice = advice.replace("'left'", "'bought'")
-    _, y = ItemSet.from_long(table.assign(kept=eval(advice, {"table": table})), **wanted)
-    assert [Y.tolist() for Y in y] == [[1], []]
 
 
 def test_a_path_is_no_table():

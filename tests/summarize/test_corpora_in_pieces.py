@@ -107,8 +107,7 @@ def test_corpora_that_are_refused(tmp_path):
 
 
 def test_long_lines_end_a_piece(tmp_path, monkeypatch):
-    monkeypatch.setattr("dpplearn.summarize.corpora.jsonl.LARGEST", 300)
-    monkeypatch.setattr("dpplearn.summarize.corpora.jsonl.BLOCK", 7)
+    monkeypatch.setattr("dpplearn.summarize.corpora.jsonl.PIECE_BYTES", 300)
     corpus = open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(9)).rstrip("\n")))
     assert len(list(corpus.pieces(corpus.notes()))) > 3
     assert [one.id for one in corpus] == [f"c{k}" for k in range(9)]

@@ -4,15 +4,15 @@ from email.message import EmailMessage
 
 import pytest
 
-from dpplearn.summarize import SkippedWarning
 from dpplearn.summarize.corpora.documents import DocumentFile
 from dpplearn.summarize.corpora.formats.mail import parse_mail
 from dpplearn.summarize.corpora.formats.replies import own_html, own_text
 from markup_files import eml, mbox
 
 
-def read(data, name="a.eml"):
-    return parse_mail(DocumentFile(data, name, name))
+def read(data, name="a.eml", remarks=None):
+    file = DocumentFile(data, name, name, remarks=[] if remarks is None else remarks)
+    return parse_mail(file)
 
 
 REPLY = """Hi Bob,
@@ -57,8 +57,8 @@ def test_e_mails_in_html_with_attachments_and_lies():
     made["Subject"], made["Message-ID"] = "=?utf-8?q?Regen_in_K=C3=B6ln?=", "<1@x>"
     made.set_content("<p>It rained.</p><div>On Monday Ann wrote:</div><p>Did it?</p>", subtype="html")
     made.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="a.pdf")
-    with pytest.warns(SkippedWarning, match="1 attachment of the e-mail not read"):
-        [document] = read(made.as_bytes(), "a.eml")
+    [document] = read(made.as_bytes(), "a.eml", remarks := [])
+    assert remarks == ["a.eml: 1 attachment of the e-mail not read. Save and give them too."]
     assert (document.title, document.text) == ("Regen in Köln", "It rained.")
     lies = b"Message-ID: <1>\nContent-Type: text/plain; charset=%s\nContent-Transfer-Encoding: 8bit\n\n%s"
     for charset, data in ((b"us-ascii", "Café"), (b"utf-8", "Café"), (b"klingon", "Café"), (b"utf-8", "naïve")):
@@ -125,8 +125,8 @@ def test_a_text_in_several_parts_is_read_whole():
     made.set_content("It rained on Monday, as you see here:")
     made.add_attachment(b"x", maintype="image", subtype="png", filename="a.png")
     made.add_attachment("And it snowed on Tuesday.", disposition="inline")
-    with pytest.warns(SkippedWarning, match="1 attachment "):
-        [document] = read(made.as_bytes())
+    [document] = read(made.as_bytes(), remarks=(remarks := []))
+    assert "1 attachment " in remarks[0]
     assert document.text == "It rained on Monday, as you see here:\n\nAnd it snowed on Tuesday."
 
 
@@ -138,8 +138,8 @@ def test_an_attached_message_is_read_where_there_is_no_other_text():
     assert document.text == "It rained in Oslo."
     both.set_content("See below what Ann has to say.")
     both.add_attachment(inner)
-    with pytest.warns(SkippedWarning, match="1 attachment "):
-        [document] = read(both.as_bytes())
+    [document] = read(both.as_bytes(), remarks=(remarks := []))
+    assert "1 attachment " in remarks[0]
     assert document.text == "See below what Ann has to say."
 
 

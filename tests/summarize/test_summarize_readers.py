@@ -2,7 +2,6 @@
 
 import gzip
 import re
-import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +15,7 @@ from dpplearn.summarize import Cluster, Document, SkippedWarning, read_clusters
 from dpplearn.summarize.corpora import documents, reading
 from dpplearn.summarize.corpora.documents import FileKind, parse_document
 from dpplearn.summarize.corpora.reading import Reader
-from dpplearn.summarize.corpora.source import Source, say_of_file
+from dpplearn.summarize.corpora.source import Source
 
 SNOW = {
     "id": "snow",
@@ -50,7 +49,7 @@ BROKEN = [
     ({"id": "x", "documents": [{"text": "a", "id": []}]}, r'line 2, field "documents\[0\].id"'),
     (
         {"id": "x", "documents": [{"text": "a", "id": 1}, {"text": "a", "id": "1"}]},
-        r'"documents\[1\].id": \'1\' occurs twice',
+        r"line 2, documents of cluster x must have different ids, but '1' occurs twice",
     ),
     ({"id": None, "documents": ["a"]}, r'line 2, field "id": must be a string or a number, but is null'),
     ({"id": "rain", "documents": ["a"]}, r'line 2, field "id": \'rain\' is already the id of line 1'),
@@ -251,7 +250,7 @@ def test_a_new_kind_of_files_is_one_entry(tmp_path, monkeypatch):
         lambda file: [Document(file.name, " ".join(line[10:] for line in file.text().splitlines()))],
         re.compile(r"\[[0-9:.]{8}\]"),
     )
-    monkeypatch.setattr(documents, "KINDS", [*documents.KINDS, lyrics])
+    monkeypatch.setattr(documents, "FILE_KINDS", [*documents.FILE_KINDS, lyrics])
     text = "[00:01.00]The river rose.\n[00:03.00]Boats sank.\n"
     folder = write(tmp_path / "song/a.lrc", text).parent
     assert Cluster.from_files(folder).documents[0].text == "The river rose. Boats sank."
@@ -262,30 +261,28 @@ def test_a_new_kind_of_files_is_one_entry(tmp_path, monkeypatch):
     assert [sentence.text for sentence in Cluster(told).sentences()] == ["The river rose.", "Boats sank."]
 
 
-def test_threads_that_read_at_once_hear_their_own_files_and_leave_warnings_alone(tmp_path):
-    """One begins before the other and ends before it: what was there before is there afterwards."""
-    before, sources = (warnings.showwarning, list(warnings.filters)), [Source(tmp_path), Source(tmp_path)]
-    step = threading.Barrier(2, timeout=10)
+def test_what_readers_remark_is_noted_where_the_file_is_read(tmp_path):
+    """And nowhere else: threads that read at once have a source each, and warnings are left alone."""
+    sources = [Source(tmp_path), Source(tmp_path)]
+    for number in range(2):
+        write(tmp_path / f"{number}.odt", "It rained.")
 
     def read(number):
-        if number == 1:
-            step.wait()  # the first has begun
-        with sources[number].listening():
-            if number == 0:
-                step.wait()
-            step.wait()  # both have
-            say_of_file(f"file {number}")
-            if number == 1:
-                step.wait()  # the first has ended
-        if number == 0:
-            step.wait()
+        documents.read_document(tmp_path / f"{number}.odt", sources[number])
 
-    with ThreadPoolExecutor(2) as pool:
+    with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
+        warnings.simplefilter("error")
         list(pool.map(read, range(2)))
-    assert [source.noted("said") for source in sources] == [["file 0"], ["file 1"]]
-    assert (warnings.showwarning, list(warnings.filters)) == before
-    with pytest.warns(SkippedWarning, match="file 2"):
-        say_of_file("file 2")
+    for number, source in enumerate(sources):
+        [remark] = source.noted("said")
+        assert remark.startswith(f"{tmp_path / f'{number}.odt'} is called like a Word")
+    with pytest.warns(SkippedWarning, match="called like a PDF file"):
+        parse_document(b"It rained.", "a.pdf", "a.pdf")
+
+
+def test_who_is_addressed_is_no_title():
+    [letter] = parse_document(b"Sir,\n\nThe ferry sails again.", "a.txt", "a.txt")
+    assert (letter.title, letter.text) == (None, "Sir,\n\nThe ferry sails again.")
 
 
 def test_files_without_an_ending_are_read_by_their_content(tmp_path):

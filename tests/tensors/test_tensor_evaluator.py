@@ -113,32 +113,6 @@ def test_the_same_learned_similarity():
         np.testing.assert_allclose(list(b.values()), list(a.values()), atol=1e-4)
 
 
-def test_a_quality_of_another_kind(data):
-    """Of which eta, its derivatives and the pull-back are asked for, and nothing else."""
-
-    class Doubled:
-        kind = "doubled"
-
-        def __init__(self, theta):
-            self.parameters = theta
-            self.inner = LogLinear(2 * theta)
-
-        def eta(self, items):
-            return self.inner.eta(items)
-
-        def jacobian(self, items):
-            return 2 * items.features
-
-        def pull_back(self, items, d_eta):
-            return 2 * self.inner.pull_back(items, d_eta)
-
-    shard = Shard(*data, np.ones(len(data[0])))
-    request = LikelihoodRequest(Doubled(np.array(THETA) / 3), Fixed(0.2, 0.1), 2)
-    one, two = (make_evaluator(name).prepare(shard, Fixed()).evaluate(request) for name in ("numpy", "torch"))
-    for a, b in zip(one[:3], two[:3], strict=True):
-        np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("theta", [[60.0, 0.0, 0.0], [900.0, 0.0, 0.0], [3000.0, 1.0, 0.0]])
 def test_what_is_close_to_singular_goes_the_numpy_way(theta, data, monkeypatch):
     gone, real = [], evaluator.Instance.evaluate

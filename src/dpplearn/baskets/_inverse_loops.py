@@ -52,36 +52,23 @@ def workspace(indptr):
     return np.empty((largest, 2 * largest + 2))
 
 
-@jit(steps=lambda indptr: 2 * (np.diff(indptr) ** 3).sum())
-def sum_of_entries(L, indptr, indices, weights, G):
-    """Sum of w log det L_Y; adds w L_Y^-T to G, the derivative in L."""
-    total, A = 0.0, workspace(indptr)
-    for t in range(weights.size):
-        a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
-        for i in range(k):
-            for j in range(k):
-                A[i, j] = L[indices[a + i], indices[a + j]]
-        total += w * invert(A, k)
-        if total == -np.inf:
-            return total
-        for i in range(k):
-            for j in range(k):
-                G[indices[a + i], indices[a + j]] += w * A[j, k + i]
-    return total
-
-
 @jit(steps=lambda left, indptr: ((2 * np.diff(indptr) + 3 * left.shape[1]) * np.diff(indptr) ** 2).sum())
-def sum_of_rows(left, right, indptr, indices, weights, G_left, G_right):
-    """As `sum_of_entries` for L = left right^T, which is never formed: adds G right and G^T left."""
-    total, A, d = 0.0, workspace(indptr), left.shape[1]
+def sum_over_baskets(L, left, right, indptr, indices, weights, G, G_left, G_right):
+    """Sum of w log det L_Y; adds its derivative in L, w L_Y^-T, to G.
+
+    Where L is empty it is left right^T, which is never formed, and G right and G^T left are added to the others.
+    """
+    total, A, d, formed = 0.0, workspace(indptr), left.shape[1], L.size > 0
     for t in range(weights.size):
         a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
         for i in range(k):
-            x = left[indices[a + i]]
+            p = indices[a + i]
             for j in range(k):
-                y, entry = right[indices[a + j]], 0.0
+                s, entry = indices[a + j], 0.0
+                if formed:
+                    entry = L[p, s]
                 for c in range(d):
-                    entry += x[c] * y[c]
+                    entry += left[p, c] * right[s, c]
                 A[i, j] = entry
         total += w * invert(A, k)
         if total == -np.inf:
@@ -90,6 +77,8 @@ def sum_of_rows(left, right, indptr, indices, weights, G_left, G_right):
             p = indices[a + i]
             for j in range(k):
                 g, s = w * A[j, k + i], indices[a + j]
+                if formed:
+                    G[p, s] += g
                 for c in range(d):
                     G_left[p, c] += g * right[s, c]
                     G_right[s, c] += g * left[p, c]

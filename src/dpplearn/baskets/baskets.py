@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, count_of
+from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, count_of, warn_user
 from dpplearn.baskets.likelihood import BasketShard, pick
 from dpplearn.learning.columns import is_missing
 from dpplearn.learning.tables import column, group_rows
@@ -40,8 +39,8 @@ class Baskets:
     Examples
     --------
     >>> baskets = Baskets.read([["bib", "bottle"], [], ["cot", "bib"]])
-    >>> baskets, baskets.items.tolist(), baskets.counts.tolist()
-    (<3 baskets of 3 items, 1 empty>, ['bib', 'bottle', 'cot'], [2, 1, 1])
+    >>> baskets, baskets.items.tolist(), baskets.subsets.inclusion_counts()
+    (<3 baskets of 3 items, 1 empty>, ['bib', 'bottle', 'cot'], array([2, 1, 1]))
     """
 
     indptr: IntArray
@@ -104,11 +103,9 @@ class Baskets:
         found = cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
         if found.indices.size > BULKY * len(found) and found.n > MORE * len(found):
             few, size = count_of(len(found), "basket", "baskets"), found.sizes.mean()
-            warnings.warn(
+            warn_user(
                 f"There are {few} of {size:.0f} items on average; the other way round, {found.n} baskets of "
-                f"{found.indices.size / found.n:.1f}. Are the columns {basket!r} and {item!r} swapped?",
-                UserWarning,
-                stacklevel=2,
+                f"{found.indices.size / found.n:.1f}. Are the columns {basket!r} and {item!r} swapped?"
             )
         return found
 
@@ -127,11 +124,6 @@ class Baskets:
     @property
     def sizes(self) -> IntArray:
         return np.diff(self.indptr)
-
-    @property
-    def counts(self) -> IntArray:
-        """In how many baskets each item is."""
-        return np.bincount(self.indices, minlength=self.n)
 
     @cached_property
     def subsets(self) -> Subsets:

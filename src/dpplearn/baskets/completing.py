@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,32 +78,33 @@ def completion(
     (100.0, 1.0, 60)
     """
     check_choice(hold, "hold", ("random", "last"))
-    sizes_k = [check_int(one, "k", low=1) for one in k]
-    generator = check_rng(rng)
+    ks, generator = [check_int(one, "k", low=1) for one in k], check_rng(rng)
     found = Baskets.read(baskets, model.items_, unseen="drop")
-    large = np.flatnonzero(found.sizes >= 2)
-    if large.size == 0:
+    used = found.take(np.flatnonzero(found.sizes >= 2))
+    if len(used) == 0:
         raise ValueError("No basket has two items that the model knows: there is none to hold out and none to go by.")
-    used = found.take(large)
     position = used.sizes - 1 if hold == "last" else generator.integers(0, used.sizes)
     ranks, places = np.empty(len(used)), np.empty(len(used))
-    for t, (a, b) in enumerate(zip(used.indptr[:-1], used.indptr[1:], strict=True)):
+    for t, (a, b) in enumerate(pairwise(used.indptr.tolist())):
         basket = used.indices[a:b]
         item, rest = basket[position[t]], np.delete(basket, position[t])
         scores = np.asarray(model.next_scores(rest))
         others = np.delete(scores, basket)
-        above, ties = (others > scores[item]).sum(), (others == scores[item]).sum()
-        places[t] = 1 + above + ties / 2
-        ranks[t] = 100 * (1 - (above + ties / 2) / (others.size + 1))
-    error = float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else float("nan")
-    recall = {one: float((places <= one).mean()) for one in sizes_k}
-    precision = {one: recall[one] / one for one in sizes_k}
-    auc = log_likelihood = float("nan")
-    if hasattr(model, "dpp_"):
-        auc = pooled_auc(model.dpp_, found.take(np.flatnonzero(found.sizes)), generator)
-        log_likelihood = float(np.mean(model.dpp_.log_prob(found.subsets)))
-    kept = len(used), len(found) - len(used), found.n_unseen
-    return Completion(float(ranks.mean()), error, recall, precision, auc, log_likelihood, *kept)
+        ahead = (others > scores[item]).sum() + (others == scores[item]).sum() / 2
+        places[t], ranks[t] = 1 + ahead, 100 * (1 - ahead / (others.size + 1))
+    recall = {one: float((places <= one).mean()) for one in ks}
+    known = hasattr(model, "dpp_")
+    return Completion(
+        mpr=float(ranks.mean()),
+        mpr_error=float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else float("nan"),
+        recall=recall,
+        precision={one: share / one for one, share in recall.items()},
+        auc=pooled_auc(model.dpp_, found.take(np.flatnonzero(found.sizes)), generator) if known else float("nan"),
+        log_likelihood=float(np.mean(model.dpp_.log_prob(found.subsets))) if known else float("nan"),
+        n_baskets=len(used),
+        n_small=len(found) - len(used),
+        n_unseen=found.n_unseen,
+    )
 
 
 def pooled_auc(dpp: Any, baskets: Baskets, rng: np.random.Generator) -> float:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import os
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,20 +11,18 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import check_array, check_choice, check_int, check_jobs, count_of
+from dpplearn._checks import FloatArray, check_choice, check_int, check_jobs, count_of, warn_user
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.baskets.baskets import Baskets, Label, check_catalogue, check_weights
-from dpplearn.baskets.factors import read_features, standardize
-from dpplearn.baskets.fit import LARGE, MANY, FitPlan, choose_shape, fit_kernel
+from dpplearn.baskets.baskets import Baskets, Label, check_weights
+from dpplearn.baskets.fit import EPOCHS, ITERATIONS, LARGE, MANY, FitPlan, choose_shape, fit_kernel
 from dpplearn.baskets.modelfile import load_factors, save_factors
 from dpplearn.baskets.pairs import strongest_pairs
 from dpplearn.baskets.questions import BasketQuestions
 from dpplearn.learning.summary import ModelSummary, Table
 from dpplearn.process import SHOWN
 
-EPOCHS, ITERATIONS = 10, 1000
-KEPT = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs", "feature_scale")
+KEPT = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs")
 
 
 class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -53,8 +49,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         Stop when an iteration raises the objective per basket by less, over ten of them.
     max_iter : int, optional
         Iterations; passes over the baskets for "stochastic". Default 1,000, and 10 passes.
-    batch_size : int, optional
-        Different baskets in a batch; by default as many as take as long as det(L + I).
     random_state : int
         For the start and the batches: the same seed gives the same kernel.
     n_jobs : int
@@ -72,20 +66,16 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     pairs_ : StrongestPairs
         The pairs that attract and repel each other most, and those that the model misses, up to 200 of each kind.
     factors_ : KernelFactors
-        q, U and B, and how they come from features of items.
+        q, U and B.
     log_likelihood_ : float
         Of the baskets it was fitted on, without the prior.
     alpha_ : float
     alphas_ : dict
         Held-out log-likelihood per basket of each alpha that was tried.
-    history_ : tuple of Step
-        Objective and largest entry of the gradient per basket, of each iteration.
     n_iter_ : int
     converged_ : bool
-    n_empty_ : int
-        Baskets that were empty; they count.
-    n_baskets_ : float
-        All baskets (the sum of their weights).
+    n_baskets_, n_empty_ : float and int
+        All baskets (the sum of their weights), and those that were empty, which count.
 
     Examples
     --------
@@ -106,7 +96,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         *,
         tol: float = 3e-5,
         max_iter: int | None = None,
-        batch_size: int | None = None,
         random_state: int = 0,
         n_jobs: int | None = 1,
         progress: bool | Progress = False,
@@ -117,7 +106,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
-        self.batch_size = batch_size
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -130,7 +118,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         sample_weight: ArrayLike | None = None,
         *,
         items: Sequence[Label] | None = None,
-        features: Mapping[Label, ArrayLike] | ArrayLike | None = None,
     ) -> Self:
         """Learn the kernel.
 
@@ -143,61 +130,65 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         items : sequence, optional
             The catalogue; by default all items that occur. For Subsets and sparse arrays, names of their columns; by
             default their numbers.
-        features : mapping of item to vector, or array with a row for each of `items`
-            Features of items: factors are then a linear function of them plus a free part, and `with_items` finds a
-            place for items that were in no basket.
         """
         read = Baskets.read(baskets, items)
         if read.n_repeated:
             many = count_of(read.n_repeated, "basket holds", "baskets hold")
-            warnings.warn(f"{many} an item more than once; it counts once.", UserWarning, stacklevel=2)
+            warn_user(f"{many} an item more than once; it counts once.")
         weights = check_weights(sample_weight, len(read))
-        if len(read) == 0:
-            raise ValueError("There are no baskets: at least one is needed to learn from.")
-        cv = isinstance(self.alpha, str) and self.alpha == "cv"
-        alpha = None if cv else check_strength(self.alpha, 'alpha must be "cv" or')
-        if not isinstance(self.nonsymmetric, bool | np.bool_):
-            raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
-        sizes = read.sizes[weights > 0]
-        shape = choose_shape(read.n, int(sizes.max()), self.rank, bool(self.nonsymmetric))
-        parameters = read.n * (1 + shape.symmetric_rank + shape.skew_rank)
-        solver = check_choice(self.solver, "solver", ("auto", "lbfgs", "stochastic"))
-        if solver == "auto":
-            solver = "stochastic" if parameters > LARGE or len(read) > MANY else "lbfgs"
-        phi, scale = read_features(features, read.items)
-        batch = self.batch_size
-        if batch is None:  # k^2 columns a basket, against n columns^2 for det(L + I)
-            batch = int(np.clip(parameters / max(float((sizes**2.0).mean()), 1.0), 256, 16384))
-        default = EPOCHS if solver == "stochastic" else ITERATIONS
-        plan = FitPlan(
-            shape=shape,
-            solver=solver,
-            alpha=alpha,
-            tol=check_strength(self.tol, "tol must be"),
-            max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
-            seed=check_int(self.random_state, "random_state"),
-            phi=phi,
-            batch=check_int(batch, "batch_size", low=1),
-            n_jobs=check_jobs(self.n_jobs),
-            progress=as_progress(self.progress),
-        )
-        fitted = fit_kernel(read, weights, plan)
-        self._forget()
-        self.factors_, self.items_, self.n_empty_ = fitted.factors, read.items, int((read.sizes == 0).sum())
-        self.alpha_, self.alphas_, self.log_likelihood_ = fitted.alpha, fitted.alphas, fitted.log_likelihood
-        self.n_iter_, self.converged_, self.history_ = len(fitted.history), fitted.converged, fitted.history
-        self.feature_scale_ = scale
+        fitted, alpha, alphas = fit_kernel(read, weights, self._plan(read, weights))
         shard = read.distinct(weights)
-        self.counts_, self.n_baskets_ = shard.item_counts(read.n), float(weights.sum())
+        self._set(
+            factors=fitted.factors,
+            items=read.items,
+            counts=shard.item_counts(read.n),
+            n_baskets=float(weights.sum()),
+            n_empty=int((read.sizes == 0).sum()),
+            alpha=alpha,
+            alphas=alphas,
+            log_likelihood=fitted.log_likelihood,
+            n_iter=fitted.n_iter,
+            converged=fitted.converged,
+        )
         self.pairs_ = strongest_pairs(self.dpp_, read.items, self.counts_, self.n_baskets_, shard)
         if not fitted.converged:
-            warnings.warn(
+            warn_user(
                 f"fit stopped after {self.n_iter_} iterations, while they still raised the objective by more than "
                 f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
+
+    def _plan(self, read: Baskets, weights: FloatArray) -> FitPlan:
+        """The settings of a fit, checked."""
+        if len(read) == 0:
+            raise ValueError("There are no baskets: at least one is needed to learn from.")
+        if not isinstance(self.nonsymmetric, bool | np.bool_):
+            raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
+        cv = isinstance(self.alpha, str) and self.alpha == "cv"
+        shape = choose_shape(read.n, int(read.sizes[weights > 0].max()), self.rank, bool(self.nonsymmetric))
+        solver = check_choice(self.solver, "solver", ("auto", "lbfgs", "stochastic"))
+        if solver == "auto":
+            large = read.n * (1 + shape.symmetric_rank + shape.skew_rank) > LARGE or len(read) > MANY
+            solver = "stochastic" if large else "lbfgs"
+        default = EPOCHS if solver == "stochastic" else ITERATIONS
+        return FitPlan(
+            shape=shape,
+            solver=solver,
+            alpha=None if cv else check_strength(self.alpha, 'alpha must be "cv" or'),
+            tol=check_strength(self.tol, "tol must be"),
+            max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
+            seed=check_int(self.random_state, "random_state"),
+            n_jobs=check_jobs(self.n_jobs),
+            progress=as_progress(self.progress),
+        )
+
+    def _set(self, **fitted: Any) -> None:
+        """Attributes with an underscore, in place of those of another fit and what was computed from them."""
+        for name in ("dpp_", "_kernel", "_diagonal"):
+            self.__dict__.pop(name, None)
+        for name, value in fitted.items():
+            setattr(self, f"{name}_", value)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: how much was learned, and the items that are expected most."""
@@ -209,11 +200,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
 
     _repr_mimebundle_ = in_notebook
 
-    def _forget(self) -> None:
-        """Drop what was kept of the last fit."""
-        for name in ("dpp_", "_kernel", "_diagonal"):
-            self.__dict__.pop(name, None)
-
     def score(self, baskets: Any, sample_weight: ArrayLike | None = None) -> float:
         """Mean log-likelihood per basket."""
         self._fitted  # noqa: B018  # says that there is nothing to ask
@@ -223,37 +209,6 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             raise ValueError("There are no baskets to score.")
         some = np.flatnonzero(weights)  # a basket of weight 0 may be impossible
         return float(weights[some] @ self.dpp_.log_prob(read.take(some).subsets) / weights.sum())
-
-    def with_items(self, features: Mapping[Label, ArrayLike]) -> KernelDPP:
-        """The same model with more items, whose place in the kernel their features give; needs a fit with features.
-
-        Examples
-        --------
-        >>> soft = {"bib": [1.0], "towel": [1.0], "cot": [0.0], "pram": [0.0]}
-        >>> baskets = 20 * [["bib", "towel"], ["cot"], ["pram"]] + 5 * [["bib"], ["cot", "towel"]]
-        >>> model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(baskets, features=soft)
-        >>> model.with_items({"flannel": [1.0]}).items_.tolist()
-        ['bib', 'cot', 'pram', 'towel', 'flannel']
-        """
-        factors, scale = self._fitted, self.feature_scale_
-        if factors.phi is None or scale is None:
-            raise ValueError("This model knows no features of items: fit it with features={item: vector, ...}.")
-        known = set(self.items_.tolist())
-        taken = [name for name in features if name in known]
-        if taken or not features:
-            raise ValueError(f"features must name new items, found {taken[0] if taken else 'none'!r}.")
-        names = check_catalogue(list(features))
-        if names.dtype.kind != self.items_.dtype.kind:
-            raise TypeError(f"New items must be called as the others are, such as {self.items_[0].item()!r}.")
-        rows = check_array(list(features.values()), "features", 2)
-        if rows.shape[1] != scale.shape[1]:
-            raise ValueError(f"Each item must have {scale.shape[1]} features, found {rows.shape[1]}.")
-        new = copy.copy(self)
-        new._forget()
-        new.items_ = np.append(self.items_, names)
-        new.factors_ = factors.with_items(standardize(rows, scale))
-        new.counts_ = np.append(self.counts_, np.zeros(len(names)))
-        return new
 
     def summary(self, most: int = 20) -> ModelSummary:
         """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
@@ -301,8 +256,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         )
         title = "item" if n <= most else f"item ({most} most frequent of {n})"
         items = Table(title, ("baskets", "share", "model"), rows)
-        pairs = self.together(k=min(most, 10))
-        return ModelSummary("KernelDPP", facts | pairs.facts(), (items, *pairs.tables()))
+        pairs = self.together(k=min(most, 10)).report()
+        return ModelSummary("KernelDPP", {**facts, **pairs.facts}, (items, *pairs.tables))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, with arrays in base64."""
@@ -314,9 +269,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         factors, items, data = load_factors(path)
         whole = factors.identity or factors.symmetric_rank >= factors.n
         model = cls(None if whole else factors.symmetric_rank, factors.skew_rank > 0, data["alpha"])
-        model.factors_, model.items_, model.alphas_, model.history_ = factors, items, {}, ()
-        for name in KEPT:
-            setattr(model, f"{name}_", data[name])
+        model._set(factors=factors, items=items, alphas={}, **{name: data[name] for name in KEPT})
         return model
 
 

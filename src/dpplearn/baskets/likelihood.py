@@ -11,19 +11,19 @@ Where it is small L is formed. Else det(I + L) = det(I + right^T left), and noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, view
 
 DENSE = 1500  # items up to which L is formed
 PIECES, SMALL = 8, 20_000  # parts of more than SMALL different baskets
-Arrays = tuple[FloatArray, ...]
-Spread = Callable[..., Iterable[tuple[float, Arrays]]]
+Spread = Callable[..., Iterable[tuple[float, list[FloatArray]]]]  # `map`, or that of a thread pool
 
 
 class KernelRows(NamedTuple):
@@ -56,10 +56,16 @@ class BasketShard:
     indices: IntArray
     weights: FloatArray
 
+    @cached_property
+    def total(self) -> float:
+        """T, the number of baskets."""
+        return float(self.weights.sum())
+
     def take(self, which: IntArray, weights: FloatArray) -> BasketShard:
         """Some of the baskets, in this order, with other weights."""
         return BasketShard(*pick(self.indptr, self.indices, which), weights)
 
+    @cached_property
     def pieces(self) -> list[BasketShard]:
         """Parts of about the same work, the same ones however many threads there are."""
         n = self.weights.size
@@ -71,14 +77,16 @@ class BasketShard:
         weights = np.repeat(self.weights, np.diff(self.indptr))
         return np.bincount(self.indices, weights, minlength=n).astype(np.float64)
 
-    def evaluate(self, arrays: Arrays) -> tuple[float, Arrays]:
-        """Sum of w log det L_Y over the baskets, and its derivatives: in L, or in the left and the right rows."""
-        from dpplearn.baskets._inverse_loops import sum_of_entries, sum_of_rows
+    def evaluate(self, *arrays: FloatArray) -> tuple[float, list[FloatArray]]:
+        """Sum of w log det L_Y over the baskets, and its derivatives in L, or in the left and the right rows.
 
-        slopes = tuple(np.zeros_like(array) for array in arrays)
+        Either L or the rows are empty.
+        """
+        from dpplearn.baskets._inverse_loops import sum_over_baskets
+
+        slopes = [np.zeros_like(array) for array in arrays]
         baskets = (view(self.indptr), view(self.indices), view(self.weights))
-        loop = sum_of_entries if len(arrays) == 1 else sum_of_rows
-        return float(loop(*map(view, arrays), *baskets, *slopes)), slopes
+        return float(sum_over_baskets(*map(view, arrays), *baskets, *slopes)), slopes
 
 
 def pick(starts: IntArray, indices: IntArray, which: IntArray) -> tuple[IntArray, IntArray]:
@@ -88,42 +96,23 @@ def pick(starts: IntArray, indices: IntArray, which: IntArray) -> tuple[IntArray
     return indptr, indices[np.arange(indptr[-1]) - np.repeat(indptr[:-1] - starts[which], sizes)]
 
 
-def total_weight(shards: Sequence[BasketShard]) -> float:
-    """T, the number of baskets."""
-    return float(sum(shard.weights.sum() for shard in shards))
-
-
-def add_up(shards: Sequence[BasketShard], arrays: Arrays, spread: Spread) -> tuple[float, Arrays]:
-    """The evaluations of all shards."""
-    value, slopes = 0.0, tuple(np.zeros_like(array) for array in arrays)
-    for part, more in spread(lambda shard: shard.evaluate(arrays), shards):
-        value += part
-        for whole, piece in zip(slopes, more, strict=True):
-            whole += piece
-    return value, slopes
-
-
 def log_likelihood(
-    shards: Sequence[BasketShard], kernel: KernelRows, spread: Spread = map
+    shard: BasketShard, kernel: KernelRows, spread: Spread = map
 ) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
-    """Value, and derivatives in left, right and diagonal. The value may be -inf.
-
-    `spread` is `map`, or that of a thread pool; sums are in the order of the shards.
-    """
-    weight = total_weight(shards)
-    left, right, diagonal = kernel
+    """Value, and derivatives in left, right and diagonal; sums are in the order of the pieces. It may be -inf."""
+    (left, right, diagonal), T, empty = kernel, shard.total, np.empty((0, 0))
+    arrays = (kernel.L, empty, empty) if kernel.dense else (empty, left, right)
+    (value, (G, G_left, G_right)), *others = spread(lambda piece: piece.evaluate(*arrays), shard.pieces)
+    for part, slopes in others:
+        value += part
+        G, G_left, G_right = G + slopes[0], G_left + slopes[1], G_right + slopes[2]
     if kernel.dense:
-        L = kernel.L
-        value, (G,) = add_up(shards, (L,), spread)
-        log_z, inverse = normalizer(L)
-        G -= weight * inverse.T
-        return value - weight * log_z, G @ right, G.T @ left, None if diagonal is None else G.diagonal().copy()
-    value, (G_left, G_right) = add_up(shards, (left, right), spread)
+        log_z, inverse = normalizer(arrays[0])
+        G = G - T * inverse.T
+        return value - T * log_z, G @ right, G.T @ left, None if diagonal is None else G.diagonal().copy()
     log_z, P = normalizer(right.T @ left)
     # (I + L)^-T right = right P^T and (I + L)^-1 left = left P, with P = (I + right^T left)^-1
-    G_left -= weight * (right @ P.T)
-    G_right -= weight * (left @ P)
-    return value - weight * log_z, G_left, G_right, None
+    return value - T * log_z, G_left - T * (right @ P.T), G_right - T * (left @ P), None
 
 
 def normalizer(A: FloatArray) -> tuple[float, FloatArray]:

@@ -18,20 +18,12 @@ from dpplearn.baskets.pairs import ItemPair, StrongestPairs
 from dpplearn.learning.files import whole_number
 
 StrPath = str | os.PathLike[str]
-FORMAT, VERSION = "dpplearn.KernelDPP", 3
+FORMAT, VERSION = "dpplearn.KernelDPP", 4
 
 
-def pack(**arrays: FloatArray | None) -> str:
-    """Arrays by name, those that there are, as base64 of an .npz file."""
-    return base64.b64encode(pack_arrays({k: x for k, x in arrays.items() if x is not None})).decode("ascii")
-
-
-def unpack(text: Any, path: StrPath) -> dict[str, Any]:
-    """What `pack` packed."""
-    try:
-        return unpack_arrays(base64.b64decode(text, validate=True))
-    except (ValueError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise ValueError(f"arrays in {path} must be base64 of an .npz file: {error}.") from None
+def pack(**arrays: FloatArray) -> str:
+    """Arrays by name as base64 of an .npz file."""
+    return base64.b64encode(pack_arrays(arrays)).decode("ascii")
 
 
 def save_factors(path: StrPath, factors: KernelFactors, items: np.ndarray, fitted: dict[str, Any]) -> None:
@@ -39,21 +31,19 @@ def save_factors(path: StrPath, factors: KernelFactors, items: np.ndarray, fitte
     from dpplearn import __version__
 
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "items": items.tolist()}
-    shape = {"symmetric_rank": factors.symmetric_rank, "skew_rank": factors.skew_rank, "identity": factors.identity}
-    arrays = {"W": factors.W, "phi": factors.phi, "A": factors.A}
-    arrays |= {"counts": fitted.pop("counts"), "scale": fitted.pop("feature_scale")}
-    write_json(path, {**head, **shape, **fitted, "pairs": vars(fitted["pairs"]), "arrays": pack(**arrays)})
+    shape = {name: value for name, value in vars(factors).items() if name != "W"}
+    own = {"pairs": vars(fitted["pairs"]), "arrays": pack(W=factors.W, counts=fitted.pop("counts"))}
+    write_json(path, {**head, **shape, **fitted, **own})
 
 
 def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, Any]]:
-    """KernelFactors, items, and all else that a file says."""
+    """The factors, the items, and all else that a file says."""
     data = read_json(path, FORMAT, VERSION)
-    arrays = unpack(data.get("arrays"), path)
-    W, phi, A, scale = (
-        None if name != "W" and name not in arrays else check_array(arrays.get(name, ()), f"{name} in {path}", 2)
-        for name in ("W", "phi", "A", "scale")
-    )
-    assert W is not None
+    try:
+        arrays = unpack_arrays(base64.b64decode(data.get("arrays", ""), validate=True))
+    except (ValueError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+        raise ValueError(f"arrays in {path} must be base64 of an .npz file: {error}.") from None
+    W = check_array(arrays.get("W", ()), f"W in {path}", 2)
     r, s = (whole_number(data.get(name), name, path) for name in ("symmetric_rank", "skew_rank"))
     identity, items = data.get("identity"), data.get("items")
     if not isinstance(identity, bool) or s % 2 or W.shape[1] != 1 + r + s or len(W) == 0 or (r == 0 and not identity):
@@ -63,13 +53,10 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
         )
     if not isinstance(items, list) or len(items) != len(W) or {type(item) for item in items} not in ({int}, {str}):
         raise ValueError(f"items in {path} must be {len(W)} texts, or as many whole numbers, found {items!r:.60}.")
-    shapes = [None if x is None else x.shape for x in (phi, A, scale)]
-    if shapes != [None] * 3 and (phi is None or shapes != [(len(W), p := phi.shape[1]), (p, W.shape[1]), (2, p - 1)]):
-        raise ValueError(f"phi, A and scale in {path}, of shapes {shapes}, do not go with W {W.shape}.")
     if np.abs(W[:, 0]).max() > LARGEST or np.abs(W).max() > 1e100:
         raise ValueError(f"W in {path} has entries too large for a kernel.")
     data["counts"] = check_vector(arrays.get("counts", ()), f"counts in {path}", len(W), low=0.0)
-    data["feature_scale"], data["converged"] = scale, data.get("converged") is True
+    data["converged"] = data.get("converged") is True
     for name in ("alpha", "log_likelihood", "n_baskets"):
         data[name] = number(data.get(name), name, path)
     for name in ("n_iter", "n_empty"):
@@ -80,7 +67,7 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
         data["pairs"] = StrongestPairs(attract, repel, missed, strong, lost)
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"pairs in {path} must have lists of pairs: item, item, correlation, baskets, lift.") from None
-    return KernelFactors(W, r, s, identity, phi, A), check_catalogue(items), data
+    return KernelFactors(W, r, s, identity), check_catalogue(items), data
 
 
 def as_pair(entry: Any) -> ItemPair:

@@ -60,46 +60,30 @@ class StrongestPairs:
         """The k strongest of each kind."""
         return replace(self, attract=self.attract[:k], repel=self.repel[:k], missed=self.missed[:k])
 
-    def facts(self) -> dict[str, str]:
-        """What the model misses, if anything."""
-        if not self.n_missed:
-            return {}
-        named = ", ".join(
-            f"{one.first} + {one.second} ({one.baskets:g} baskets, lift {one.lift:.2f})" for one in self.missed[:2]
-        )
-        strong = count_of(self.n_strong, "strong pair", "strong pairs")
-        return {"missed by the model": f"{self.n_missed} of {strong} in the baskets", "such as": named}
-
-    def tables(self) -> tuple[Table, ...]:
-        """One table for each kind of which there are pairs."""
-        shown = {
-            kind: tuple((f"{a} + {b}", f"{c:+.3f}", f"{baskets:g}", f"{lift:.2f}") for a, b, c, baskets, lift in pairs)
-            for kind, pairs in (("attract", self.attract), ("repel", self.repel))
-        }
-        return tuple(Table(kind, ("correlation", "baskets", "lift"), rows) for kind, rows in shown.items() if rows)
+    def report(self) -> ModelSummary:
+        """What the model misses, if anything, and a table for each kind of which there are pairs."""
+        facts = {}
+        if self.n_missed:
+            strong = count_of(self.n_strong, "strong pair", "strong pairs")
+            facts["missed by the model"] = f"{self.n_missed} of {strong} in the baskets"
+            facts["such as"] = ", ".join(
+                f"{one.first} + {one.second} ({one.baskets:g} baskets, lift {one.lift:.2f})" for one in self.missed[:2]
+            )
+        tables = []
+        for kind, pairs in (("attract", self.attract), ("repel", self.repel)):
+            rows = tuple((f"{a} + {b}", f"{c:+.3f}", f"{both:g}", f"{lift:.2f}") for a, b, c, both, lift in pairs)
+            tables += [Table(kind, ("correlation", "baskets", "lift"), rows)] if rows else []
+        return ModelSummary("Pairs of items", facts, tuple(tables))
 
     def __str__(self) -> str:
-        return str(ModelSummary("Pairs of items", self.facts(), self.tables()))
+        return str(self.report())
 
     def __repr__(self) -> str:
         return f"<StrongestPairs: {len(self.attract)} that attract, {len(self.repel)} that repel; print it to see them>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return ModelSummary("Pairs of items", self.facts(), self.tables())._repr_html_()
-
-
-def correlation_block(dpp: Any, rows: IntArray, columns: IntArray) -> FloatArray:
-    """Correlations of being in Y between two lists of items; 1 for an item with itself.
-
-    The covariance of two items is P_ij - P_i P_j = -K_ij K_ji, which a skew part makes positive.
-    """
-    covariance = -dpp.marginal_kernel(rows, columns) * dpp.marginal_kernel(columns, rows).T
-    deviation = np.sqrt(dpp.marginals * (1 - dpp.marginals))
-    scale = np.outer(deviation[rows], deviation[columns])
-    found = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
-    found[rows[:, None] == columns] = 1.0
-    return np.clip(found, -1.0, 1.0)
+        return self.report()._repr_html_()
 
 
 def most_frequent(counts: FloatArray, most: int) -> IntArray:
@@ -116,7 +100,7 @@ def strongest_pairs(
     """
     some, chance = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
     i, j = np.triu_indices(some.size, 1)
-    correlation = correlation_block(dpp, some, some)[i, j]
+    correlation = dpp.correlations(some)[i, j]
     both = count_pairs(shard, items.size, some)[some][:, some].toarray()[i, j]
     alone, p = counts[some[i]] * counts[some[j]], counts[some] / n_baskets
     lift = np.divide(both * n_baskets, alone, out=np.full(both.size, np.nan), where=alone > 0)
@@ -129,14 +113,9 @@ def strongest_pairs(
     def best(values: FloatArray, least: float) -> tuple[ItemPair, ...]:
         first = np.argsort(-values, kind="stable")[:KEPT]
         first = first[values[first] > least]
-        a, b = some[i[first]], some[j[first]]
-        columns = items[a].tolist(), items[b].tolist(), *(x[first].tolist() for x in (correlation, both, lift))
-        return tuple(ItemPair(*row) for row in zip(*columns, strict=True))
+        names = items[some[i[first]]].tolist(), items[some[j[first]]].tolist()
+        rows = zip(*names, *(x[first].tolist() for x in (correlation, both, lift)), strict=True)
+        return tuple(ItemPair(*row) for row in rows)
 
-    return StrongestPairs(
-        best(correlation, chance),
-        best(-correlation, chance),
-        best(np.where(missed, np.abs(seen), 0.0), 0.0),
-        int(strong.sum()),
-        int(missed.sum()),
-    )
+    kinds = best(correlation, chance), best(-correlation, chance), best(np.where(missed, np.abs(seen), 0.0), 0.0)
+    return StrongestPairs(*kinds, int(strong.sum()), int(missed.sum()))

@@ -14,12 +14,13 @@ from dpplearn._precision import singular
 from dpplearn.baskets.baskets import Baskets, Label
 from dpplearn.baskets.factors import KernelFactors
 from dpplearn.baskets.likelihood import KernelRows
-from dpplearn.baskets.pairs import StrongestPairs, correlation_block
+from dpplearn.baskets.pairs import StrongestPairs
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
 LEAST = 0.0005  # correlation that is not 0 in the three digits shown
+LOST = 1e-13  # share of its diagonal below which a Schur complement is rounding
 
 
 class Next(NamedTuple):
@@ -75,11 +76,16 @@ class BasketQuestions:
     def _kernel(self) -> KernelRows:
         return self._fitted.kernel()
 
+    @cached_property
+    def _diagonal(self) -> FloatArray:
+        left, right, diagonal = self._kernel
+        return np.asarray(np.einsum("ij,ij->i", left, right) + (0.0 if diagonal is None else diagonal))
+
     def numbers(self, basket: Sequence[Label]) -> IntArray:
         """The numbers of items in `items_`, in the order given; an error for one that is not there."""
-        self._fitted  # noqa: B018  # raises where nothing was learned
         if isinstance(basket, str):
             raise TypeError(f"A basket must be a list of items, found the text {basket!r:.60}. Pass [{basket!r:.40}].")
+        self._fitted  # noqa: B018  # raises where nothing was learned
         return Baskets.read([list(basket)], self.items_).indices
 
     def next_scores(self, basket: IntArray) -> FloatArray:
@@ -88,26 +94,18 @@ class BasketQuestions:
         The Schur complement L_ii - L_iJ L_J^-1 L_Ji, of all items at once.
         """
         left, right, diagonal = self._kernel
-        scores: FloatArray = self._diagonal.copy()
-        if basket.size:
-            down, across = left @ right[basket].T, right @ left[basket].T
-            block = down[basket]
-            if diagonal is not None:
-                block.flat[:: len(block) + 1] += diagonal[basket]
-            inverse = inverse_or_none(block)
-            if inverse is None:  # the basket has probability 0, and so has every larger one
-                scores[:] = 0.0
-            else:
-                scores -= np.einsum("ij,ij->i", down @ inverse, across)
-                scores = np.where(scores > 1e-13 * self._diagonal, scores, 0.0)
-            scores[basket] = -np.inf
-        return scores
-
-    @cached_property
-    def _diagonal(self) -> FloatArray:
-        left, right, diagonal = self._kernel
-        found: FloatArray = np.einsum("ij,ij->i", left, right)
-        return found if diagonal is None else found + diagonal
+        down, across = left @ right[basket].T, right @ left[basket].T
+        block = down[basket]
+        if diagonal is not None:
+            block.flat[:: len(block) + 1] += diagonal[basket]
+        inverse = inverse_or_none(block)
+        if inverse is None:  # the basket has probability 0, and so has every larger one
+            scores = np.zeros(len(left))
+        else:
+            scores = self._diagonal - np.einsum("ij,ij->i", down @ inverse, across)
+            scores[scores <= LOST * self._diagonal] = 0.0
+        scores[basket] = -np.inf
+        return np.asarray(scores)
 
     def recommend(self, basket: Sequence[Label] = (), k: int = 10, exclude: Sequence[Label] = ()) -> list[Next]:
         """The k items that most probably come next: each with its probability, if exactly one more item comes.
@@ -123,7 +121,7 @@ class BasketQuestions:
                 "has probability 0 under this kernel. Give a smaller basket, or fit with a larger rank."
             )
         best = np.argsort(-scores, kind="stable")[:k]
-        return [Next(self._name(i), float(scores[i] / scores.sum())) for i in best.tolist() if scores[i] > 0]
+        return [Next(self._name(i), float(scores[i] / scores.sum())) for i in best if scores[i] > 0]
 
     def why(self, item: Label, basket: Sequence[Label]) -> list[OddsRatio]:
         """Why an item comes next to a basket, or does not: what each item of it multiplies its odds by.
@@ -142,13 +140,12 @@ class BasketQuestions:
         (i,), J = self.numbers([item]), self.numbers(basket)
         if i in J:
             raise ValueError(f"{item!r} is in the basket already: ask about an item that is not.")
-        whole = self.next_scores(J)[i]
-        found = []
-        for j in J.tolist():
+        whole, ratios = self.next_scores(J)[i], []
+        for j in J:
             without = self.next_scores(np.setdiff1d(J, j))[i]
             factor = float(whole / without) if without > 0 else 1.0 if whole <= 0 else np.inf
-            found.append(OddsRatio(self._name(j), factor))
-        return sorted(found, key=lambda one: -one.factor)
+            ratios.append(OddsRatio(self._name(j), factor))
+        return sorted(ratios, key=lambda ratio: -ratio.factor)
 
     def complete(
         self, basket: Sequence[Label] = (), k: int | None = None, exclude: Sequence[Label] = ()
@@ -163,11 +160,18 @@ class BasketQuestions:
         J, out = self.numbers(basket), self.numbers(exclude)
         size = None if k is None else min(J.size + check_int(k, "k"), self.dpp_.n)
         found: Any = local_search(self.dpp_, k=size, min_cost=float(size or 0), include=J, exclude=out)
-        return [self._name(i) for i in found.subset.tolist() if i not in set(J.tolist())]
+        return [self._name(i) for i in found.subset if i not in J]
 
     def correlations_with(self, item: Label) -> FloatArray:
         """Correlation of having the item with having each other; 1 for itself."""
-        return correlation_block(self.dpp_, self.numbers([item]), np.arange(self.dpp_.n))[0]
+        i, every, dpp = self.numbers([item]), np.arange(self._fitted.n), self.dpp_
+        # the covariance P_ij - P_i P_j is -K_ij K_ji, which a skew part makes positive
+        covariance = -dpp.marginal_kernel(i, every)[0] * dpp.marginal_kernel(every, i)[:, 0]
+        deviation = np.sqrt(dpp.marginals * (1 - dpp.marginals))
+        scale = deviation[i] * deviation
+        correlation = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
+        correlation[i] = 1.0
+        return np.clip(correlation, -1.0, 1.0)
 
     def alike(self, item: Label, k: int = 10) -> list[Related]:
         """The items that replace it: those that come with it least, by correlation, which is negative.
@@ -205,10 +209,10 @@ class BasketQuestions:
         return self.pairs_.first(check_int(k, "k", low=1))
 
     def _related(self, item: Label, k: int, sign: float) -> list[Related]:
-        found = sign * self.correlations_with(item)
-        found[self.numbers([item])] = 0.0
-        best = np.argsort(-found, kind="stable")[: check_int(k, "k", low=1)]
-        return [Related(self._name(j), float(sign * found[j])) for j in best.tolist() if found[j] >= LEAST]
+        strength = sign * self.correlations_with(item)
+        strength[self.numbers([item])] = 0.0
+        best = np.argsort(-strength, kind="stable")[: check_int(k, "k", low=1)]
+        return [Related(self._name(j), float(sign * strength[j])) for j in best if strength[j] >= LEAST]
 
     def _name(self, i: int) -> Label:
         name: Label = self.items_[i].item()

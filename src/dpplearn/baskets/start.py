@@ -8,23 +8,23 @@ from scipy.sparse.linalg import eigsh
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.likelihood import DENSE, BasketShard, total_weight
+from dpplearn.baskets.likelihood import DENSE, BasketShard
 
 PSEUDO = 5.0  # baskets of chance added to the number of each pair
 START_LENGTH = 0.7  # length of U's rows beside the identity; at 0 their gradient would be 0
 
 
 def start_factors(
-    baskets: BasketShard, n: int, symmetric_rank: int, skew_rank: int, identity: bool, phi: FloatArray | None, seed: int
+    baskets: BasketShard, n: int, symmetric_rank: int, skew_rank: int, identity: bool, seed: int
 ) -> KernelFactors:
-    """KernelFactors from counts of items and of pairs.
+    """Factors from counts of items and of pairs.
 
     With the lift l of a pair, its probability over that of independent items: where items attract, the skew part gets
     sqrt(l - 1) with a random sign, by which sets of four and more differ and no smaller ones; where l < 1, the
-    symmetric part gets sqrt(1 - l). KernelFactors are those of their largest eigenvalues.
+    symmetric part gets sqrt(1 - l). The factors are those of their largest eigenvalues.
     """
     rng = np.random.default_rng(seed)
-    T = total_weight([baskets])
+    T = baskets.total
     counts = baskets.item_counts(n)
     p = np.clip(counts / T, 0.5 / (T + 1), 1 - 0.5 / (T + 1))
     log_q = np.log(p / (1 - p)) / 2
@@ -36,11 +36,7 @@ def start_factors(
         log_q = log_q - np.log1p(START_LENGTH**2 if identity else 0.0) / 2
         B, size = attraction(pairs, counts, T, skew_rank, rng)
         log_q = log_q - np.log1p(size) / 4  # attraction adds to the probability of every set
-    W = np.column_stack([log_q, U, B])
-    if phi is None:
-        return KernelFactors(W, symmetric_rank, skew_rank, identity)
-    A = linalg.lstsq(phi, W, check_finite=False)[0]
-    return KernelFactors(W, symmetric_rank, skew_rank, identity, phi, np.asarray(A))
+    return KernelFactors(np.column_stack([log_q, U, B]), symmetric_rank, skew_rank, identity)
 
 
 def count_pairs(baskets: BasketShard, n: int, among: IntArray | None = None) -> sparse.csr_array:

@@ -33,7 +33,7 @@ from dpplearn.learning.training_set import Shard, Survey, is_sampled, merge_surv
 EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
 TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
-KEPT = 2**27  # bytes of files for each Dask worker, up to which their shards stay in memory
+KEPT = 2**25  # bytes of files, here or for each Dask worker, up to which their shards stay in memory
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
 Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
@@ -52,13 +52,6 @@ class Evaluator(Protocol):
 
         All instances of the shard count: none has weight 0, and none is impossible under this similarity.
         """
-
-
-class OneByOne:
-    """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
-
-    def prepare(self, shard: Shard, similarity: Similarity) -> PreparedInstances:
-        return PreparedInstances(shard, similarity)
 
 
 class PreparedInstances:
@@ -80,6 +73,12 @@ class PreparedInstances:
 
     def __sizeof__(self) -> int:
         return sum(instance.nbytes for instance in self.instances)
+
+
+class OneByOne:
+    """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
+
+    prepare = PreparedInstances
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,17 +137,18 @@ def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
 
 
 class Backend:
-    """The shards in this process: those in memory are prepared once, those in files are read for each request."""
+    """The shards in this process, prepared once; those in files that are large together are read for each request."""
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare) -> None:
         self.sources, self.n_shards, self.prepare = list(sources), len(sources), prepare
-        self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one in a file
+        self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one that is read again
+        self.files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
 
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         """The answers of all shards, in their order; their surveys where there is no request."""
         answers = []
         for k, source in enumerate(self.sources):
-            in_file, known = isinstance(source, str), self.known.get(k)
+            in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
             shard = self.prepare(source, known) if in_file or known is None else known
             self.known[k] = shard.survey if in_file else shard
             answers.append(shard.answer(request))
@@ -217,8 +217,7 @@ class DaskBackend(Backend):
         client = None if isinstance(check_backend(backend), str) else backend
         self._open = ExitStack()
         self.client = self._open.enter_context(cluster_client(client, None if n_jobs == 1 else n_jobs))
-        files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
-        if files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
+        if self.files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
             keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
             self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
 
@@ -231,9 +230,8 @@ class DaskBackend(Backend):
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         answers: list[Any] = []
         surveys = [self.known.get(k) for k in range(self.n_shards)]
-        for k, future in enumerate(
-            self._map(ask_in_worker, self.sources, surveys, request=request, prepare=self.prepare)
-        ):
+        futures = self._map(ask_in_worker, self.sources, surveys, request=request, prepare=self.prepare)
+        for k, future in enumerate(futures):
             answers.append(future.result())
             tick(k + 1, self.n_shards)
             if request is None and isinstance(self.sources[k], str):

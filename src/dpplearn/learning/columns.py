@@ -35,20 +35,8 @@ SHARES /= SHARES.sum()
 class Column:
     """One column as it was in training.
 
-    Parameters
-    ----------
-    name : str
-    kind : {"number", "boolean", "category", "ordered"}
-    levels : tuple of str
-        The categories, in their order where they have one.
-    base : int
-        The level without a column of its own, -1 for none.
-    unknown : bool
-        Whether training had unknown values.
-    mean, scale : float
-        Mean and standard deviation of the numbers; of booleans too.
-    shares : tuple of float
-        How frequent each level is.
+    `base` is the level without a column of its own, -1 for none; `shares` is how frequent each level is; `mean` and
+    `scale` are those of the numbers, or of the booleans. `unknown` says whether training had unknown values.
 
     Examples
     --------
@@ -135,18 +123,13 @@ class Column:
 
         Examples
         --------
-        >>> Column("live", "boolean").words(0.0), Column("genre", "category", ("jazz", "pop")).words(1.0)
-        ('live being false', 'genre being pop')
-        >>> Column("tempo", "number").words(120.0), Column("tempo", "number").words(math.nan)
-        ('its tempo of 120', 'tempo being unknown')
+        >>> Column("live", "boolean").words(0.0), Column("tempo", "number").words(120.0)
+        ('live being false', 'its tempo of 120')
         """
-        if math.isnan(x):
-            return f"{self.name} being unknown"
-        if self.levels:
-            return f"{self.name} being {self.levels[int(x)]}"
-        return (
-            f"{self.name} being {'true' if x else 'false'}" if self.kind == "boolean" else f"its {self.name} of {x:.4g}"
-        )
+        if self.kind == "number" and not math.isnan(x):
+            return f"its {self.name} of {x:.4g}"
+        known = self.levels or ("false", "true")
+        return f"{self.name} being {'unknown' if math.isnan(x) else known[int(x)]}"
 
     @property
     def quality_names(self) -> list[str]:
@@ -206,18 +189,16 @@ class Column:
 
 def kind_of(name: str, values: np.ndarray) -> Kind:
     """What the values of a column are."""
-    if values.dtype.kind in "fiu":
-        return "number"
-    if values.dtype.kind == "b":
-        return "boolean"
-    found: dict[str, tuple[int, Any]] = {}
+    if values.dtype.kind in "fiub":
+        return "boolean" if values.dtype.kind == "b" else "number"
+    seen: dict[str, tuple[int, Any]] = {}
     for row, x in enumerate(values.tolist()):
         if not is_missing(x):
-            found.setdefault(kind_of_value(x), (row, x))
-    if len(found) > 1:
-        kinds = ", ".join(f"{kind} ({x!r:.30} in row {row})" for kind, (row, x) in found.items())
+            seen.setdefault(kind_of_value(x), (row, x))
+    if len(seen) > 1:
+        kinds = ", ".join(f"{kind} ({x!r:.30} in row {row})" for kind, (row, x) in seen.items())
         raise TypeError(f"Column {name!r} must hold values of one kind, found {kinds}. Convert the column.")
-    kind, (row, x) = next(iter(found.items())) if found else ("number", (0, None))
+    kind, (row, x) = next(iter(seen.items())) if seen else ("number", (0, None))
     if kind not in KINDS:
         raise TypeError(
             f"Column {name!r} must hold numbers, booleans or texts, but {name}[{row}] is {x!r:.40} ({kind}). Convert "

@@ -11,7 +11,6 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from dpplearn._checks import check_int
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.backends import Evaluator
@@ -178,19 +177,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         checkpoint : path, optional
             Write the weights there after each iteration. A fit that finds the file goes on from it.
         """
-        boosted = check_quality(self.quality) == Boosted.kind
-        seed = check_int(self.random_state, "random_state", low=0)
-        similarity = make_similarity(self.similarity, self.rho, self.nugget)
-        settings = FitSettings(
-            prior_variance=self.prior_variance,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            similarity=similarity,
-            on_impossible=self.on_impossible,
-            given_size=bool(self.given_size),
-            random_state=seed,
-            constant=bool(self.constant) or boosted,
-        )
+        settings, boosted = self.fit_settings(), check_quality(self.quality) == Boosted.kind
         data = training_data(X, y, sample_weight)
         if boosted and not isinstance(data, Shard):
             raise TypeError("Trees need the item sets in memory: pass ItemSets in place of the paths of shards.")
@@ -205,8 +192,22 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         )
         if boosted and isinstance(data, Shard):
             trees = {} if isinstance(self.quality, str) else self.quality
-            fitted = fit_trees(data, fitted, trees, self.prior_variance, settings.given_size, seed)
+            fitted = fit_trees(data, fitted, trees, settings)
         return self._keep(fitted)
+
+    def fit_settings(self) -> FitSettings:
+        """The arguments, checked."""
+        boosted = check_quality(self.quality) == Boosted.kind
+        return FitSettings(
+            prior_variance=self.prior_variance,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            similarity=make_similarity(self.similarity, self.rho, self.nugget),
+            on_impossible=self.on_impossible,
+            given_size=self.given_size,
+            random_state=self.random_state,
+            constant=self.constant or boosted,
+        )
 
     @classmethod
     def from_weights(
@@ -270,5 +271,5 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         """A model from a file that `save` wrote."""
         from dpplearn.learning.modelfile import load_model
 
-        params, fitted = load_model(path)
-        return cls(**params)._keep(fitted)
+        model, fitted = load_model(cls, path)
+        return model._keep(fitted)

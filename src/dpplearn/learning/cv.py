@@ -139,10 +139,9 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             A label per instance. Those of one label, such as several targets of the same items, stay in one fold.
         """
         subsets, weights = check_examples(X, y, sample_weight)
-        given = {"references": references, "groups": None if groups is None else np.asarray(groups)}
-        for name, values in given.items():
-            if values is not None and len(values) != len(X):
-                raise ValueError(f"{name} must have one entry per instance ({len(X)}), found {len(values)}.")
+        for name, values in {"references": references, "groups": groups}.items():
+            if values is not None and len(values) != len(X):  # type: ignore[arg-type]  # an array has a length
+                raise ValueError(f"{name} must have one entry per instance ({len(X)}), found {len(values)}.")  # type: ignore[arg-type]
         if self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
         jobs = 1 if self.n_jobs is None else check_jobs(self.n_jobs)
@@ -151,7 +150,7 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         splitter = check_cv(self.cv)
         if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
             splitter = GroupKFold(splitter.n_splits)
-        folds = list(splitter.split(np.empty((len(X), 0)), groups=groups))
+        folds = list(splitter.split(np.empty((len(X), 0)), groups=None if groups is None else np.asarray(groups)))
         truth: Sequence[Any] = subsets if references is None else references
         tasks = (delayed(try_setting)(model, data, truth, counts, folds, self.scoring) for model in models)
         measured = np.empty((len(MEASURED), len(models), len(folds)))
@@ -165,8 +164,14 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
                     f"The score of fold {np.isnan(trial[0]).argmax()} with {in_words(settings[k])} is not a number: "
                     "scoring must return one."
                 )
-            best = int(measured[0, : k + 1].mean(axis=1).argmax())
-            tell(said, settings[best], measured[0, best].mean(), k + 1, len(models), time.perf_counter() - start)
+            means = measured[0, : k + 1].mean(axis=1)
+            best = f"best {means.max():.4g}: {in_words(settings[int(means.argmax())])}"
+            tell(
+                said,
+                f"{k + 1} of {len(models)} settings, {time.perf_counter() - start:.0f} s; {best}",
+                k + 1,
+                len(models),
+            )
         self.cv_results_ = results_of(settings, measured)
         if failed := int((measured[-1] == 0).any(axis=1).sum()):
             warn_user(f"{failed} of {len(models)} settings did not converge.", ConvergenceWarning)
@@ -268,9 +273,8 @@ def results_of(settings: Sequence[dict[str, Any]], measured: FloatArray) -> CVRe
     return results
 
 
-def tell(said: Progress, best: dict[str, Any], score: float, done: int, total: int, seconds: float) -> None:
+def tell(said: Progress, line: str, done: int, total: int) -> None:
     """How far the search is: one line that moves on a terminal, elsewhere about ten lines."""
-    line = f"{done} of {total} settings, {seconds:.0f} s; best {score:.4g}: {in_words(best)}"
     if said.moving and done < total:
         said.stage(line, done, total)
     elif said.verbose and 10 * done // total > 10 * (done - 1) // total:

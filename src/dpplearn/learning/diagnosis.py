@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 RUNAWAY = 0.05  # a Newton step that still changes some item's log-quality by this much has not settled
 SAME = 0.1  # log-posteriors that differ by less are of the same maximum
-WORTH_TELLING = 4.5  # a gain in the log-likelihood: three standard errors
 CURE = (
     "What is particular to each item makes every target possible: fit with nugget=0.01, say, or "
     'with similarity="mixture", which learns how much of it there is.'
@@ -50,26 +49,6 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
         )
     if bad:
         warn_user(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
-
-
-def warn_about_size(
-    survey: Survey, missing: float, gain: float, names: Sequence[str], theta: FloatArray, other: FloatArray
-) -> None:
-    """Say that the weights of a model without a constant had to set the size of sets too, where that shows.
-
-    `missing` is the sum of |Y| - E|Y|.
-    A constant would raise the log-posterior by `gain` and make the weights `other`.
-    """
-    if gain < WORTH_TELLING:
-        return
-    turned = [name for name, a, b in zip(names, theta.tolist(), other.tolist(), strict=True) if a * b < 0]
-    signs = f", and change the signs of {', '.join(turned[:5])}{', ...' * (len(turned) > 5)}" if turned else ""
-    mean, expected = survey.n_chosen / survey.weight, (survey.n_chosen - missing) / survey.weight
-    warn_user(
-        "This model has no constant, so that the weights of its features have to set how many items are chosen too: it "
-        f"expects {expected:.3g} in a set, and {mean:.3g} were chosen on average. A constant would raise the "
-        f"log-likelihood by about {gain:.3g}{signs}. Leave constant=False out."
-    )
 
 
 def warn_about_weights(at_bound: Sequence[str]) -> None:

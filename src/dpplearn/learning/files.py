@@ -77,7 +77,7 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
         "weights": weights,
         "sizes": np.array([-1 if items.k is None else items.k for items in X], np.int64),
         "kind": np.array(kinds, np.int64),
-        "width": np.array([part.width or 0 for part in parts], np.int64),
+        "width": np.array([(0 if part.phi is None else part.phi.shape[1]) for part in parts], np.int64),
         "parts": np.array([part.name for part in parts], dtype=np.str_),  # as many of each item set
         # matrices that are made of phi again when they are read: n^2 numbers for each
         "cosines": np.array(all(items.phi is not None and items.similarity is not None for items in X)),
@@ -147,9 +147,9 @@ def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
                 raise TypeError("raw has not the columns of its encoding")
             values["raw"] = raw
         if arrays["cosines"]:
-            values |= {"phi": parts[0].phi, "similarity": np.minimum(cosines(parts[0].phi, None), 1.0)}
+            values |= {"phi": parts[0].phi, "similarity": np.minimum(cosines(parts[0].phi), 1.0)}
             read_only(values["similarity"])
-        item_sets.append(ItemSet._of(features=F, parts=tuple(parts), **values))
+        item_sets.append(ItemSet._with(features=F, parts=tuple(parts), **values))
     if arrays["owner"].dtype.kind != "i" or arrays["owner"].min(initial=0) < 0:
         raise IndexError("the item sets of its targets are not numbered from 0")
     item_sets = [item_sets[t] for t in arrays["owner"].tolist()]

@@ -25,17 +25,11 @@ import numpy as np
 from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import Backend, Evaluator, PreparedShard, make_backend, make_evaluator
-from dpplearn.learning.diagnosis import (
-    check_possible,
-    warn_about_size,
-    warn_about_starts,
-    warn_about_weights,
-    warn_unless_settled,
-)
+from dpplearn.learning.diagnosis import check_possible, warn_about_starts, warn_about_weights, warn_unless_settled
 from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import Fitted, LogLinear, default_names
-from dpplearn.learning.similarity import Mixture, Similarity, shared_names
+from dpplearn.learning.similarity import ALL, Mixture, Similarity, shared_names
 from dpplearn.learning.solve import (
     MANY,
     Optimum,
@@ -44,7 +38,6 @@ from dpplearn.learning.solve import (
     largest,
     lbfgs,
     newton,
-    newton_step,
     trust_region,
     unit_diagonal,
 )
@@ -55,6 +48,7 @@ MANY_INSTANCES, MANY_ITEMS = 24, 5000  # from which on starts are compared on a 
 ROUGH = 0.01  # a gain in the log-posterior below which the end of a start is known
 APART = 1.0  # ends between which the log-posterior falls by less, as its Hessian has it, are the same
 STARTS = 3  # of a mixture that are climbed
+DIFFERENCE = 1e-4  # of a logit, for second derivatives
 STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
 
 
@@ -74,6 +68,10 @@ class FitSettings:
     def __post_init__(self) -> None:
         check_choice(self.on_impossible, "on_impossible", ("error", "drop"))
         check_int(self.max_iter, "max_iter", low=0)
+        check_int(self.random_state, "random_state", low=0)
+        for name in ("given_size", "constant"):
+            if getattr(self, name) not in (True, False):
+                raise TypeError(f"{name} must be True or False, found {getattr(self, name)!r}.")
         if not (isinstance(self.tol, int | float | np.number) and 0 < self.tol < np.inf):
             raise ValueError(f"tol must be a positive number, found {self.tol!r}.")
 
@@ -110,6 +108,7 @@ class Posterior:
     """The log-posterior of quality and similarity as a function of one vector x, where the instances live."""
 
     engine: Backend
+    survey: Survey
     progress: Progress
     quality: LogLinear
     similarity: Similarity
@@ -130,7 +129,7 @@ class Posterior:
         """x at a theta and parameters of the mixture."""
         if not isinstance(self.similarity, Mixture):
             return theta
-        rest = self.similarity.with_parameters(parameters).log_rest().value
+        rest = self.similarity.with_parameters(parameters).log_rest
         return np.concatenate([theta + self.constant * rest, parameters])
 
     def split(self, x: FloatArray) -> tuple[FloatArray, Similarity]:
@@ -139,12 +138,26 @@ class Posterior:
         if not isinstance(S, Mixture):
             return x, S
         S = S.with_parameters(x[self.m :]) if self.learned else S
-        return x[: self.m] - self.constant * S.log_rest().value, S
+        return x[: self.m] - self.constant * S.log_rest, S
 
     def at(self, x: FloatArray, order: int) -> Point:
-        """Value and derivatives, those in the similarity's parameters where these are learned."""
+        """Value and derivatives, those in the similarity's parameters where these are learned.
+
+        Second derivatives in the similarity's parameters are differences of first ones.
+        """
+        point = self.evaluate(x, order)
+        if order == 1 or not self.learned or not np.isfinite(point.value):
+            return point
+        steps = DIFFERENCE * np.eye(x.size)[self.m :]
+        slopes = [self.evaluate(x + h, 1).gradient - self.evaluate(x - h, 1).gradient for h in steps]
+        rows = np.array(slopes) / (2 * DIFFERENCE)
+        cross, second = rows[:, : self.m], rows[:, self.m :]
+        return point._replace(hessian=np.block([[point.hessian, cross.T], [cross, (second + second.T) / 2]]))
+
+    def evaluate(self, x: FloatArray, order: int) -> Point:
+        """Value and gradient, and for order 2 the Hessian in theta."""
         theta, S = self.split(x)
-        quality, given_size = self.quality.with_parameters(theta), self.settings.given_size
+        quality, given_size = replace(self.quality, theta=theta), self.settings.given_size
         request = LikelihoodRequest(quality, S, order, self.learned, given_size, sample=self.counts > 1)
         terms = self.engine.evaluate(request, self.progress.tick)
         if not np.isfinite(terms.value):  # beyond every float: a step that came here is turned back
@@ -154,23 +167,19 @@ class Posterior:
         if terms.hessian is not None:
             hessian = self.counts * terms.hessian - np.diag(self.precision)
         if isinstance(S, Mixture):
-            prior = S.log_prior(STRENGTH * self.counts)
-            value += prior.value
+            log_prior, slopes = S.log_prior(STRENGTH * self.counts)
+            value += log_prior
             if terms.similarity_gradient is not None:
-                rest, along = S.log_rest(), float(self.constant @ gradient)
-                slopes = self.counts * terms.similarity_gradient + prior.gradient
-                gradient = np.concatenate([gradient, slopes - along * rest.gradient])
-                if hessian is not None and terms.similarity_hessian is not None and terms.cross is not None:
-                    second = self.counts * terms.similarity_hessian + prior.hessian - along * rest.hessian
-                    cross, T = self.counts * terms.cross, self.jacobian(x)
-                    hessian = T.T @ np.block([[hessian, cross], [cross.T, second]]) @ T
+                slopes = self.counts * terms.similarity_gradient + slopes
+                slopes[ALL] += float(self.constant @ gradient) * S.w[ALL]  # theta = x - c log(1 - w_all)
+                gradient = np.concatenate([gradient, slopes])
         return Point(value, gradient, hessian, terms.value)
 
     def jacobian(self, x: FloatArray) -> FloatArray:
         """d (theta, parameters of the similarity) / dx."""
         T, S = np.eye(x.size), self.split(x)[1]
         if self.learned and isinstance(S, Mixture):
-            T[: self.m, self.m :] -= np.outer(self.constant, S.log_rest().gradient)
+            T[: self.m, self.m + ALL] += self.constant * S.w[ALL]
         return T
 
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:
@@ -192,20 +201,19 @@ def maximize_posterior(
     check_possible(survey, settings.on_impossible)
     posterior = posterior_of(engine, survey, settings, progress)
     if checkpoint is not None:
-        posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(survey, posterior)))
+        posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
     if isinstance(posterior.similarity, Mixture):
-        ends, starts = climb_starts(posterior, survey, posterior.similarity)
+        ends, starts = climb_starts(posterior, posterior.similarity)
     else:
         start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
-        ends, starts = climb_each(posterior, survey, [start]), np.empty(0)
+        ends, starts = climb_each(posterior, [start]), np.empty(0)
     progress.clear()
     best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
-    return concluded(posterior, survey, best, starts)
+    return concluded(posterior, best, starts)
 
 
 def ascend(
     posterior: Posterior,
-    survey: Survey,
     x: FloatArray,
     tol: float,
     max_iter: int,
@@ -217,23 +225,14 @@ def ascend(
 
     A climb over both that would not `beat` the best so far is left.
     """
+    limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "n_iter": n_iter}
     scale = np.where(posterior.scale > 1e-150, posterior.scale, 1.0)  # whose squares are floats
     if posterior.m > MANY:  # without Hessians, in units in which a change of 1 matters about the same
-        scale = np.append(scale * np.sqrt(1 + survey.n_chosen), np.ones(x.size - scale.size))
-        return lbfgs(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
+        scale = np.append(scale * np.sqrt(1 + posterior.survey.n_chosen), np.ones(x.size - scale.size))
+        return lbfgs(posterior, x, scale, **limits)
     if not posterior.learned:
-        return newton(posterior, x, scale, tol=tol, max_iter=max_iter, n_iter=n_iter)
-    return trust_region(
-        posterior,
-        x,
-        posterior.m,
-        hessian,
-        tol=tol,
-        max_iter=max_iter,
-        n_iter=n_iter,
-        enough=ROUGH if posterior.rough else 0.0,
-        beat=beat,
-    )
+        return newton(posterior, x, scale, **limits)
+    return trust_region(posterior, x, posterior.m, hessian, **limits, enough=ROUGH * posterior.rough, beat=beat)
 
 
 def posterior_of(engine: Backend, survey: Survey, settings: FitSettings, progress: Progress) -> Posterior:
@@ -249,19 +248,15 @@ def posterior_of(engine: Backend, survey: Survey, settings: FitSettings, progres
     added = bool(missing and not constant.any())
     if added:
         name = next(name for name in ("constant", "added constant", *default_names(1)) if name not in names)
-        names, center, constant = (name, *names), mean_of(survey), np.append(1.0, constant)
+        center = survey.products[-1, :-1] / survey.products[-1, -1]  # the mean of each feature over all items
+        names, constant = (name, *names), np.append(1.0, constant)
         precision = np.append(1 / AVERAGE if precision.any() else 0.0, precision)
     quality = LogLinear(np.zeros(precision.size), names, added, center if added else None)
     spread = np.maximum(np.abs(survey.low - center), np.abs(survey.high - center))
     scale = np.append(np.ones(int(added)), spread)
     S, learned = settings.similarity, isinstance(settings.similarity, Mixture)
     S = S.bind(survey.parts) if isinstance(S, Mixture) else S
-    return Posterior(engine, progress, quality, S, precision, scale, constant, settings, learned=learned)
-
-
-def mean_of(survey: Survey) -> FloatArray:
-    """The mean of each feature over all items."""
-    return np.asarray(survey.products[-1, :-1] / survey.products[-1, -1])
+    return Posterior(engine, survey, progress, quality, S, precision, scale, constant, settings, learned=learned)
 
 
 def constant_of(products: FloatArray) -> FloatArray:
@@ -297,13 +292,13 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
 # The starts of a mixture
 
 
-def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[list[Optimum], FloatArray]:
+def climb_starts(posterior: Posterior, S: Mixture) -> tuple[list[Optimum], FloatArray]:
     """The maxima to which several starts lead, and the log-posterior that each start reached.
 
     Of many possible starts, those with the highest log-posterior are climbed, until a step gains little: on a sample of
     the instances where there are many items. From where they led, but once from the same place, all are climbed.
     """
-    m, share = posterior.m, 1.0
+    m, share, survey = posterior.m, 1.0, posterior.survey
     many = survey.n_items >= MANY_ITEMS and survey.n_instances >= MANY_INSTANCES and m <= MANY
     if many and 16 * survey.sampled >= survey.weight:
         share = survey.sampled / survey.weight
@@ -313,12 +308,12 @@ def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[list
     for vector in S.starts(np.random.default_rng(posterior.settings.random_state)):
         # with a theta that is about right for it
         given = replace(rough, similarity=S.with_parameters(vector), learned=False)
-        led = ascend(given, survey, x, tol=0.1, max_iter=1 if starts else 3)
+        led = ascend(given, x, tol=0.1, max_iter=1 if starts else 3)
         x = led.x
         starts.append((led.point.value, np.concatenate([x, vector])))
     starts.sort(key=lambda start: -start[0])
     tol, max_iter = posterior.settings.tol, posterior.settings.max_iter
-    ends = [ascend(rough, survey, x, tol, max_iter) for _, x in starts[:STARTS]]
+    ends = [ascend(rough, x, tol, max_iter) for _, x in starts[:STARTS]]
     ends.sort(key=lambda led: -led.point.value)
     hessian = rough.at(ends[0].x, 2).hessian if m <= MANY else None  # about that of the others, too
     kept, which = list[Optimum](), list[int]()
@@ -328,11 +323,11 @@ def climb_starts(posterior: Posterior, survey: Survey, S: Mixture) -> tuple[list
         which.append(near[0] if near else len(kept))
         if not near:
             kept.append(replace(led, point=led.point._replace(hessian=hessian)))
-    maxima = climb_each(posterior, survey, kept)
+    maxima = climb_each(posterior, kept)
     return maxima, np.array([maxima[k].point.value for k in which])
 
 
-def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[Optimum]) -> list[Optimum]:
+def climb_each(posterior: Posterior, starts: Sequence[Optimum]) -> list[Optimum]:
     """Where each start leads; a fit that was interrupted goes on from where it was."""
     saved, settings, ends = posterior.checkpoint, posterior.settings, list[Optimum]()
     n_iter, known = (0, []) if saved is None else (saved.n_iter, list(saved.climbs))
@@ -340,7 +335,7 @@ def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[Optimum]) 
         x, hessian = (known[k], None) if k < len(known) else (start.x, start.point.hessian)
         last = settings.max_iter + (n_iter if k else 0)
         beat = max((led.point.value for led in ends), default=-np.inf)
-        ends.append(ascend(posterior, survey, x, settings.tol, last, n_iter, hessian, beat))
+        ends.append(ascend(posterior, x, settings.tol, last, n_iter, hessian, beat))
         n_iter = ends[-1].n_iter
         if saved is not None:
             saved.place = k + 1
@@ -350,9 +345,10 @@ def climb_each(posterior: Posterior, survey: Survey, starts: Sequence[Optimum]) 
 # The model at the maximum
 
 
-def concluded(posterior: Posterior, survey: Survey, best: Optimum, starts: FloatArray) -> Fitted:
+def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted:
     """The model at a maximum, with standard errors by Laplace's method; and warnings of what is not as it should be."""
-    settings, m, precision, quality = posterior.settings, posterior.m, posterior.precision, posterior.quality
+    settings, survey, m, precision = posterior.settings, posterior.survey, posterior.m, posterior.precision
+    quality = posterior.quality
     (theta, S), hessian = posterior.split(best.x), best.point.hessian
     std, spread, at_bound = np.full(m, np.nan), None, list[str]()
     if hessian is not None:
@@ -362,7 +358,7 @@ def concluded(posterior: Posterior, survey: Survey, best: Optimum, starts: Float
             std = np.minimum(std, 1 / np.sqrt(precision))  # the prior's at most
         spread = None if undetermined[:m].any() else cov[:m, :m]
         if isinstance(S, Mixture):
-            J = S.jacobians[0]
+            J = S.jacobian
             errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", J, cov[m:, m:], J), 0.0))
             # A weight far below its share, of whose logarithm only the prior knows more than nothing, is at 0.
             low = (S.w < 0.25 / S.w.size) & (errors > S.w / np.sqrt(2.5 * STRENGTH))
@@ -370,8 +366,6 @@ def concluded(posterior: Posterior, survey: Survey, best: Optimum, starts: Float
             at_bound = [name for name, at in zip(S.weights, low.tolist(), strict=True) if at]
     warn_about_weights(at_bound)
     warn_about_starts(starts)
-    if not (posterior.constant.any() or settings.given_size or m > MANY):
-        check_size(posterior, survey, theta, S)
     converged = warn_unless_settled(best, theta, std, precision == 0, posterior.scale, quality.names, settings)
     if quality.center is not None:  # the first weight is that of the constant, and takes up the center of the others
         A = np.eye(m)
@@ -399,21 +393,9 @@ def concluded(posterior: Posterior, survey: Survey, best: Optimum, starts: Float
     )
 
 
-def check_size(posterior: Posterior, survey: Survey, theta: FloatArray, S: Similarity) -> None:
-    """Where there is no constant, say what one would change: by the Newton step from here with one."""
-    center = mean_of(survey)
-    with_one = LogLinear(np.append(center @ theta, theta), constant=True, center=center)
-    terms = posterior.engine.evaluate(LikelihoodRequest(with_one, S), posterior.progress.tick)
-    prior, x = np.append(0.0, posterior.precision), np.append(0.0, theta)
-    assert terms.hessian is not None
-    point = Point(terms.value, terms.gradient - prior * x, terms.hessian - np.diag(prior))
-    step, missing = newton_step(point), float(terms.gradient[0])  # missing: sum of |Y| - E|Y|
-    gain = float(point.gradient @ step) / 2
-    warn_about_size(survey, missing, gain, posterior.quality.names, theta, theta + step[1:])
-
-
-def problem_of(survey: Survey, posterior: Posterior) -> dict[str, Any]:
+def problem_of(posterior: Posterior) -> dict[str, Any]:
     """What tells one fit from another."""
+    survey = posterior.survey
     return {
         "n_instances": survey.n_instances,
         "n_features": survey.n_features,

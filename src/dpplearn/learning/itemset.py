@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,6 @@ from dpplearn.learning.similarity import (
     Columns,
     Fixed,
     SimilarityPart,
-    column_names,
     cosines,
     joined,
     read_parts,
@@ -97,7 +96,9 @@ class ItemSet(Frozen):
         encoding: Encoding | None = None,
         raw: FloatArray | None = None,
     ) -> None:
-        names = column_names(features) if names is None else names
+        columns = getattr(features, "columns", None)  # of a data frame; one made from an array numbers them
+        if names is None and columns is not None and all(isinstance(name, str) for name in columns):
+            names = tuple(columns)
         F = check_array(features, "features", 2)
         n, m = F.shape
         if n == 0 or m == 0:
@@ -114,21 +115,12 @@ class ItemSet(Frozen):
             read_only(raw)
             self._set(encoding=encoding, raw=raw)
 
-    @classmethod
-    def _of(cls, **values: Any) -> ItemSet:
-        """An ItemSet from parts that are known to be right (read back from a shard)."""
-        self = cls.__new__(cls)
-        self._set(**values)
-        return self
-
     @cached_property
     def parts(self) -> tuple[SimilarityPart, ...]:
         """What S is made of: similarity features and matrices, by name."""
-        return (
-            SimilarityPart("phi", phi=self.phi)
-            if self.phi is not None
-            else SimilarityPart("similarity", matrix=self.similarity),
-        )
+        if self.phi is not None:
+            return (SimilarityPart("phi", self.phi),)
+        return (SimilarityPart("similarity", matrix=self.similarity),)
 
     @cached_property
     def phi(self) -> Features | None:
@@ -142,7 +134,7 @@ class ItemSet(Frozen):
             return None
         if len(self.parts) == 1:
             return self.parts[0].matrix
-        return np.asarray(sum(self.part_cosines(m) for m in range(len(self.parts))) / len(self.parts))
+        return np.asarray(np.mean([part.cosines() for part in self.parts], axis=0))
 
     @property
     def n(self) -> int:
@@ -176,59 +168,44 @@ class ItemSet(Frozen):
 
     def cosines(self, subset: IntArray | None = None) -> FloatArray:
         """C, or its block for a subset: `S` as given, or phi phi^T; a new array."""
-        return cosines(self.phi if self.similarity is None else None, self.similarity, subset, lambda: self._columns)
+        if self.similarity is not None:
+            return self.similarity.copy() if subset is None else self.similarity[np.ix_(subset, subset)]
+        columns = self._columns if subset is None and sparse.issparse(self.phi) else None
+        return cosines(self.phi, subset, columns)
 
-    def part_cosines(self, place: int, subset: IntArray | None = None) -> FloatArray:
-        """The cosines of one part, or their block for a subset; a new array."""
-        part = self.parts[place]
-        return cosines(part.phi, part.matrix, subset, lambda: shared_columns(part.phi))
+    @cached_property
+    def _columns(self) -> Columns:
+        return shared_columns(self.phi)
 
     @cached_property
     def part_names(self) -> tuple[str, ...]:
         """The names of the parts of its similarity."""
         return tuple(part.name for part in self.parts)
 
-    @cached_property
-    def part_ends(self) -> IntArray:
-        """Where the features of each part begin and end in phi; a matrix has none."""
-        return np.cumsum([0, *(part.width or 0 for part in self.parts)])
+    def parts_named(self, names: tuple[str, ...]) -> tuple[SimilarityPart, ...]:
+        """The parts in the order of these names, which an item set need not share."""
+        if names == self.part_names:
+            return self.parts
+        missing = [name for name in names if name not in self.part_names]
+        if missing:
+            raise ValueError(
+                f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(self.part_names)}. Give "
+                "every ItemSet the parts that the model was fitted with, by their names."
+            )
+        return tuple(self.parts[self.part_names.index(name)] for name in names)
+
+    def part_cosines(self, names: tuple[str, ...]) -> FloatArray:
+        """The cosines of these parts: (parts, n, n). They are kept."""
+        return self._part_cosines.get(names, lambda: np.array([part.cosines() for part in self.parts_named(names)]))
 
     @cached_property
-    def _columns(self) -> Columns:
-        return shared_columns(self.phi)
-
-    def part_blocks(self, subset: IntArray) -> FloatArray:
-        """The cosines of a subset in all parts: (parts, k, k). The latest are kept: those of the target."""
-        return self._blocks.get(subset.tobytes(), lambda: self._part_blocks(subset))
-
-    @cached_property
-    def _blocks(self) -> Latest[FloatArray]:
+    def _part_cosines(self) -> Latest[FloatArray]:
         return Latest()
 
-    def _part_blocks(self, subset: IntArray) -> FloatArray:
-        if "packed_cosines" in vars(self):
-            high, low = np.maximum.outer(subset, subset), np.minimum.outer(subset, subset)
-            return np.asarray(self.packed_cosines[:, low * self.n - low * (low + 1) // 2 + high])
-        return np.array([self.part_cosines(place, subset) for place in range(len(self.parts))])
+    def part_blocks(self, names: tuple[str, ...], subset: IntArray) -> FloatArray:
+        """The cosines of a subset in these parts: (parts, k, k)."""
+        return np.array([part.block(subset) for part in self.parts_named(names)])
 
-    @cached_property
-    def packed_cosines(self) -> FloatArray:
-        """The upper triangles of the cosines of all parts, row by row: (parts, n (n + 1) / 2)."""
-        upper = np.triu(np.ones((self.n, self.n), np.bool_))
-        return np.array([self.part_cosines(place)[upper] for place in range(len(self.parts))])
-
-    @overload
-    @classmethod
-    def from_long(
-        cls, table: Any, *, group: str | None, features: Sequence[str] | None = ..., phi: Names | None = ...,
-        cost: str | None = ..., chosen: None = ..., encoding: Encoding | None = ...,
-    ) -> list[ItemSet]: ...  # fmt: skip
-    @overload
-    @classmethod
-    def from_long(
-        cls, table: Any, *, group: str | None, features: Sequence[str] | None = ..., phi: Names | None = ...,
-        cost: str | None = ..., chosen: str, encoding: Encoding | None = ...,
-    ) -> tuple[list[ItemSet], list[IntArray]]: ...  # fmt: skip
     @classmethod
     def from_long(
         cls,
@@ -240,7 +217,7 @@ class ItemSet(Frozen):
         cost: str | None = None,
         chosen: str | None = None,
         encoding: Encoding | None = None,
-    ) -> list[ItemSet] | tuple[list[ItemSet], list[IntArray]]:
+    ) -> Any:
         """Item sets from a table with one row per item and a column that says which instance it is in.
 
         Columns hold numbers, booleans (0 and 1) or categories: texts, pandas categoricals, polars Categorical and Enum.

@@ -27,7 +27,7 @@ from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import ItemSimilarity, Normalizer, normalize
-from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
+from dpplearn.learning.quality import MAX_ETA, LogLinear, check_eta
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity
 from dpplearn.learning.sized import normalize_sized
 
@@ -35,14 +35,12 @@ SLOPES = 0.01  # error of a derivative in the similarity's parameters, relative,
 
 
 class Terms(NamedTuple):
-    """Value, gradient and Hessian of a log-likelihood in the quality's parameters, and in those of a mixture."""
+    """Value, gradient and Hessian of a log-likelihood in theta, and the gradient in the parameters of a mixture."""
 
     value: float
     gradient: FloatArray
     hessian: FloatArray | None = None
     similarity_gradient: FloatArray | None = None
-    similarity_hessian: FloatArray | None = None
-    cross: FloatArray | None = None  # second derivatives in the quality's parameters (rows) and the mixture's
 
     def __repr__(self) -> str:
         return short_repr(self)
@@ -51,30 +49,27 @@ class Terms(NamedTuple):
 class LikelihoodRequest(NamedTuple):
     """The model at which instances are evaluated, and which derivatives they give."""
 
-    quality: Quality
+    quality: LogLinear
     similarity: Similarity
     order: int = 2  # 1 leaves out the Hessian
-    with_similarity: bool = False  # the derivatives in a mixture's parameters too
+    with_similarity: bool = False  # the gradient in a mixture's parameters too
     given_size: bool = False  # the likelihood of Y given |Y|
     sample: bool = False  # of about a third of the instances, by which starts are compared
 
     def impossible(self) -> Terms:
         """The answer where no float holds the likelihood: the solver turns a step back that came here."""
-        m = self.quality.parameters.size
+        m = self.quality.theta.size
         p = self.similarity.w.size if isinstance(self.similarity, Mixture) else 0
         return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(p, np.nan))
 
     def total(self, weighted: Iterable[tuple[float, Terms]]) -> Terms:
         """The sum of w times the terms, in the order given, so that every backend adds the same numbers."""
-        m = self.quality.parameters.size
-        sums: list[FloatArray | None] = [np.zeros(()), np.zeros(m), np.zeros((m, m)) if self.order == 2 else None]
-        learned = self.with_similarity and isinstance(self.similarity, Mixture)
-        sums += [np.zeros(self.similarity.w.size) if learned else None, None, None]  # type: ignore[union-attr]  # learned
+        m, S = self.quality.theta.size, self.similarity
+        sums: list[Any] = [0.0, np.zeros(m), np.zeros((m, m)) if self.order == 2 else None]
+        sums.append(np.zeros(S.w.size) if self.with_similarity and isinstance(S, Mixture) else None)
         for w, terms in weighted:
-            for j, x in enumerate(terms):
-                if x is not None:
-                    sums[j] = np.asarray(w * x if (s := sums[j]) is None else s + w * x)
-        return Terms(float(sums[0]), *sums[1:])  # type: ignore[arg-type]  # the first two are never None
+            sums = [s if x is None else s + w * x for s, x in zip(sums, terms, strict=True)]
+        return Terms(float(sums[0]), *sums[1:])
 
 
 class Target(NamedTuple):
@@ -84,7 +79,6 @@ class Target(NamedTuple):
     Y: IntArray
     log_det: float
     slopes: FloatArray | None = None  # of it in the weights of a mixture,
-    curvature: FloatArray | None = None  # its second derivatives,
     error: float = 0.0  # and the relative error to be expected of them
 
 
@@ -115,18 +109,26 @@ class Instance:
         if method == "dual" and rank is None:
             raise ValueError('method="dual" needs similarity features phi; this ItemSet was given similarity.')
         self.dual = method == "dual" or (method == "auto" and prefers_dual(items.n, rank))
+        self.names: tuple[str, ...] | None = None  # of the parts of a mixture, and the cosines of each target in these
+        self.blocks = list[FloatArray]()
         self.prepare(similarity)
 
     def prepare(self, similarity: Similarity) -> None:
         """What depends on S alone."""
         self.S = ItemSimilarity(self.items, similarity)
         by_rows = similarity.nugget == 0 and self.items.similarity is None
+        if isinstance(similarity, Mixture) and self.names != similarity.names:
+            self.names = similarity.names
+            self.blocks = [self.items.part_blocks(similarity.names, Y) for Y in self.subsets]
         self.targets = []
-        for w, Y in zip(self.weights, self.subsets, strict=True):
-            S_Y = similarity.block(self.items, Y)
-            log_det = logdet(S_Y, partial(self.rows_of, Y) if by_rows else None)
-            derivatives = block_derivatives(self.items, similarity, Y, S_Y) if isinstance(similarity, Mixture) else ()
-            self.targets.append(Target(w, Y, log_det, *derivatives))
+        for t, (w, Y) in enumerate(zip(self.weights, self.subsets, strict=True)):
+            if isinstance(similarity, Mixture):
+                C = self.blocks[t]
+                S_Y = similarity.mixed(C)
+                self.targets.append(Target(w, Y, logdet(S_Y), *block_slopes(C, S_Y)))
+            else:
+                S_Y = similarity.block(self.items, Y)
+                self.targets.append(Target(w, Y, logdet(S_Y, partial(self.rows_of, Y) if by_rows else None)))
 
     def rows_of(self, Y: IntArray) -> FloatArray:
         """Rows with S_Y = rows rows^T, where there is no nugget."""
@@ -137,58 +139,46 @@ class Instance:
         quality, similarity, order, with_similarity, given_size, _ = request
         if similarity is not self.S.similarity and similarity != self.S.similarity:
             self.prepare(similarity)
-        eta = quality.eta(self.items)
+        J = quality.jacobian(self.items)
+        eta = J @ quality.theta
         if not (np.isfinite(eta).all() and eta.max() <= MAX_ETA):
             return request.impossible()  # no float holds this quality
-        J = quality.jacobian(self.items) if order == 2 else None
-        normalizers: dict[int | None, Normalizer] = {}  # one for all targets, or for those of each size
-        value, d_eta, counts = 0.0, np.zeros(eta.size), dict[int | None, float]()
+        value, d_eta, counts = 0.0, np.zeros(eta.size), dict[int | None, float]()  # of all targets, or of each size
+        hessian = np.zeros((J.shape[1],) * 2) if order == 2 else None
+        known: list[tuple[float, Any]] = []  # what has slopes in the weights of a mixture
         for target in self.targets:
             w, Y, k = target.weight, target.Y, target.Y.size if given_size else None
-            if k not in normalizers:
-                z = self.normalizer(eta, J, with_similarity, k)
-                if z is None or (with_similarity and target.slopes is None):
-                    return request.impossible()
-                normalizers[k] = z
-            z, counts[k] = normalizers[k], counts.get(k, 0.0) + w
-            value += w * float(eta[Y].sum() + target.log_det - z.log_z)
-            d_eta -= w * z.marginals
+            value += w * float(eta[Y].sum() + target.log_det)
             d_eta[Y] += w
-        terms = Terms(value, quality.pull_back(self.items, d_eta))
-        if J is not None:
-            hessian = np.zeros((J.shape[1],) * 2)
-            for k, c in counts.items():
-                hessian -= c * normalizers[k].covariance  # type: ignore[operator]  # with J it is there
-            terms = terms._replace(hessian=hessian)
-        return self.with_weights(terms, normalizers, counts, J) if with_similarity else terms
+            counts[k] = counts.get(k, 0.0) + w
+            known.append((w, target))
+        for k, w in counts.items():
+            z = self.normalizer(eta, J if order == 2 else None, with_similarity, k)
+            if z is None:
+                return request.impossible()
+            value -= w * z.log_z
+            d_eta -= w * z.marginals
+            hessian = None if hessian is None else hessian - w * z.covariance  # type: ignore[operator]  # with J it is there
+            known.append((-w, z))
+        terms = Terms(value, d_eta @ J, hessian)
+        if not with_similarity:
+            return terms
+        if any(part.slopes is None for _, part in known):
+            return request.impossible()
+        T = similarity.jacobian.T  # type: ignore[union-attr]  # of a mixture
+        gradient = T @ sum(w * part.slopes for w, part in known)
+        error = np.abs(T) @ sum(abs(w) * part.error * np.abs(part.slopes) for w, part in known)
+        if (error > SLOPES * (1 + np.abs(gradient))).any():
+            gradient = np.full(gradient.size, np.nan)  # two large numbers, the same but for rounding
+        return terms._replace(similarity_gradient=gradient)
 
-    def with_weights(
-        self,
-        terms: Terms,
-        normalizers: dict[int | None, Normalizer],
-        counts: dict[int | None, float],
-        J: FloatArray | None,
-    ) -> Terms:
-        """The terms with derivatives in the parameters of the mixture, from those in its weights."""
-        similarity = self.S.similarity
-        assert isinstance(similarity, Mixture)
-        p = similarity.w.size
-        slopes, second, error, moved = np.zeros(p), np.zeros((p, p)), np.zeros(p), np.zeros((self.items.n, p))
-        known: list[tuple[float, Any]] = [(target.weight, target) for target in self.targets]
-        for c, part in known + [(-c, normalizers[k]) for k, c in counts.items()]:
-            slopes += c * part.slopes
-            error += abs(c) * part.error * np.abs(part.slopes)
-            if J is not None:
-                second += c * part.curvature
-                moved += c * getattr(part, "moved", 0.0)
-        jacobian = similarity.jacobians[0]
-        gradient = jacobian.T @ slopes
-        if (np.abs(jacobian.T) @ error > SLOPES * (1 + np.abs(gradient))).any():
-            gradient = np.full(p, np.nan)  # two large numbers, the same but for rounding
-        if J is None:
-            return terms._replace(similarity_gradient=gradient)
-        hessian = similarity.chain(slopes, second)[1]
-        return terms._replace(similarity_gradient=gradient, similarity_hessian=hessian, cross=(J.T @ moved) @ jacobian)
+    def log_prob(self, eta: FloatArray, given_size: bool) -> tuple[float, FloatArray]:
+        """log P(Y) of the only target, -inf where it cannot be, and the marginals."""
+        target = self.targets[0]
+        z = self.normalizer(eta, k=target.Y.size if given_size else None)
+        if z is None:
+            return -np.inf, np.full(eta.size, np.nan)
+        return float(eta[target.Y].sum() + target.log_det - z.log_z), z.marginals
 
     def normalizer(
         self, eta: FloatArray, J: FloatArray | None = None, weights: bool = False, k: int | None = None
@@ -205,23 +195,17 @@ class Instance:
         return int(self.items.features.nbytes + kept + getattr(self.items.phi, "nnz", self.items.n) * 12)
 
 
-def block_derivatives(
-    items: ItemSet, mixture: Mixture, Y: IntArray, S_Y: FloatArray
-) -> tuple[FloatArray, FloatArray, float] | tuple[()]:
-    """Of log det S_Y in the weights: <S_Y^-1, C_a> and -<S_Y^-1 C_a, C_b S_Y^-1>, with their relative error."""
-    k, p, places = Y.size, mixture.w.size, mixture.places(items)
+def block_slopes(C: FloatArray, S_Y: FloatArray) -> tuple[FloatArray, float] | tuple[()]:
+    """Of log det S_Y in the weights: <S_Y^-1, C_a>, with their relative error."""
+    k = len(S_Y)
     if k == 0:
-        return np.zeros(p), np.zeros((p, p)), 0.0
+        return np.zeros(len(C) + 2), 0.0
     factor, info = lapack.dpotrf(S_Y, lower=1)
     if info != 0:
         return ()
-    blocks = items.part_blocks(Y) if places is None else items.part_blocks(Y)[places]
-    A = np.empty((p, k, k))  # S_Y^-1 C_a
-    A[0] = lapack.dpotrs(factor, np.eye(k), lower=1)[0]
-    A[1] = A[0].sum(axis=1)[:, None]
-    np.matmul(A[0], blocks, out=A[2:])
-    turned = A.transpose(0, 2, 1).reshape(p, -1)
-    return A.trace(axis1=1, axis2=2), -(A.reshape(p, -1) @ turned.T), EPS / float(factor.diagonal().min()) ** 2
+    inverse = lapack.dpotrs(factor, np.eye(k), lower=1)[0]
+    slopes = np.concatenate([[inverse.trace(), inverse.sum()], C.reshape(len(C), -1) @ inverse.ravel()])
+    return slopes, EPS / float(factor.diagonal().min()) ** 2
 
 
 def prefers_dual(n: int, d: int | None) -> bool:
@@ -258,7 +242,7 @@ def log_likelihood(
         "primal" factors I + L (n x n), "dual" I + B^T B (d x d, needs `phi`), "auto" the cheaper of the
         two; "algorithm1" is the paper's, by eigendecomposition.
     with_similarity : bool
-        Also the derivatives in the parameters of `similarity`, which is then a Mixture; "algorithm1" has none.
+        Also the gradient in the parameters of `similarity`, which is then a Mixture; "algorithm1" has none.
     similarity : Similarity, optional
         Another record than the fixed one with `rho` and `nugget`.
     given_size : bool

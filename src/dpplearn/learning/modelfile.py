@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import check_int
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.files import whole_number
-from dpplearn.learning.fit import FitSettings, check_precision
+from dpplearn.learning.fit import check_precision
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.quality import QUALITIES, Fitted, LogLinear, check_quality, read_covariance
-from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
+from dpplearn.learning.quality import QUALITIES, Fitted, LogLinear, read_covariance
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.trees import Boosted, read_boosted
 
 FORMAT, VERSION = "dpplearn.ConditionalDPP", 5
 MOST_SHARED = 500  # weights up to which a file holds their covariance
-TYPES: dict[str, Any] = {
-    "quality": (str, dict),
-    "similarity": (str,),
-    "on_impossible": (str,),
-    "max_iter": (int,),
-    "random_state": (int,),
-    "given_size": (bool,),
-    "constant": (bool,),
-}
-NUMBERS = ("tol", "rho", "nugget")
-PARAMS = ("prior_variance", *NUMBERS, *TYPES)
+PARAMS = (
+    "prior_variance", "tol", "rho", "nugget", "quality", "similarity", "on_impossible", "max_iter", "random_state",
+    "given_size", "constant",
+)  # fmt: skip
 FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged", "n_sets", "n_items")
 
 
@@ -38,12 +29,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the old file, if any, stays until the new one is whole."""
     from dpplearn import __version__
 
-    given = model.similarity
+    given, quality = model.similarity, model.quality
     params = {name: getattr(model, name) for name in PARAMS}
     if isinstance(given, Fixed):  # its own, which count, and not the model's
         params |= {"rho": given.rho, "nugget": given.nugget}
-    params |= {name: bool(params[name]) for name, kinds in TYPES.items() if kinds == (bool,)}
-    params["quality"] = given_quality if isinstance(given_quality := model.quality, str) else dict(given_quality)
+    params["quality"] = quality if isinstance(quality, str) else dict(quality)
     params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
@@ -54,34 +44,35 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted, **shared, **table})
 
 
-def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
-    """The parameters and the fitted values in a file that `save_model` wrote."""
+def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitted]:
+    """An estimator of this kind, and the fitted values, in a file that `save_model` wrote."""
     data = read_json(path, FORMAT, VERSION)
     missing = [k for k in ("params", "feature_names", "quality", "similarity", *FITTED) if k not in data]
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
     quality = read_quality(data["quality"], data["feature_names"], path)
     n_iter, n_sets, n_items = (whole_number(data[name], name, path) for name in ("n_iter", "n_sets", "n_items"))
-    converged = data["converged"]
-    if not isinstance(converged, bool):
+    if not isinstance(converged := data["converged"], bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
-    std = numbers(data["theta_std"], "theta_std", path, quality.parameters.size)
+    linear, m = isinstance(quality, LogLinear), quality.n_features
+    weights = m + (isinstance(quality, LogLinear) and quality.constant)
+    std = numbers(data["theta_std"], "theta_std", path, weights if linear else 1)
     if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
     value, norm = (number(data.get(name), name, path) for name in FITTED[1:3])
     similarity = read_similarity(data["similarity"], path)
     starts = numbers(data.get("starts", []), "starts", path)
     encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
-    weights = quality.n_features + (isinstance(quality, LogLinear) and quality.constant)
     names = read_names(data["feature_names"], weights, path)
-    if encoding is not None and tuple(encoding.names) != names[-quality.n_features :]:
+    if encoding is not None and tuple(encoding.names) != names[-m:]:
         raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
-    if encoding is not None and len(encoding.features) != len(quality.names) - 1 and isinstance(quality, Boosted):
+    if encoding is not None and not linear and len(encoding.features) != len(quality.names) - 1:
         raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
-    fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, names, starts, encoding)
     covariance = read_covariance(data.get("covariance"), std, path)
-    fitted = replace(fitted, covariance=covariance, n_sets=n_sets, n_items=n_items)
-    return read_params(data["params"], path, quality.n_features), fitted
+    fitted = Fitted(
+        quality, std, similarity, value, norm, n_iter, converged, names, starts, encoding, covariance, n_sets, n_items
+    )
+    return read_estimator(kind, data["params"], path, m), fitted
 
 
 def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLinear | Boosted:
@@ -126,24 +117,17 @@ def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
     raise ValueError(f"similarity in {path} must be an object of a known kind ({known}), found {record!r:.80}.")
 
 
-def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, Any]:
-    """Constructor arguments, each of which `fit` would take for m features."""
+def read_estimator(kind: type[Any], params: Any, path: str | os.PathLike[str], m: int) -> Any:
+    """An estimator with these arguments, each of which `fit` would take for m features."""
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
-    out = dict(params) | {name: number(params[name], name, path) for name in NUMBERS}
     if (variance := params["prior_variance"]) is not None:
-        out["prior_variance"] = (numbers if isinstance(variance, list) else number)(variance, "prior_variance", path)
-    for name, kinds in TYPES.items():
-        if type(params[name]) not in kinds:  # True is no number of iterations
-            wanted = " or ".join(kind.__name__ for kind in kinds)
-            raise ValueError(f"{name} in {path} must be of type {wanted}, found {params[name]!r}.")
+        read = numbers if isinstance(variance, list) else number
+        params = params | {"prior_variance": read(variance, "prior_variance", path)}
     try:
-        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"])
-        names = ("prior_variance", "tol", "max_iter", "on_impossible")
-        FitSettings(**{name: out[name] for name in names}, similarity=similarity)
-        check_precision(out["prior_variance"], m)
-        check_int(out["random_state"], "random_state", low=0)
-        check_quality(out["quality"])
+        model = kind(**params)
+        model.fit_settings()
+        check_precision(model.prior_variance, m)
     except (TypeError, ValueError) as error:
         raise ValueError(f"params in {path} are not those of a model: {error}") from None
-    return out
+    return model

@@ -20,8 +20,8 @@ from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import Instance, LikelihoodRequest
-from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, Fitted, LogLinear, Quality, check_eta, default_names
+from dpplearn.learning.likelihood import Instance
+from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, Fitted, LogLinear, check_eta, default_names
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import (
@@ -47,7 +47,7 @@ class ConditionalPredictor:
     It knows nothing of scikit-learn, whose import takes longer than a summary: `ConditionalDPP` is the estimator.
     """
 
-    quality_: Quality
+    quality_: Any  # LogLinear, or Boosted
     similarity_: Similarity
     theta_std_: FloatArray
     feature_names_in_: np.ndarray
@@ -102,16 +102,14 @@ class ConditionalPredictor:
 
     def _dpp(self, x: ItemSet, tilt: float) -> DPP | LowRankDPP:
         """With e^tilt L in place of L."""
-        q = np.exp((self._eta(x, MAX_ETA_KERNEL) + tilt) / 2)
-        rank = self.similarity_.rank(x) if x.similarity is None else None
-        rows = self.similarity_.rows(x) if rank is not None and rank < x.n and self.similarity_.nugget == 0 else None
-        if rows is not None:
-            return LowRankDPP.from_quality(q, rows)
-        S = self.similarity_.matrix(x)
-        if x.similarity is not None and isinstance(self.similarity_, Fixed):
+        q, S = np.exp((self._eta(x, MAX_ETA_KERNEL) + tilt) / 2), self.similarity_
+        rank = S.rank(x) if x.similarity is None and S.nugget == 0 else None
+        if rank is not None and rank < x.n:
+            return LowRankDPP.from_quality(q, S.rows(x))
+        if x.similarity is not None and isinstance(S, Fixed):
             # the item set has checked it, and a constant and a nugget keep it right
-            return DPP._of_quality(check_quality(q, x.n), S)
-        return DPP.from_quality(q, S)
+            return DPP._of_quality(check_quality(q, x.n), S.matrix(x))
+        return DPP.from_quality(q, S.matrix(x))
 
     def marginals(self, x: ItemSet, k: int | None = None) -> FloatArray:
         """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen, by default the instance's."""
@@ -201,11 +199,10 @@ class ConditionalPredictor:
         `k` may be one number for all, or one for each instance.
         """
         self._check_fitted()
-        for t, x in enumerate(X if isinstance(X, list | tuple) else check_item_sets(X)):
-            self._check(x, f"X[{t}]")
-        check_item_sets(X)
         k = options.pop("k", None)
         sizes = [k] * len(X) if k is None or np.ndim(k) == 0 else list(k)
+        for t, x in enumerate(check_item_sets(X)):
+            self._check(x, f"X[{t}]")
         if len(sizes) != len(X):
             raise ValueError(f"k must be a number or have one entry per instance ({len(X)}), found {len(sizes)}.")
         each = [options if size is None else {**options, "k": size} for size in sizes]
@@ -217,12 +214,10 @@ class ConditionalPredictor:
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
-        request = LikelihoodRequest(self.quality_, self.similarity_, order=1, given_size=bool(self.given_size))
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
-                self._eta(x)  # checked
-                values[t] = Instance(x, [Y], [1.0], self.similarity_).evaluate(request).value
+                values[t] = Instance(x, [Y], [1.0], self.similarity_).log_prob(self._eta(x), self.given_size)[0]
         return values
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:

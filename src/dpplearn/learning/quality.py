@@ -1,15 +1,11 @@
-"""Quality as a record with parameters: log q of an item set, what each feature adds to it, and its derivatives.
-
-The likelihood knows eta_i = 2 log q_i alone, in which it has the gradient 1[i in Y] - K_ii; a quality pulls that
-back to its own parameters. Nothing above it may assume that these are weights of features.
-"""
+"""Quality as a record with weights: log q of an item set, what each feature adds to it, and its derivatives."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,26 +20,6 @@ from dpplearn.learning.tables import Encoding
 QUALITIES = ("log-linear", "boosted")  # by the names that `ConditionalDPP(quality=...)` takes
 MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
 MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
-
-
-class Quality(Protocol):
-    """A kind of quality with its parameters, as LogLinear below. Frozen: other parameters make another record."""
-
-    kind: ClassVar[str]
-
-    @property
-    def names(self) -> tuple[str, ...]: ...  # of what `contributions` has a column for
-    @property
-    def parameters(self) -> FloatArray: ...
-    @property
-    def n_features(self) -> int: ...  # columns that item sets must have
-    def with_parameters(self, vector: FloatArray) -> Self: ...
-    def eta(self, items: ItemSet) -> FloatArray: ...  # 2 log q_i of every item
-    def log_q(self, items: ItemSet) -> FloatArray: ...
-    def contributions(self, items: ItemSet) -> FloatArray: ...  # of each feature to 2 log q_i, (n, features)
-    def jacobian(self, items: ItemSet) -> FloatArray: ...  # d eta_i / d parameter, (n, parameters)
-    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray: ...  # to parameters, from eta
-    def state(self) -> dict[str, Any]: ...  # for a model file: the kind, and the fields to make it from
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,36 +47,24 @@ class LogLinear:
     center: FloatArray | None = None
 
     @property
-    def parameters(self) -> FloatArray:
-        return self.theta
-
-    @property
     def n_features(self) -> int:
         return self.theta.size - self.constant
 
-    def with_parameters(self, vector: FloatArray) -> Self:
-        return replace(self, theta=vector)
+    def jacobian(self, items: ItemSet) -> FloatArray:
+        """d eta_i / d theta_j for eta = 2 log q, (n, weights)."""
+        F = items.features if self.center is None else items.features - self.center
+        return np.column_stack([np.ones(items.n), F]) if self.constant else F
 
     def eta(self, items: ItemSet) -> FloatArray:
-        F = self._features(items)
-        return np.asarray(self.theta[0] + F @ self.theta[1:] if self.constant else F @ self.theta)
-
-    def _features(self, items: ItemSet) -> FloatArray:
-        return items.features if self.center is None else items.features - self.center
+        """2 log q_i of every item."""
+        return self.jacobian(items) @ self.theta
 
     def log_q(self, items: ItemSet) -> FloatArray:
         return self.eta(items) / 2
 
     def contributions(self, items: ItemSet) -> FloatArray:
+        """What each weight adds to 2 log q_i."""
         return self.jacobian(items) * self.theta
-
-    def jacobian(self, items: ItemSet) -> FloatArray:
-        F = self._features(items)
-        return np.column_stack([np.ones(items.n), F]) if self.constant else F
-
-    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:
-        slopes = d_eta @ self._features(items)
-        return np.concatenate([[d_eta.sum()], slopes]) if self.constant else slopes
 
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind, "theta": self.theta, **({"constant": True} if self.constant else {})}

@@ -7,7 +7,7 @@ where C_m has the cosines of the m-th part. A fixed similarity has these weights
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
@@ -19,7 +19,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, check_directions, check_rho, read_only
 from dpplearn._linalg import check_similarity, to_dense, with_constant
 from dpplearn._notebook import brief
-from dpplearn.learning._loops import gram, unpack
+from dpplearn.learning._loops import gram
 
 if TYPE_CHECKING:
     from dpplearn.learning.itemset import ItemSet
@@ -39,45 +39,39 @@ class SimilarityPart(NamedTuple):
     phi: Features | None = None
     matrix: FloatArray | None = None
 
-    @property
-    def n(self) -> int:
-        """Number of items."""
-        return len(self.matrix) if self.matrix is not None else int(self.phi.shape[0])  # type: ignore[union-attr]  # one of the two is there
+    def cosines(self) -> FloatArray:
+        """C_m, a new array where it is made of phi."""
+        return cosines(self.phi) if self.matrix is None else self.matrix
 
-    @property
-    def width(self) -> int | None:
-        """How many features it has; None for a matrix."""
-        return None if self.phi is None else int(self.phi.shape[1])
+    def block(self, subset: IntArray) -> FloatArray:
+        """C_m of a subset of the items."""
+        return cosines(self.phi, subset) if self.matrix is None else self.matrix[np.ix_(subset, subset)]
 
 
-def read_parts(phi: Any, similarity: Any, n: int) -> tuple[SimilarityPart, ...]:
+def read_parts(phi: Any, S: Any, n: int) -> tuple[SimilarityPart, ...]:
     """The parts that two arguments ask for, each an array or several by name; of n items, all checked."""
-    features = by_name(phi, "phi")
-    given = by_name(similarity, "similarity")
-    if not features and not given:
+    features, matrices = by_name(phi, "phi", "phi"), by_name(S, "S", "similarity")
+    if not features and not matrices:
         return (SimilarityPart(INDEPENDENT, phi=sparse.csr_array(sparse.eye_array(n))),)
-    if features and given and not (is_named(phi) or is_named(similarity)):
+    if features and matrices and not (is_named(phi) or is_named(S)):
         raise ValueError(
             "Pass either S (n x n) or phi (similarity features, one row per item); found both. Where S has "
             'several parts, name them: phi={"text": A}, S={"given": M}.'
         )
-    twice = sorted(set(features) & set(given))
-    if twice:
+    if twice := sorted(set(features) & set(matrices)):
         raise ValueError(f"phi and S both have a part {twice[0]!r}: give each part a name of its own.")
-    parts = [
-        SimilarityPart(name, check_directions(x, "phi" if phi is x else f"phi[{name!r}]"))
-        for name, x in features.items()
-    ]
-    for name, x in given.items():
-        label = "S" if similarity is x else f"S[{name!r}]"
-        matrix = check_similarity(x, label)
-        read_only(matrix)
-        parts.append(SimilarityPart(name, matrix=matrix))
-    for part in parts:
-        if part.n != n:
-            what = "phi" if part.matrix is None else "S"
-            label = f"{what}[{part.name!r}]" if is_named(phi if what == "phi" else similarity) else what
-            raise ValueError(f"{label} must have one row per item: features has {n} rows, {label} has {part.n}.")
+    parts = []
+    for what, given, arrays in (("phi", phi, features), ("S", S, matrices)):
+        for name, x in arrays.items():
+            label = f"{what}[{name!r}]" if is_named(given) else what
+            found = check_directions(x, label) if what == "phi" else check_similarity(x, label)
+            if found.shape[0] != n:
+                raise ValueError(
+                    f"{label} must have one row per item: features has {n} rows, {label} has {found.shape[0]}."
+                )
+            if what == "S":
+                read_only(found)
+            parts.append(SimilarityPart(name, found) if what == "phi" else SimilarityPart(name, matrix=found))
     return tuple(parts)
 
 
@@ -86,32 +80,26 @@ def is_named(given: Any) -> bool:
     return isinstance(given, Mapping) and not sparse.issparse(given)
 
 
-def by_name(given: Any, default: str) -> dict[str, Any]:
-    """Arrays by name; a single one has the name of the argument."""
+def by_name(given: Any, argument: str, default: str) -> dict[str, Any]:
+    """Arrays by name; a single one has the default name."""
     if given is None:
         return {}
     if not is_named(given):
         return {default: given}
+    if not given:
+        raise ValueError(f"{argument} has no parts: found an empty mapping. Pass an array, or at least one by name.")
     for name in given:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"The parts of {default} must have names that are strings, found {name!r}.")
+            raise TypeError(f"The parts of {argument} must have names that are strings, found {name!r}.")
         if name in RESERVED:
             raise ValueError(
-                f"A part of {default} cannot be called {name!r}: that is the weight of "
+                f"A part of {argument} cannot be called {name!r}: that is the weight of "
                 f"{'I' if name == 'own' else 'the constant 11^T'} in every similarity. Give it another name."
             )
-    if not given:
-        raise ValueError(f"{default} has no parts: found an empty mapping. Pass an array, or at least one by name.")
     return dict(given)
 
 
-def column_names(table: Any) -> tuple[str, ...] | None:
-    """Those of a data frame, if they are names: a frame made from an array numbers its columns."""
-    found = getattr(table, "columns", None)
-    return None if found is None or not all(isinstance(name, str) for name in found) else tuple(found)
-
-
-def shared_columns(phi: sparse.sparray) -> tuple[IntArray, IntArray, FloatArray]:
+def shared_columns(phi: sparse.sparray) -> Columns:
     """phi by columns, for the loop `gram`: those that two items share, for no other makes any two alike."""
     X = sparse.csc_array(phi)
     X.sort_indices()
@@ -131,21 +119,14 @@ def shared_names(item_sets: Sequence[tuple[str, ...]], what: str = "X[{}]") -> t
     return first
 
 
-def cosines(
-    phi: Features | None,
-    matrix: FloatArray | None,
-    subset: IntArray | None = None,
-    columns: Callable[[], Columns] | None = None,
-) -> FloatArray:
-    """phi phi^T or the matrix, or the block of a subset: a new array. `columns` gives the `shared_columns` of phi."""
-    if matrix is not None:
-        return matrix.copy() if subset is None else matrix[np.ix_(subset, subset)]
-    assert phi is not None  # one of the two was given
+def cosines(phi: Features | None, subset: IntArray | None = None, columns: Columns | None = None) -> FloatArray:
+    """phi phi^T, or its block for a subset: a new array. `columns` are the `shared_columns` of phi, if known."""
+    assert phi is not None
     if subset is not None:
         rows = to_dense(phi[subset])
         return np.asarray(rows @ rows.T)
     n = phi.shape[0]
-    C = gram(*(columns() if columns else shared_columns(phi)), n) if sparse.issparse(phi) else phi @ phi.T
+    C = gram(*(columns or shared_columns(phi)), n) if sparse.issparse(phi) else phi @ phi.T
     C.flat[:: n + 1] = 1.0
     return np.asarray(C)
 
@@ -159,8 +140,7 @@ def joined(parts: tuple[SimilarityPart, ...]) -> Features | None:
     share = 1 / np.sqrt(len(parts))
     if any(sparse.issparse(part.phi) for part in parts):
         return sparse.csr_array(sparse.hstack([part.phi for part in parts], format="csr") * share)
-    rows: list[FloatArray] = [to_dense(part.phi) for part in parts]
-    return np.hstack(rows) * share
+    return np.hstack([to_dense(part.phi) for part in parts]) * share
 
 
 @dataclass(frozen=True)
@@ -220,14 +200,6 @@ class Fixed:
     def state(self) -> dict[str, Any]:
         """What a model file says of it: the kind, and the fields to make it from."""
         return {"kind": self.kind, **asdict(self)}
-
-
-class Derivatives(NamedTuple):
-    """A function of a mixture's parameters, with its gradient and Hessian in them."""
-
-    value: float
-    gradient: FloatArray
-    hessian: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,34 +299,26 @@ class Mixture:
         return replace(self, w=np.maximum(np.insert(rest, ALL, expit(vector[ALL])), SMALLEST), errors=np.empty(0))
 
     @cached_property
-    def jacobians(self) -> tuple[FloatArray, FloatArray]:
-        """dw_k / dz_i, and d^2 w_k / dz_i dz_j, in the parameters z."""
-        p, a = self.w.size, float(self.w[ALL])
-        shares = np.where(np.arange(p) == ALL, 0.0, self.w / np.delete(self.w, ALL).sum())
-        # D = d log w_k / dz_i, with w_all = a = expit(z_all) and the others (1 - a) softmax(z); E its derivatives
-        D, E = np.eye(p) - shares, np.outer(shares, shares) - np.diag(shares)
-        D[:, ALL], E[ALL, ALL] = -a, -a * (1 - a)
-        D[ALL] = np.where(np.arange(p) == ALL, 1 - a, 0.0)
-        T = self.w[:, None, None] * (D[:, :, None] * D[:, None, :] + E)
-        T[ALL] = 0.0
-        T[ALL, ALL, ALL] = a * (1 - a) * (1 - 2 * a)
-        return self.w[:, None] * D, T
+    def jacobian(self) -> FloatArray:
+        """dw_k / dz_i in the parameters z."""
+        return self.w[:, None] * self._slopes
 
-    def chain(self, g: FloatArray, H: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient and Hessian in the parameters, from those in the weights."""
-        J, T = self.jacobians
-        return J.T @ g, J.T @ H @ J + np.tensordot(g, T, 1)
+    @cached_property
+    def _slopes(self) -> FloatArray:
+        """d log w_k / dz_i, with w_all = a = expit(z_all) and the others (1 - a) softmax(z)."""
+        a, here = float(self.w[ALL]), np.arange(self.w.size) == ALL
+        D = np.eye(self.w.size) - np.where(here, 0.0, self.w / np.delete(self.w, ALL).sum())
+        D[:, ALL], D[ALL] = -a, np.where(here, 1 - a, 0.0)
+        return D
 
-    def log_prior(self, strength: float) -> Derivatives:
-        """Of Dirichlet(1 + strength): strength times the sum of log w."""
-        g = strength / self.w
-        return Derivatives(strength * float(np.log(self.w).sum()), *self.chain(g, np.diag(-g / self.w)))
+    def log_prior(self, strength: float) -> tuple[float, FloatArray]:
+        """Of Dirichlet(1 + strength), strength times the sum of log w, with its gradient in the parameters."""
+        return strength * float(np.log(self.w).sum()), strength * self._slopes.sum(axis=0)
 
-    def log_rest(self) -> Derivatives:
-        """log(1 - w_all): what of S is not the same for all pairs."""
-        rest = max(float(np.delete(self.w, ALL).sum()), SMALLEST)
-        g = np.where(np.arange(self.w.size) == ALL, -1 / rest, 0.0)
-        return Derivatives(float(np.log(rest)), *self.chain(g, -np.outer(g, g)))
+    @property
+    def log_rest(self) -> float:
+        """log(1 - w_all): what of S is not the same for all pairs. In the parameters only that of w_all changes it."""
+        return float(np.log(max(float(np.delete(self.w, ALL).sum()), SMALLEST)))
 
     def bind(self, names: Sequence[str]) -> Self:
         """A record for data with these parts; an error where it has others."""
@@ -379,49 +343,34 @@ class Mixture:
 
     # What an item set makes of it
 
-    def places(self, items: ItemSet) -> IntArray | None:
-        """Where the item set has each part; None where it has them in the same order."""
-        known = items.part_names
-        if known == self.names:
-            return None
-        missing = [name for name in self.names if name not in known]
-        if missing:
-            raise ValueError(
-                f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(known)}. Give every "
-                "ItemSet the parts that the model was fitted with, by their names."
-            )
-        return np.array([known.index(name) for name in self.names])
-
-    def part_weights(self, items: ItemSet) -> FloatArray:
-        """The weights of the parts, in the order of the item set's."""
-        places = self.places(items)
-        return self.w[2:] if places is None else self.w[2:][np.argsort(places)]
-
     def matrix(self, items: ItemSet) -> FloatArray:
         """S, a new n x n array."""
-        return np.asarray(unpack(self.part_weights(items) @ items.packed_cosines, self.w[ALL], items.n))
+        return self.mixed(items.part_cosines(self.names))
 
     def block(self, items: ItemSet, subset: IntArray) -> FloatArray:
         """S_Y, without the rest of S."""
-        k, blocks = subset.size, items.part_blocks(subset)
-        S = (self.part_weights(items) @ blocks.reshape(len(blocks), k * k) + self.w[ALL]).reshape(k, k)
-        S.flat[:: k + 1] = 1.0
+        return self.mixed(items.part_blocks(self.names, subset))
+
+    def mixed(self, C: FloatArray) -> FloatArray:
+        """S from the cosines of the parts, or S_Y from theirs: the first of the three axes is that of the parts."""
+        S = (self.w[2:] @ C.reshape(len(C), -1)).reshape(C.shape[1:]) + self.w[ALL]
+        S.flat[:: len(S) + 1] = 1.0
         return np.asarray(S)
 
     def rank(self, items: ItemSet) -> int | None:
-        """How many columns `rows` has."""
-        self.places(items)
-        return None if any(part.phi is None for part in items.parts) else int(items.part_ends[-1]) + 1
+        """How many columns `rows` has; None where a part is a matrix."""
+        parts = items.parts_named(self.names)
+        widths = [part.phi.shape[1] for part in parts if part.phi is not None]
+        return 1 + sum(widths) if len(widths) == len(parts) else None
 
     def rows(self, items: ItemSet) -> FloatArray | None:
         """Rows with S = rows rows^T + nugget I; None where a part is a matrix."""
-        if items.phi is None:
+        parts = items.parts_named(self.names)
+        if any(part.phi is None for part in parts):
             return None
-        root = np.repeat(np.sqrt(self.part_weights(items) * len(self.names)), np.diff(items.part_ends))
-        rows = np.empty((items.n, root.size + 1))
-        np.multiply(to_dense(items.phi), root, out=rows[:, :-1])  # phi has equal shares
-        rows[:, -1] = np.sqrt(self.w[ALL])
-        return rows
+        roots = np.sqrt(self.w[2:])
+        scaled = [root * to_dense(part.phi) for root, part in zip(roots, parts, strict=True)]
+        return np.hstack([*scaled, np.full((items.n, 1), np.sqrt(self.w[ALL]))])
 
     def state(self) -> dict[str, Any]:
         """What a model file says of it: the kind, and the fields to make it from."""

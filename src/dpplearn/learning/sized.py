@@ -1,4 +1,4 @@
-"""log e_k(L), the normalizer given the size, with marginals, covariances and derivatives in S.
+"""log e_k(L), the normalizer given the size, with marginals, covariances and slopes in S.
 
 Given |Y| = k, P(Y) = det(L_Y) / e_k(lam) (KT12, section 5.2), with lam, V the eigenpairs of L: phase 1 takes a set J of
 k eigenvectors, phase 2 items from the projection on them. With p_a = P(a in J) and p_ab = P(a, b in J),
@@ -13,27 +13,16 @@ positive results of ordinary size: e_{k-1} without a is the coefficient of det(I
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
-from scipy.linalg import blas
 from scipy.special import expit
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
 from dpplearn._precision import EPS, LOST
-from dpplearn.learning.normalizer import (
-    ItemSimilarity,
-    Normalizer,
-    SimilarityGradient,
-    has_few_rows,
-    in_weights,
-    part_triangles,
-    symmetric,
-    weight_order,
-    weight_rows,
-)
+from dpplearn.learning.normalizer import ItemSimilarity, Normalizer, slopes_of, symmetric
 
 NO_DIGITS = 1e-7  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
 QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
@@ -46,21 +35,17 @@ def normalize_sized(
     n, p = eta.size, len(S.items.parts) + 2
     if k == 0:
         covariance = None if J is None else np.zeros((J.shape[1],) * 2)
-        return Normalizer(0.0, np.zeros(n), covariance, np.zeros(p), np.zeros((p, p)), np.zeros((n, p)))
+        return Normalizer(0.0, np.zeros(n), covariance, np.zeros(p))
     found = eigenpairs(eta, S, k)
     if found is None:
         return None
     lam, V, r, log_scale, error = found
-    spectrum = SizedSpectrum.of(lam, V, k)
-    marginals = np.clip(np.einsum("ia,ia,a->i", V, V, spectrum.lam * spectrum.without), 0.0, 1.0)
-    covariance = None if J is None else spectrum.covariance(marginals, J)
-    slopes, curvature, moved = None, None, None
-    if weights and J is None:
-        B = np.sqrt(spectrum.without) * V
-        slopes = in_weights(S, SimilarityGradient(r, np.asfortranarray(B @ B.T)), second=False)[0]
-    elif weights:
-        slopes, curvature, moved = spectrum.in_weights(S, r)
-    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, slopes, curvature, moved, error)
+    left = left_out(lam, k)
+    marginals = np.clip(np.square(V) @ (left.lam * left.one), 0.0, 1.0)
+    covariance = None if J is None else sized_covariance(V, left.pairs(), marginals, J)
+    B = r[:, None] * V
+    slopes = slopes_of(S, (B * (left.one * np.exp(left.tilt))) @ B.T) if weights else None
+    return Normalizer(left.log_e + log_scale, marginals, covariance, slopes, error)
 
 
 class LostDigitsError(ValueError):
@@ -114,101 +99,66 @@ def factor_of(M: FloatArray, S: ItemSimilarity, eta: FloatArray) -> tuple[Factor
     return reduced_similarity(M, eta / 2), False
 
 
-@dataclass(frozen=True, eq=False)
-class SizedSpectrum:
-    """Eigenpairs of L and what of e_k is left without some: lam and V, log e_k, and nodes z with their weights.
+class LeftOut(NamedTuple):
+    """What is left of e_k without some eigenvalues.
 
-    e_{k-s} without a set A of s eigenvalues, over e_k, is the sum of weights z^s prod 1 / (1 + lam_a z) over a in A,
-    for L scaled by e^tilt.
+    For eigenvalues scaled by e^tilt, e_{k-s} without a set A of s of them, over e_k, is the sum of
+    weights z^s prod 1 / (1 + lam_a z) over a in A, for nodes z.
     """
 
-    lam: FloatArray
-    V: FloatArray
-    log_e: float
-    without: FloatArray  # e_{k-1} without a, over e_k
+    lam: FloatArray  # scaled
     tilt: float
+    log_e: float  # log e_k of those that are not
     nodes: np.ndarray
     weights: np.ndarray
+    one: FloatArray  # e_{k-1} without each
 
-    @classmethod
-    def of(cls, lam: FloatArray, V: FloatArray, k: int) -> SizedSpectrum:
-        with np.errstate(divide="ignore"):
-            x = np.log(lam)
-        some = x[np.isfinite(x)]
-        target = k if k < some.size else k - 0.5
-        span = 50.0 + abs(np.log(target / max(some.size - target, 0.5)))
-        tilt = float(
-            optimize.brentq(lambda t: float(expit(some + t).sum()) - target, -some.max() - span, -some.min() + span)
-        )
-        scaled = np.exp(np.minimum(x + tilt, 700.0))
-        p = expit(x + tilt)
-        deviation = np.sqrt(float((p * (1 - p)).sum()))
-        N = min(2 * int(k / 2 + 7 * deviation + 10) + 1, 2 * lam.size + 3)  # odd: 1 + lam z is never 0
-        N += 1 - N % 2
-        nodes = np.exp(2j * np.pi * np.arange(N // 2 + 1) / N)
-        # of two conjugate nodes one is enough: twice its real part
-        log_value = np.log((1 - p)[:, None] + p[:, None] * nodes).sum(axis=0)
-        raw = np.exp(log_value) * nodes ** (-k) * np.where(np.arange(nodes.size) == 0, 1.0, 2.0) / N
-        total = float(raw.real.sum())  # P(|J| = k)
-        keep = np.abs(raw) > QUIET * np.abs(raw).max()
-        nodes, weights = nodes[keep], raw[keep] / total
-        log_e = float(np.log(total) + np.logaddexp(0.0, x + tilt).sum() - k * tilt)
-        left = (weights * nodes / (1 + scaled[:, None] * nodes)).real.sum(axis=1)
-        return cls(lam, V, log_e, np.maximum(left, 0.0) * np.exp(tilt), tilt, nodes, weights)
-
-    def pairs(self, s: int) -> FloatArray:
-        """e_{k-s} without a and b, over e_k, of all pairs; the diagonal has no meaning."""
-        scaled = self.lam * np.exp(self.tilt)
-        B = 1 / (1 + scaled[:, None] * self.nodes)
-        W = (B * (self.weights * self.nodes**s)) @ B.T
-        return np.asarray(np.maximum(W.real, 0.0) * np.exp(s * self.tilt))
-
-    def covariance(self, marginals: FloatArray, J: FloatArray) -> FloatArray:
-        """Of the sums of J over Y."""
-        V = self.V
-        P = self.pairs(2) * self.lam[:, None] * self.lam
+    def pairs(self) -> FloatArray:
+        """P(a, b in J) = lam_a lam_b e_{k-2} without both; 0 on the diagonal."""
+        B = 1 / (1 + self.lam[:, None] * self.nodes)
+        W = (B * (self.weights * self.nodes**2)) @ B.T
+        P = np.maximum(W.real, 0.0) * self.lam[:, None] * self.lam
         np.fill_diagonal(P, 0.0)
-        U = np.square(V).T @ J
-        sums = marginals @ J
-        found = J.T @ (marginals[:, None] * J) + U.T @ (P @ U) - np.outer(sums, sums)
-        root, (n, r), m = np.sqrt(P), V.shape, J.shape[1]
-        step = max(1, 2_000_000 // (n * m))
-        for start in range(0, r, step):  # M_ab = sum of v_ia v_ib J_i, for some a and all b
-            some = V[:, start : start + step]
-            M = (some[:, :, None] * J[:, None, :]).reshape(n, -1).T @ V
-            M = M.reshape(some.shape[1], m, r) * root[start : start + step, None, :]
-            M = M.transpose(1, 0, 2).reshape(m, -1)
-            found -= M @ M.T
-        return symmetric(found)
+        return np.asarray(P)
 
-    def in_weights(self, S: ItemSimilarity, r: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Derivatives of log e_k in the weights of a mixture, the second ones, and those of the marginals.
 
-        With A_a = V^T diag(r) C_a diag(r) V, and e' without two eigenvalues i != j, all over e_k:
+def left_out(lam: FloatArray, k: int) -> LeftOut:
+    """For these eigenvalues, scaled until about k of them are taken."""
+    with np.errstate(divide="ignore"):
+        x = np.log(lam)
+    some = x[np.isfinite(x)]
+    target = k if k < some.size else k - 0.5
+    span = 50.0 + abs(np.log(target / max(some.size - target, 0.5)))
+    tilt = float(
+        optimize.brentq(lambda t: float(expit(some + t).sum()) - target, -some.max() - span, -some.min() + span)
+    )
+    scaled = np.exp(np.minimum(x + tilt, 700.0))
+    p = expit(x + tilt)
+    deviation = np.sqrt(float((p * (1 - p)).sum()))
+    N = min(2 * int(k / 2 + 7 * deviation + 10) + 1, 2 * lam.size + 3)  # odd: 1 + lam z is never 0
+    N += 1 - N % 2
+    nodes = np.exp(2j * np.pi * np.arange(N // 2 + 1) / N)
+    # of two conjugate nodes one is enough: twice its real part
+    log_value = np.log((1 - p)[:, None] + p[:, None] * nodes).sum(axis=0)
+    raw = np.exp(log_value) * nodes ** (-k) * np.where(np.arange(nodes.size) == 0, 1.0, 2.0) / N
+    total = float(raw.real.sum())  # P(|J| = k)
+    keep = np.abs(raw) > QUIET * np.abs(raw).max()
+    nodes, weights = nodes[keep], raw[keep] / total
+    log_e = float(np.log(total) + np.logaddexp(0.0, x + tilt).sum() - k * tilt)
+    one = (weights * nodes / (1 + scaled[:, None] * nodes)).real.sum(axis=1)
+    return LeftOut(scaled, tilt, log_e, nodes, weights, np.maximum(one, 0.0))
 
-        d log e_k      sum of A_ii e_{k-1} without i
-        d^2 log e_k    sum of e'_{k-2} (A_ii B_jj - A_ij B_ij)  -  (d_a log e_k) (d_b log e_k)
-        dP(i in Y)     diag(V (e'_{k-1} A) V^T) + sum of v_ia^2 lam_a e'_{k-2} A_bb  -  P(i in Y) d_a log e_k
-        """
-        V, B, items = self.V, r[:, None] * self.V, S.items
-        two, one = self.pairs(2), self.pairs(1)
-        np.fill_diagonal(two, 0.0)
-        np.fill_diagonal(one, self.without)
-        if not has_few_rows(items):
-            full = np.asfortranarray(B)
-            sums = B.sum(axis=0)
-            along = [B.T @ B, np.outer(sums, sums)]
-            along += [B.T @ blas.dsymm(1.0, C, full, lower=1) for C in part_triangles(items)]
-        else:
-            U, starts = weight_rows(items)
-            halves = np.split(U.T @ B, starts[1:])
-            along = [B.T @ B, *(half.T @ half for half in halves)]
-        diagonals = np.array([A.diagonal() for A in along])
-        slopes = diagonals @ self.without
-        mixed = [[np.einsum("ij,ij,ij->", two, A, C) for C in along] for A in along]
-        second = diagonals @ two @ diagonals.T - np.outer(slopes, slopes) - np.array(mixed)
-        marginals = np.square(V) @ (self.lam * self.without)
-        moved = np.square(V) @ (self.lam[:, None] * (two @ diagonals.T)) - np.outer(marginals, slopes)
-        moved += np.column_stack([np.einsum("ij,ij->i", V @ (one * A), V) for A in along])
-        order = weight_order(S)
-        return slopes[order], second[np.ix_(order, order)], moved[:, order]
+
+def sized_covariance(V: FloatArray, P: FloatArray, marginals: FloatArray, J: FloatArray) -> FloatArray:
+    """Of the sums of J over Y, where P has the probabilities of pairs of eigenvectors."""
+    U, sums = np.square(V).T @ J, marginals @ J
+    found = J.T @ (marginals[:, None] * J) + U.T @ (P @ U) - np.outer(sums, sums)
+    root, (n, r), m = np.sqrt(P), V.shape, J.shape[1]
+    step = max(1, 2_000_000 // (n * m))
+    for start in range(0, r, step):  # M_ab = sum of v_ia v_ib J_i, for some a and all b
+        some = V[:, start : start + step]
+        M = (some[:, :, None] * J[:, None, :]).reshape(n, -1).T @ V
+        M = M.reshape(some.shape[1], m, r) * root[start : start + step, None, :]
+        M = M.transpose(1, 0, 2).reshape(m, -1)
+        found -= M @ M.T
+    return symmetric(found)

@@ -13,7 +13,7 @@ from scipy import sparse
 from dpplearn._checks import Features, FloatArray, IntArray, count_of, row_lengths, warn_user
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
-from dpplearn.learning.columns import MOST_LEVELS, WIDE, WORDS, Column, column_from, is_missing
+from dpplearn.learning.columns import MOST_LEVELS, WIDE, Column, column_from, is_missing
 
 T = TypeVar("T")
 LOOKED_AT = 1000  # instances whose similarities are looked at, and items of each
@@ -38,9 +38,8 @@ class Encoding:
     phi: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        features = brief(tuple(one.name for one in self.features))
-        phi = brief({part: tuple(one.name for one in columns) for part, columns in self.phi.items()})
-        return f"Encoding(features={features}, phi={phi})"
+        phi = {part: tuple(one.name for one in columns) for part, columns in self.phi.items()}
+        return f"Encoding(features={brief(tuple(one.name for one in self.features))}, phi={brief(phi)})"
 
     @classmethod
     def of(cls, table: Any, features: Any, phi: Names | None) -> Self:
@@ -50,11 +49,7 @@ class Encoding:
         if n == 0:
             raise ValueError("The table must have a row for each item, but has no rows.")
 
-        def learn(name: str, most: int | None = None) -> Column:
-            values = column(table, name, n)
-            return Column.of(name, values, getattr(table[name], "dtype", None), most=most)
-
-        columns = tuple(learn(name, MOST_LEVELS) for name in names)
+        columns = tuple(learn_column(table, name, n, MOST_LEVELS) for name in names)
         same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name, n)))]
         if len(same) < len(columns):  # a column of ones alone is a model without features
             columns = tuple(one for one in columns if one not in same)
@@ -72,7 +67,10 @@ class Encoding:
         lists = phi if isinstance(phi, Mapping) else {} if phi is None else {"": phi}
         if not lists and phi is not None:
             raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
-        return cls(columns, {part: tuple(map(learn, check_names_of(some, "phi"))) for part, some in lists.items()})
+        parts = {part: check_names_of(some, "phi") for part, some in lists.items()}
+        return cls(
+            columns, {part: tuple(learn_column(table, name, n) for name in some) for part, some in parts.items()}
+        )
 
     @property
     def names(self) -> list[str]:
@@ -96,16 +94,10 @@ class Encoding:
     def differences(self, other: Encoding) -> list[str]:
         """The names of columns that are not the same in both, or not in the same lists."""
         mine, others = (
-            {"features": one.features, **{f"phi {k}": v for k, v in one.phi.items()}} for one in (self, other)
+            {(part, column) for part, columns in [(None, one.features), *one.phi.items()] for column in columns}
+            for one in (self, other)
         )
-        names = [
-            one.name
-            for part in {**mine, **others}
-            for here, there in ((mine.get(part, ()), others.get(part, ())), (others.get(part, ()), mine.get(part, ())))
-            for one in here
-            if one not in there
-        ]
-        return list(dict.fromkeys(names))
+        return sorted({column.name for _, column in mine ^ others})
 
     def state(self) -> dict[str, Any]:
         """For a model file."""
@@ -123,6 +115,11 @@ class Encoding:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"encoding in {path} cannot be read ({error}). Save the model again.") from None
         return cls(features, phi)
+
+
+def learn_column(table: Any, name: str, n: int, most: int | None = None) -> Column:
+    """What a column of training is."""
+    return Column.of(name, column(table, name, n), getattr(table[name], "dtype", None), most=most)
 
 
 # The similarity features of a part
@@ -151,11 +148,12 @@ def warn_about_phi(
     columns: Sequence[Column], raw: FloatArray, directions: Features, rows_of: Sequence[IntArray]
 ) -> None:
     """Warn of columns that make all items alike, and of numbers that are more likely measurements than coordinates."""
-    for one, x in zip(columns, raw.T, strict=True):
+    names = [one.name for one in columns]
+    for name, x in zip(names, raw.T, strict=True):
         if is_constant(x):
             warn_user(
-                f"Column {one.name!r} has the same value in every row, so that it makes all items alike. Leave it out "
-                "of phi."
+                f"Column {name!r} has the same value in every row, so that it makes all items alike. "
+                "Leave it out of phi."
             )
     if not are_coordinates(columns):
         return
@@ -167,8 +165,6 @@ def warn_about_phi(
             lowest = min(lowest, float(((phi @ phi.T) / lengths[:, None] / lengths).min()))
     if lowest == np.inf or OPPOSITE <= lowest <= ALL_ALIKE:
         return
-    names = [one.name for one in columns]
-    few = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     said = f"all items are alike: no similarity is below {lowest:.3f}."
     if lowest < OPPOSITE:
         said = (
@@ -176,9 +172,9 @@ def warn_about_phi(
             "were alike, because only the square of a similarity counts."
         )
     warn_user(
-        f"By the numbers {few} in phi, {said} If they are measurements, and not the coordinates of an embedding, make "
-        f"each a part of its own, which counts by distance: phi={{{names[0]!r}: [{names[0]!r}], {names[1]!r}: "
-        f"[{names[1]!r}]}}."
+        f"By the numbers {', '.join(names[:3])}{', ...' * (len(names) > 3)} in phi, {said} If they are measurements, "
+        "and not the coordinates of an embedding, make each a part of its own, which counts by distance: "
+        f"phi={{{names[0]!r}: [{names[0]!r}], {names[1]!r}: [{names[1]!r}]}}."
     )
 
 
@@ -288,31 +284,14 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
     values = flags.tolist()
     odd = [row for row, x in enumerate(values) if is_missing(x) or isinstance(x, str) or x not in (0, 1)]
     if odd:
-        found = "nothing" if is_missing(values[odd[0]]) else repr(values[odd[0]])[:40]
+        x, name_of = values[odd[0]], f"table[{name!r}]"
         raise ValueError(
-            f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found {found} in row "
-            f"{odd[0]} ({len(odd)} such rows in all). {how_to_convert(values, odd, name)}"
+            f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found "
+            f"{'nothing' if is_missing(x) else repr(x)[:40]} in row {odd[0]} ({len(odd)} such rows in all). Convert "
+            f"it, in pandas by {name_of}.fillna(0) where nothing means that an item was not chosen, or by "
+            f"{name_of} == VALUE with the value that means it was."
         )
     return flags.astype(np.bool_)
-
-
-def how_to_convert(values: list[Any], odd: list[int], name: str) -> str:
-    """What to do, in pandas, with a column whose values in the rows `odd` do not say whether an item was chosen."""
-    given = [values[row] for row in odd if not is_missing(values[row])]
-    holes = len(given) < len(odd)
-    column = f"table[{name!r}]"
-    if not given:
-        no = False if any(isinstance(x, bool) for x in values) else 0
-        return f"If nothing there means that an item was not chosen, fill it in: {column}.fillna({no})."
-    if all(isinstance(x, str) for x in given):
-        if all(x in ("0", "1") for x in given):
-            return f"Convert it: {column}" + (".astype(float).fillna(0)." if holes else ".astype(int).")
-        said = list(dict.fromkeys(given))  # one that says yes, or else one that does not say no
-        yes = max(said, key=lambda x: WORDS.get(x.strip().lower(), 0.5))
-        return f"If {yes!r:.40} means that an item was chosen, convert it: {column} == {yes!r:.40}."
-    if all(isinstance(x, int | float) for x in given):
-        return f"If a number above 0 means that an item was chosen, convert it: {column} > 0."
-    return "Convert it to 0 and 1."
 
 
 def warn_about_chosen(picked: np.ndarray, name: str) -> None:

@@ -134,6 +134,7 @@ class Survey(NamedTuple):
 
     n_instances: int
     names: tuple[str, ...] | None
+    encoding: Encoding | None  # how the features were made of a table
     impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
     kept: list[int]  # those that count: they are possible, and their weight is not 0
     low: FloatArray  # smallest f_ij of each feature,
@@ -145,7 +146,6 @@ class Survey(NamedTuple):
     sampled: float  # and of those in the sample by which starts are compared
     n_counted: int  # items of the instances that count, whatever their weight
     parts: tuple[str, ...]  # names of what a learned similarity is made of
-    encoding: Encoding | None  # how the features were made of a table
     same_parts: frozenset[tuple[str, str]]  # parts that are the same matrix in every instance
 
     @property
@@ -156,10 +156,9 @@ class Survey(NamedTuple):
 def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     """The survey of a shard, the same for all evaluators."""
     learned = isinstance(similarity, Mixture)  # its nugget is never 0: all is possible
-    m, impossible, kept = shard.item_sets[0].n_features, [], []
+    item_sets, m, impossible, kept = shard.item_sets, shard.item_sets[0].n_features, [], []
     low, high, products = np.full(m, np.inf), np.full(m, -np.inf), np.zeros((m + 1, m + 1))
-    names, encoding = None, None
-    for t, (items, Y, w) in enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
+    for t, (items, Y, w) in enumerate(zip(item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
         if w > 0 and not learned and (why := why_impossible(items, Y, similarity)):
             impossible.append((t, why))
         elif w > 0:
@@ -168,8 +167,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         low, high = np.minimum(low, F.min(axis=0)[:-1]), np.maximum(high, F.max(axis=0)[:-1])
         with np.errstate(over="ignore", invalid="ignore"):  # features that are too large are refused below
             products += F.T @ F
-        names, encoding = names or items.names, encoding or items.encoding
-        check_encoding(items.encoding, encoding, "One of the item sets", "the others", "X[0].encoding")
+    names = next((items.names for items in item_sets if items.names is not None), None)
     largest = np.maximum(np.abs(low), np.abs(high))
     if largest.max() > MOST_FEATURE:
         j = int(largest.argmax())
@@ -178,16 +176,17 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
             f"at most {MOST_FEATURE:g}, because it multiplies them with each other. Divide the column by its largest "
             "value."
         )
-    parts = shared_names([items.part_names for items in shard.item_sets]) if learned else ()
+    parts = shared_names([items.part_names for items in item_sets]) if learned else ()
     if parts == (INDEPENDENT,):
         raise ValueError(
             'similarity="mixture" learns what makes items alike, and these item sets have neither phi nor '
             'S. Give them one, or fit with similarity="fixed".'
         )
-    weights = shard.weights[kept]
+    weights, sizes = shard.weights[kept], [item_sets[t].n for t in kept]
     return Survey(
         n_instances=len(shard),
         names=names,
+        encoding=shared_encoding([items.encoding for items in item_sets]),
         impossible=impossible,
         kept=kept,
         low=low,
@@ -195,43 +194,45 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         products=products,
         weight=float(weights.sum()),
         n_chosen=float(weights @ [len(shard.subsets[t]) for t in kept]),
-        n_items=float(weights @ [shard.item_sets[t].n for t in kept]),
+        n_items=float(weights @ sizes),
         sampled=float(shard.weights[[t for t in kept if is_sampled(shard, t)]].sum()) if learned else 0.0,
-        n_counted=sum(shard.item_sets[t].n for t in kept),
+        n_counted=sum(sizes),
         parts=parts,
-        encoding=encoding,
-        same_parts=same_parts(shard.item_sets, learned),
+        same_parts=same_parts(item_sets, learned),
     )
 
 
 def merge_surveys(surveys: Sequence[Survey]) -> Survey:
     """One survey of all shards, with instances numbered through."""
-    start, impossible, kept, names, encoding = 0, [], [], None, None
     m = surveys[0].n_features
+    names = next((s.names for s in surveys if s.names), None)
     for k, s in enumerate(surveys):
         if s.n_features != m or (names and s.names and s.names != names):
             raise ValueError(
                 f"Shard {k} has {s.n_features} features ({', '.join(s.names or ['no names'])}), "
                 f"and shard 0 has {m}: all must have the same features, in the same order."
             )
-        names, encoding = names or s.names, encoding or s.encoding
-        check_encoding(s.encoding, encoding, "One of the item sets", "the others", "X[0].encoding")
-        impossible += [(start + t, why) for t, why in s.impossible]
-        kept += [start + t for t in s.kept]
-        start += s.n_instances
-    totals = ("products", "weight", "n_chosen", "n_items", "sampled", "n_counted")
-    return Survey(
-        n_instances=start,
+    firsts = np.cumsum([0, *(s.n_instances for s in surveys)]).tolist()
+    totals = ("n_instances", "products", "weight", "n_chosen", "n_items", "sampled", "n_counted")
+    return surveys[0]._replace(
         names=names,
-        impossible=impossible,
-        kept=kept,
+        encoding=shared_encoding([s.encoding for s in surveys]),
+        impossible=[(a + t, why) for a, s in zip(firsts, surveys, strict=False) for t, why in s.impossible],
+        kept=[a + t for a, s in zip(firsts, surveys, strict=False) for t in s.kept],
         low=np.min([s.low for s in surveys], axis=0),
         high=np.max([s.high for s in surveys], axis=0),
         parts=shared_names([s.parts for s in surveys], "Shard {}"),
-        encoding=encoding,
         same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
         **{name: sum(getattr(s, name) for s in surveys) for name in totals},
     )
+
+
+def shared_encoding(encodings: Sequence[Encoding | None]) -> Encoding | None:
+    """How all these features were made of tables, which must be one way; None where they were not."""
+    first = next((one for one in encodings if one is not None), None)
+    for one in encodings:
+        check_encoding(one, first, "One of the item sets", "the others", "X[0].encoding")
+    return first
 
 
 def is_sampled(shard: Shard, t: int) -> bool:
@@ -241,17 +242,14 @@ def is_sampled(shard: Shard, t: int) -> bool:
 
 def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[str, str]]:
     """Parts of the similarity that are the same matrix in all of these; one that is learned also has I and 11^T."""
-    names = (*RESERVED, *item_sets[0].part_names) if learned else item_sets[0].part_names
-    pairs = set(combinations(names, 2)) - {RESERVED}
+    names = item_sets[0].part_names
+    pairs = set(combinations((*RESERVED, *names) if learned else names, 2)) - {RESERVED}
     for items in item_sets:
         if not pairs:
             break
-        fixed = {"own": np.eye(items.n), "all": np.ones((items.n, items.n))}
-        cosines = {
-            name: fixed[name] if name in fixed else items.part_cosines(items.part_names.index(name))
-            for name in set().union(*pairs)
-        }
-        pairs = {(a, b) for a, b in pairs if np.allclose(cosines[a], cosines[b], rtol=0.0, atol=1e-9)}
+        parts = items.part_cosines(names) if learned else [part.cosines() for part in items.parts_named(names)]
+        matrices = {"own": np.eye(items.n), "all": np.ones((items.n, items.n)), **dict(zip(names, parts, strict=True))}
+        pairs = {(a, b) for a, b in pairs if np.allclose(matrices[a], matrices[b], rtol=0.0, atol=1e-9)}
     return frozenset(pairs)
 
 

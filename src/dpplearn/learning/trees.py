@@ -20,6 +20,7 @@ from scipy.optimize import root_scalar
 from dpplearn._checks import FloatArray, warn_user
 from dpplearn._io.jsonfile import number, numbers
 from dpplearn._notebook import short_repr
+from dpplearn.learning.fit import FitSettings
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Instance
 from dpplearn.learning.quality import Fitted, check_eta
@@ -58,10 +59,6 @@ class Boosted:
     def booster(self) -> Any:
         return import_lightgbm().Booster(model_str=self.model)
 
-    @property
-    def parameters(self) -> FloatArray:
-        return np.array([self.base])
-
     def eta(self, items: ItemSet) -> FloatArray:
         X = self.columns(items)
         return self.base + (self.booster.predict(X, raw_score=True) if self.model else np.zeros(items.n))
@@ -76,9 +73,6 @@ class Boosted:
             added = np.roll(self.booster.predict(X, pred_contrib=True), 1, axis=1)
         added[:, 0] += self.base
         return added
-
-    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:  # noqa: ARG002  # the protocol's signature
-        return np.array([d_eta.sum()])
 
     def columns(self, items: ItemSet) -> FloatArray:
         """The columns of an item set that the trees split."""
@@ -145,11 +139,8 @@ class Instances:
         for t in np.flatnonzero(which).tolist():
             one = self.examples[t]
             last = first + one.items.n
-            here, target = check_eta(eta[first:last]), one.targets[0]
-            z = one.normalizer(here, k=target.Y.size if self.given_size else None)
-            assert z is not None  # a set of this size was chosen
-            value += target.weight * float(here[target.Y].sum() + target.log_det - z.log_z)
-            marginals[first:last], first = z.marginals, last
+            log_prob, marginals[first:last] = one.log_prob(check_eta(eta[first:last]), self.given_size)
+            value, first = value + one.weights[0] * log_prob, last
         return value, marginals
 
     def base(self) -> float:
@@ -203,17 +194,16 @@ class Instances:
         return lightgbm.train({**params, "objective": objective}, learned, n_trees, **options), curve
 
 
-def fit_trees(
-    data: Shard, linear: Fitted, given: Mapping[str, Any], prior_variance: Any, given_size: bool, random_state: int
-) -> Fitted:
+def fit_trees(data: Shard, linear: Fitted, given: Mapping[str, Any], settings: FitSettings) -> Fitted:
     """Trees in place of the weights of a log-linear fit, whose similarity they keep.
 
     `given` has parameters of LightGBM, by its names; `n_estimators` is the most trees that there may be.
     """
+    prior_variance, random_state = settings.prior_variance, settings.random_state
     if prior_variance is not None and np.ndim(prior_variance) > 0:
         raise ValueError("With trees, prior_variance must be one number, that of the leaves; found several.")
     ridge = 0.0 if prior_variance is None else 1 / float(prior_variance)
-    instances = Instances(data, linear.similarity, given_size)
+    instances = Instances(data, linear.similarity, settings.given_size)
     every = np.ones(len(instances.examples), np.bool_)
     base = instances.base()
     params = {**DEFAULTS, "lambda_l2": ridge, "cat_l2": ridge, "seed": random_state, **given}

@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn.baskets.baskets import Label
 from dpplearn.baskets.kernel import KernelDPP
-from dpplearn.baskets.pairs import correlation_block, most_frequent
+from dpplearn.baskets.pairs import most_frequent
 from dpplearn.plots.charts import check_axes, show_matrix
 from dpplearn.plots.style import BLUE, VERMILION
 
@@ -62,7 +62,7 @@ def plot_together(model: KernelDPP, item: Label | None = None, ax: Axes | None =
 def plot_matrix(model: KernelDPP, ax: Axes, most: int) -> Axes:
     """Correlations of the most frequent items as colours, in the order of their clusters."""
     items = most_frequent(model.counts_, most)
-    correlations = correlation_block(model.dpp_, items, items)
+    correlations = model.dpp_.correlations(items)
     order = cluster_order(correlations)
     shown = correlations[np.ix_(order, order)]
     np.fill_diagonal(shown, 0.0)

@@ -2,8 +2,8 @@
 
 The formulas are those of `dpplearn.learning.normalizer`, with one triangular inverse for a batch in place of LAPACK's.
 Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the
-numpy way. So do the requests that are not batched: the likelihood given the size, other qualities than log-linear ones,
-and the derivatives in the weights of a mixture.
+numpy way. So do the requests that are not batched: the likelihood given the size, and the derivatives in the weights of
+a mixture.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor
 from dpplearn._precision import MIN_PIVOT
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
 from dpplearn.learning.normalizer import LOG_WIDE
-from dpplearn.learning.quality import MAX_ETA, LogLinear
+from dpplearn.learning.quality import MAX_ETA
 from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import Shard
 from dpplearn.torch.determinants import SHARE, free_bytes, in_batches, inverse_lower
@@ -139,8 +139,7 @@ class Prepared:
     def evaluate(self, request: LikelihoodRequest) -> Terms:
         if request.similarity != self.similarity:
             self._place(request.similarity)
-        linear = isinstance(request.quality, LogLinear)
-        if not linear or request.given_size or request.with_similarity:
+        if request.given_size or request.with_similarity:
             return request.total((1.0, example.evaluate(request)) for example in self.in_order)  # the numpy way
         parts: list[tuple[float, Terms]] = []
         for bucket in self.buckets:
@@ -164,14 +163,13 @@ def evaluate_batch(
 ) -> list[tuple[float, Terms]]:
     """The sum over a batch, weighted, and beside it the instances that went the numpy way."""
     quality, similarity, order = request[:3]
-    assert isinstance(quality, LogLinear)
     data = bucket.tensors(low, high, device)
     F = data.F
     if quality.center is not None:
         F = torch.where(data.there.unsqueeze(-1), F - torch.tensor(quality.center, device=device), 0.0)
     if quality.constant:
         F = torch.cat([data.there.unsqueeze(-1).to(F.dtype), F], -1)
-    eta = F @ torch.tensor(quality.parameters, device=device)
+    eta = F @ torch.tensor(quality.theta, device=device)
     fine = (torch.isfinite(eta) & (eta <= MAX_ETA) | ~data.there).all(-1)
     eta = torch.where(data.there & fine.unsqueeze(-1), eta, -float("inf"))
     nugget = similarity.nugget

@@ -6,11 +6,11 @@ import asyncio
 import ctypes
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, FastAPI, Query, Request, Response
+from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, PlainTextResponse
 from fastapi.security import HTTPBearer
@@ -23,28 +23,21 @@ from starlette.exceptions import HTTPException as StarletteError
 from dpplearn import __version__
 from dpplearn._run.blas import blas_threads
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.web import schema
-from dpplearn.web.answers import WRITERS, shown, summary_answer, why_answer
-from dpplearn.web.engine import Engine, Read
+from dpplearn.web.answers import WRITERS, Answer, document_answer, json_bytes, summary_answer, why_answer
+from dpplearn.web.engine import offered_decoder
 from dpplearn.web.guard import FORM, JSON, Guard, forget
-from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem, of_validation
+from dpplearn.web.problems import PROBLEM_JSON, PROBLEMS, Problem, of_validation
 from dpplearn.web.service import Service
 from dpplearn.web.settings import Settings
-from dpplearn.web.uploads import File, Upload
+from dpplearn.web.uploads import SentDocuments, SentFiles
 from dpplearn.web.work import Deadline
 
 API = "/api/v1"
 MOST_FILES = 1_000  # of a form
-ALL_BY_DEFAULT = schema.Selection.model_validate({})
-
-
-def described(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a body; what it refers to, other routes bring."""
-    found = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    return {"schema": {name: value for name, value in found.items() if name != "$defs"}}
-
-
-NEW_CLUSTER = {JSON: described(schema.NewCluster), FORM: described(schema.Form)}
+ClusterId = Annotated[str, Path(alias="id")]
+BY_DEFAULT = schema.Selection.model_validate({})
 
 
 def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # frozen
@@ -84,10 +77,10 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     app.add_middleware(Guard, service=service)
     app.add_exception_handler(StarletteError, on_http)
     app.add_exception_handler(RequestValidationError, on_http)
-    for router in (*routes(service), page()):
+    for router in (routes(service), open_routes(service), page()):
         app.include_router(router)
-    packages: list[str | tuple[str, str]] = [("dpplearn.web", "static"), ("fastapi_swagger", "resources")]
-    app.mount("/static", StaticFiles(packages=packages))
+    folders = ("dpplearn.web", "static"), ("dpplearn.summarize", "data"), ("fastapi_swagger", "resources")
+    app.mount("/static", StaticFiles(packages=[*folders]))
     return app
 
 
@@ -101,32 +94,42 @@ def return_large_blocks(size: int = 4_000_000) -> None:
         ctypes.CDLL(None).mallopt(-3, size)  # M_MMAP_THRESHOLD, which is then fixed
 
 
-def problems(status: int) -> dict[str, Any]:
+def described_problems(hundreds: int) -> dict[str, Any]:
     """What a route may answer instead, for its description."""
     ref = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
-    kinds = " ".join(f"`{slug}`: {about}" for slug, (code, _, about) in KINDS.items() if code // 100 == status)
-    return {"model": schema.ProblemDocument, "description": kinds, "content": {MEDIA_TYPE: ref}}
+    kinds = " ".join(f"`{slug}`: {about}" for slug, (code, _, about) in PROBLEMS.items() if code // 100 == hundreds)
+    return {"model": schema.ProblemDocument, "description": kinds, "content": {PROBLEM_JSON: ref}}
 
 
-def routes(service: Service) -> tuple[APIRouter, APIRouter]:
-    """The routes under /api/v1: those that need the token, if there is one, and those for all."""
-    bearer = [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))]  # which the guard checks
-    answers: dict[int | str, dict[str, Any]] = {"4XX": problems(4), "5XX": problems(5)}
-    router = APIRouter(prefix=API, responses=answers)
-    private = APIRouter(prefix=API, responses=answers, dependencies=bearer if service.settings.token else [])
+INSTEAD: dict[int | str, dict[str, Any]] = {"4XX": described_problems(4), "5XX": described_problems(5)}
+
+
+def described(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a body; what it refers to, other routes bring."""
+    found = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {"schema": {name: value for name, value in found.items() if name != "$defs"}}
+
+
+NEW_CLUSTER = {"required": True, "content": {JSON: described(schema.NewCluster), FORM: described(schema.Form)}}
+
+
+def routes(service: Service) -> APIRouter:
+    """The routes that need the token, if there is one, which the guard checks."""
+    bearer = [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))] if service.settings.token else []
+    router, engine = APIRouter(prefix=API, responses=INSTEAD, dependencies=bearer), service.engine
     title = "The Halvern Dam accident, eight articles on an invented event"
-    example = schema.Example(title=title, documents=shown(Cluster.example().documents))
+    example = {"title": title, "documents": [*map(document_answer, Cluster.example().documents)]}
 
-    @private.get("/example", summary="The example cluster")
-    async def get_example() -> schema.Example:
+    @router.get("/example", response_model=schema.Example, summary="The example cluster")
+    async def get_example() -> Response:
         """Its documents, ready to be posted."""
-        return example
+        return json_response(example)
 
-    @private.post(
+    @router.post(
         "/clusters",
         status_code=201,
         response_model=schema.ClusterAnswer,
-        openapi_extra={"requestBody": {"required": True, "content": NEW_CLUSTER}},
+        openapi_extra={"requestBody": NEW_CLUSTER},
         summary="Read documents",
     )
     async def add_cluster(request: Request) -> Response:
@@ -134,112 +137,108 @@ def routes(service: Service) -> tuple[APIRouter, APIRouter]:
 
         `Location` is the address of the cluster.
         """
-        given = await job_of(request)
-        name, answer = await service.pool.run(request, lambda deadline: service.keep(service.read(given, deadline)))
+        sent = await sent_in(request)
+        name, answer = await service.pool.run(request, lambda deadline: service.keep(service.read(sent, deadline)))
         return Response(answer, 201, {"Location": f"{API}/clusters/{name}"}, JSON)
 
-    @private.get("/clusters/{id}", response_model=schema.ClusterAnswer, summary="A cluster")
-    async def get_cluster(id: str) -> Response:  # noqa: A002  # the name in the address
+    @router.get("/clusters/{id}", response_model=schema.ClusterAnswer, summary="A cluster")
+    async def get_cluster(cluster: ClusterId) -> Response:
         """The same as when it was posted."""
-        return Response(service.held(id).answer, media_type=JSON)
+        return Response(service.clusters.get(cluster).answer, media_type=JSON)
 
-    @private.delete("/clusters/{id}", status_code=204, response_model=None, summary="Forget a cluster")
-    async def delete_cluster(id: str) -> None:  # noqa: A002  # the name in the address
+    @router.delete("/clusters/{id}", status_code=204, response_model=None, summary="Forget a cluster")
+    async def delete_cluster(cluster: ClusterId) -> None:
         """It is forgotten."""
-        if not service.clusters.remove(id):
-            raise Problem("cluster-gone")
+        service.clusters.remove(cluster)
 
-    @private.post("/clusters/{id}/select", response_model=schema.SummaryAnswer, summary="Select sentences")
+    @router.post("/clusters/{id}/select", response_model=schema.SummaryAnswer, summary="Select sentences")
     async def select(
-        id: str,  # noqa: A002  # the name in the address
-        request: Request,
-        options: Annotated[schema.Selection, Body()] = ALL_BY_DEFAULT,
+        cluster: ClusterId, request: Request, options: Annotated[schema.Selection, Body()] = BY_DEFAULT
     ) -> Response:
         """The best set of a cluster's sentences under a budget, given what is pinned and banned, with reasons."""
-        return await service.selected(request, id, options, lambda summary: as_answer(summary_answer(summary)))
+        return json_response(await service.select(request, cluster, options, summary_answer))
 
-    @private.get(
+    @router.get(
         "/clusters/{id}/why/{sentence}",
-        response_model=schema.Chosen | schema.LeftOut,
+        response_model=schema.ChosenSentence | schema.SentenceLeftOut,
         summary="Why a sentence is in a summary, or not",
     )
     async def why(
-        id: str,  # noqa: A002  # the name in the address
-        sentence: schema.SentenceId,
-        request: Request,
-        options: Annotated[schema.Query, Query()],
+        cluster: ClusterId, sentence: schema.SentenceId, request: Request, options: Annotated[schema.Query, Query()]
     ) -> Response:
         """Of any sentence; the answer of `select` tells of the chosen ones and the best of the others."""
-        return await service.selected(request, id, options, lambda summary: as_answer(why_answer(summary, sentence)))
+        return json_response(await service.select(request, cluster, options, partial(why_answer, sentence=sentence)))
 
-    @private.post(
+    @router.post(
         "/clusters/{id}/export",
         response_class=Response,
-        responses={200: {"content": {kind: {} for kind in schema.FORMATS.values()}}},
+        responses={200: {"content": {kind: {} for kind in schema.MEDIA_TYPES.values()}}},
         summary="Select sentences, as a file",
     )
-    async def export(id: str, request: Request, options: schema.Export) -> Response:  # noqa: A002  # as above
+    async def export(cluster: ClusterId, request: Request, options: schema.Export) -> Response:
         """The same summary as a file: text, Markdown with its sources, a report in HTML, or JSON."""
-        text = await service.selected(request, id, options, WRITERS[options.format])
-        return Response(text, media_type=schema.FORMATS[options.format])
+        text = await service.select(request, cluster, options, WRITERS[options.format])
+        return Response(text, media_type=schema.MEDIA_TYPES[options.format])
 
-    @private.post("/summarize", response_model=schema.SummaryAnswer, summary="Summarize documents")
+    @router.post("/summarize", response_model=schema.SummaryAnswer, summary="Summarize documents")
     async def summarize(request: Request, options: schema.Whole) -> Response:
         """Read documents and select from them in one call; nothing is kept."""
 
-        def task(deadline: Deadline) -> Response:
-            reading = service.read(ReadDocuments(options), deadline)
-            return as_answer(summary_answer(service.engine.find(reading, options), reading.read.notes))
+        def task(deadline: Deadline) -> Answer:
+            reading = service.read(SentDocuments(options), deadline)
+            return summary_answer(engine.find(reading, options), reading.read.notes)
 
-        return await service.pool.run(request, task)
+        return json_response(await service.pool.run(request, task))
 
-    @private.get("/models", response_model=schema.Models, summary="Models")
+    @router.get("/models", response_model=schema.Models, summary="Models")
     async def models() -> Response:
         """All that the server has loaded, and what may be asked of them."""
-        return as_answer(service.engine.describe())  # nan as null
+        loaded = [
+            {"name": name, "default": name == engine.default, "trained_on": model.training_}
+            | {own: getattr(model, own) for own in ("language", "features", "budget", "unit")}
+            | {"decoder": offered_decoder(model)}
+            for name, model in engine.models.items()
+        ]
+        units = {unit: {"budget": usual, "reach": reach} for unit, (usual, reach) in schema.BUDGETS.items()}
+        offered = {"decoders": schema.DECODERS, "units": units, "orders": schema.ORDER_WORDS, "files": suffixes()}
+        return json_response({"models": loaded, **offered})
 
-    @router.get("/health", summary="Health")
-    async def health() -> schema.Health:
-        """That it lives, and how busy it is; answered by the event loop, also while all workers are busy."""
-        pool, warm = service.pool, service.engine.warmed
-        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.taken - pool.running}
-        return schema.Health(status="ok", version=__version__, clusters=len(service.clusters), warm=warm, **busy)
-
-    @private.get("/metrics", response_class=PlainTextResponse, summary="Metrics")
+    @router.get("/metrics", response_class=PlainTextResponse, summary="Metrics")
     async def metrics() -> Response:
         """Counts and times of requests, the queue, and the clusters kept, for Prometheus; nothing of their texts."""
         return Response(generate_latest(service.registry), media_type=CONTENT_TYPE_LATEST)
 
-    return private, router
+    return router
 
 
-def as_answer(record: BaseModel) -> Response:
-    """A record that was checked when it was made."""
-    return Response(record.model_dump_json(), media_type=JSON)
+def open_routes(service: Service) -> APIRouter:
+    """The routes that need no token."""
+    router = APIRouter(prefix=API, responses=INSTEAD)
+
+    @router.get("/health", summary="Health")
+    async def health() -> schema.Health:
+        """That it lives, and how busy it is; answered by the event loop, also while all workers are busy."""
+        pool, warm, clusters = service.pool, service.engine.warmed, len(service.clusters.sizes())
+        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.waiting}
+        return schema.Health(status="ok", version=__version__, clusters=clusters, warm=warm, **busy)
+
+    return router
 
 
-@dataclass(frozen=True)
-class ReadDocuments:
-    """Reads the documents of a request in a process."""
-
-    given: schema.NewCluster
-
-    def __call__(self, engine: Engine) -> Read:
-        given = self.given
-        kept = {"min_words": given.min_words, "keep_all": given.keep_all}
-        return engine.featurize(engine.documents(given.documents), given.model, **kept)
+def json_response(answer: Answer) -> Response:
+    return Response(json_bytes(answer), media_type=JSON)
 
 
-async def job_of(request: Request) -> ReadDocuments | Upload:
+async def sent_in(request: Request) -> SentDocuments | SentFiles:
     """What is to be read of a body in JSON, or of a form."""
     try:
         if not request.headers.get("content-type", "").lower().startswith(FORM):
-            return ReadDocuments(schema.NewCluster.model_validate_json(await request.body()))
+            return SentDocuments(schema.NewCluster.model_validate_json(await request.body()))
         async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
             sent = [one for one in form.getlist("files") if isinstance(one, UploadFile)]
-            files = [File(one.filename or "", one.content_type or "", await one.read()) for one in sent]
+            files = [(one.filename or "", one.content_type or "", await one.read()) for one in sent]
             said = schema.Form.model_validate({**form, "files": files})
-        return Upload(tuple(files), said.model, said.keep_all)
+        return SentFiles(tuple(files), said.model, said.keep_all)
     except ValidationError as error:
         raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
     except (ValueError, KeyError):  # no boundary; as some versions of the parser say it
@@ -248,8 +247,7 @@ async def job_of(request: Request) -> ReadDocuments | Upload:
 
 def page() -> APIRouter:
     """The page, the reference of the API (Swagger's own, from local files), and what each problem means."""
-    router = APIRouter(include_in_schema=False)
-    static = files("dpplearn.web") / "static"
+    router, static = APIRouter(include_in_schema=False), files("dpplearn.web") / "static"
 
     @router.get("/")
     async def index() -> FileResponse:
@@ -259,15 +257,11 @@ def page() -> APIRouter:
     async def docs() -> FileResponse:
         return FileResponse(str(static / "docs.html"))
 
-    @router.get("/static/look.css")
-    async def look() -> FileResponse:
-        return FileResponse(str(files("dpplearn.summarize") / "data" / "look.css"))
-
     @router.get("/problems/{slug}")
     async def problem(slug: str) -> PlainTextResponse:
-        if slug not in KINDS:
-            raise Problem("not-found", f"No problem has this name. There are {', '.join(KINDS)}.")
-        status, title, about = KINDS[slug]
+        if slug not in PROBLEMS:
+            raise Problem("not-found", f"No problem has this name. There are {', '.join(PROBLEMS)}.")
+        status, title, about = PROBLEMS[slug]
         return PlainTextResponse(f"{status} {title}\n\n{about}\n")
 
     return router

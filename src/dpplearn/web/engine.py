@@ -15,7 +15,6 @@ from dpplearn._checks import IntArray
 from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.document import NoSentencesError, TooManySentencesError
-from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
@@ -36,7 +35,7 @@ class Read(NamedTuple):
     model: str
     featurized: Featurized
     notes: tuple[str, ...]
-    skipped: tuple[schema.Skipped, ...] = ()  # files that could not be read
+    skipped: tuple[schema.SkippedFile, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +56,11 @@ class Reading:
 
     @cached_property
     def _own(self) -> int:
-        words, _, different = self.ready.read.numbered[0]
-        text = sum(getsizeof(document.text) for document in self.ready.read.cluster.documents)
+        read = self.ready.read
+        words, _, different = read.numbered[0]
+        text = sum(getsizeof(document.text) for document in read.cluster.documents)
         own = 17_000 + 3_300 * self.ready.n + 40 * words.size + 160 * different + 4 * text
-        return own + 400 * len(self.ready.read.set_aside) + 16 * self.ready.read.F.size
+        return own + 400 * len(read.set_aside) + 16 * read.F.size + len(self.answer)
 
     @property
     def nbytes(self) -> int:
@@ -71,12 +71,7 @@ class Reading:
         whole and in sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
         more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
-        return (
-            (160 + 16 * self.ready.read.meaning) * (self.ready.n**2 + more**2)
-            + 10_000 * more
-            + self._own
-            + len(self.answer)
-        )
+        return (160 + 16 * self.ready.read.meaning) * (self.ready.n**2 + more**2) + 10_000 * more + self._own
 
 
 class Engine:
@@ -95,69 +90,44 @@ class Engine:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
         from dpplearn._numba import compiled_always
 
-        example = Cluster.example().documents
         one = [Document("1", "A storm hit the coast.")]  # arrays of one row have a memory layout of their own
         two = [Document("1", "A storm hit the coast. Schools stay closed.")]
         pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
         with compiled_always():
-            for documents, pins in ((example, pinned), (example, {}), (one, {}), (two, room)):
-                reading = self.prepare(self.read(documents, self.default, 1_000))
+            for documents, pins in ((Cluster.example().documents, pinned), (one, {}), (two, room)):
+                reading = self.prepare(self.read(documents, self.default))
                 for decoder in schema.DECODERS:
                     for diversity in (0.25, 0.5, 0.75):
-                        options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
-                        self.find(reading, options, samples=1_000).explain().to_dict()
+                        for more in ({}, pins):
+                            given = {"decoder": decoder, "diversity": diversity, **more}
+                            self.find(reading, schema.Selection.model_validate(given), 1_000).explain().to_dict()
         self.warmed = True
-
-    def describe(self) -> schema.Models:
-        """The models by name, and what may be asked of them."""
-        models = [
-            schema.Model(
-                name=name,
-                **{own: getattr(model, own) for own in ("language", "features", "budget", "unit")},
-                decoder=offered(model),
-                trained_on=model.training_,
-                default=name == self.default,
-            )
-            for name, model in self.models.items()
-        ]
-        return schema.Models(
-            models=models, decoders=schema.DECODERS, units=schema.UNITS, orders=schema.ORDERS, files=suffixes()
-        )
-
-    def documents(self, given: Sequence[schema.GivenDocument]) -> list[Document]:
-        """The documents of a request, numbered where they have no id."""
-        documents: dict[str, Document] = {}
-        for i, one in enumerate(given):
-            name = one.id if one.id is not None else str(i + 1)
-            if name in documents:
-                what = f"the id {name!r} occurs twice; ids of documents must differ."
-                raise invalid([(("documents", i, "id"), what)])
-            documents[name] = Document(name, one.text, one.title or None, one.date or None)
-        return list(documents.values())
 
     def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
         """Split into sentences and featurize, within the limits; `kept` says which pieces are sentences."""
         name = self.default if model is None else model
         if name not in self.models:
             known = ", ".join(map(repr, self.models))
-            raise invalid([(("model",), f"no model is called {name!r:.200}; there are {known}.")])
+            raise invalid((("model",), f"no model is called {name!r:.200}; there are {known}."))
         if len(documents) > (most := self.settings.max_documents):
             raise limited("too-large", "max_documents", most, f"There are {len(documents):,} documents", "Send fewer.")
         for one in documents:
             check_characters(one, f"Document {one.id!r}", self.settings)
-        return self.read(documents, name, self.settings.max_sentences, **kept)
-
-    def read(self, documents: Sequence[Document], name: str, most: int, **kept: Any) -> Read:
-        """Documents for a model, with no more than so many sentences."""
-        model, keep = self.models[name], self.settings.exact_sentences
         try:
-            split = split_cluster(Cluster(documents), model.features_.splitter, most, **kept)
+            return self.read(documents, name, self.settings.max_sentences, **kept)
         except NoSentencesError:
             raise Problem("nothing-to-choose") from None
         except TooManySentencesError:  # it is split no further than that
+            most = self.settings.max_sentences
             what = f"The documents have more than {most:,} sentences"
             raise limited("too-large", "max_sentences", most, what, "Send fewer or shorter documents.") from None
-        read = finalists(model.features_.featurized(split), model._predictor, keep=keep)
+
+    def read(self, documents: Sequence[Document], name: str, most: int = 1_000, **kept: Any) -> Read:
+        """Documents for a model, with no more than so many sentences."""
+        model = self.models[name]
+        split = split_cluster(Cluster(documents), model.features_.splitter, most, **kept)
+        featurized = model.features_.featurized(split)
+        read = finalists(featurized, model._predictor, keep=self.settings.exact_sentences)
         return Read(name, read, tuple(notes(read, model.language)))
 
     def prepare(self, read: Read) -> Reading:
@@ -169,9 +139,8 @@ class Engine:
         _ = ready.agreement
         check_stop()
         length, unit = summarizer._length(None, None)
-        budget, decoder = length_in(ready, length, str(unit)), offered(summarizer)
-        defaults = schema.Defaults(budget=budget, unit=str(unit), diversity=0.5, decoder=decoder)
-        return Reading(read, summarizer, ready, defaults)
+        own = {"budget": length_in(ready, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
+        return Reading(read, summarizer, ready, schema.Defaults.model_validate({"diversity": 0.5, **own}))
 
     def find(self, reading: Reading, options: schema.Options, samples: int | None = None) -> Summary:
         """The best set of sentences."""
@@ -194,7 +163,7 @@ class Engine:
             include=include,
             exclude=exclude,
             n_samples=samples or self.settings.samples,
-            about=asked(options.about),
+            about=question(options.about),
             order=options.order,
         )
         check_stop()
@@ -214,7 +183,7 @@ def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Un
     unknown = [(name, place, i) for name, items in given.items() for place, i in enumerate(items) if i >= n]
     if unknown:
         what = "there is no sentence {}: the cluster's are numbered 0 to {}."
-        raise invalid([((name, place), what.format(i, n - 1)) for name, place, i in unknown[:20]])
+        raise invalid(*(((name, place), what.format(i, n - 1)) for name, place, i in unknown))
     A, B = (np.unique(np.array(items, np.int64)) for items in given.values())
     both, said = np.intersect1d(A, B), [ready.said[i] for i in A]
     counts, size = Counter(said), joined_length([ready.read.texts[i] for i in A], unit) if A.size else 0
@@ -248,15 +217,15 @@ def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
     return settled(budget, unit, ready.read.whole, ready.read.texts[int(ready.dpp.quality.argmax())])
 
 
-def asked(about: str | None) -> str | None:
+def question(about: str | None) -> str | None:
     """A question with a word in it; none where it is blank, as an empty field is."""
     try:
         return check_about(about) if about is not None and about.strip() else None
     except ValueError:
-        raise invalid([(("about",), f"must have a word in it, found {about!r:.60}.")]) from None
+        raise invalid((("about",), f"must have a word in it, found {about!r:.60}.")) from None
 
 
-def offered(model: Summarizer) -> str:
+def offered_decoder(model: Summarizer) -> str:
     """A model's own decoder, or the usual one where that is not offered here, because it may take a minute."""
     return model.decoder if model.decoder in schema.DECODERS else "consensus"
 

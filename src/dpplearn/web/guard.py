@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 import time
 import traceback
@@ -15,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpplearn.web.problems import Problem, limited, where
 from dpplearn.web.service import Service
-from dpplearn.web.work import Deadline
+from dpplearn.web.work import Deadline, log
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -32,7 +31,6 @@ METHODS = (*SAFE, "POST", "PUT", "PATCH", "DELETE")
 JSON, FORM = "application/json", "multipart/form-data"
 PIECE = 65_536  # bytes handed to the server at once, which waits until the client has taken most of them
 DISCARDED = 4  # times the limit, read and forgotten so that a client that only sends hears why
-log = logging.getLogger("dpplearn.web")
 
 
 class Guard:
@@ -45,12 +43,11 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        settings, start, status, method = self.service.settings, time.perf_counter(), 0, scope["method"]
-        scope = {**scope, "dpplearn.deadline": Deadline(settings.max_seconds)}
-        if method == "HEAD":  # answered as GET; the server that runs us sends no body then
-            scope["method"] = "GET"
-        headers, path = Headers(scope=scope), scope["path"]
-        body = Body(self.service, scope, headers, receive)
+        start, status, method, path = time.perf_counter(), 0, scope["method"], scope["path"]
+        headers, deadline = Headers(scope=scope), Deadline(self.service.settings.max_seconds)
+        # HEAD is answered as GET; the server that runs us sends no body then
+        scope = {**scope, "dpplearn.deadline": deadline, "method": "GET" if method == "HEAD" else method}
+        body = Body(self.service, deadline, headers, receive)
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -68,15 +65,7 @@ class Guard:
                 await send({**message, "body": data[at : at + PIECE], "more_body": rest})
 
         try:
-            if "\0" in path:  # which no file system takes
-                raise Problem("not-found")
-            check_host(headers, settings.hosts)
-            check_token(path.removeprefix(scope.get("root_path", "")), headers, settings.token)
-            if method not in SAFE:
-                check_origin(headers)
-                check_type(path, headers)
-            if method == "POST":
-                self.service.pool.check_room()  # now, and not once the body has arrived
+            self.check(method, path, path.removeprefix(scope.get("root_path", "")), headers)
             await self.app(scope, body.receive, answer)
         except Problem as refused:
             forget(refused)
@@ -95,13 +84,26 @@ class Guard:
             self.service.requests.labels(method if method in METHODS else "other", route, str(status or 499)).inc()
             self.service.seconds.labels(route).observe(time.perf_counter() - start)
 
+    def check(self, method: str, path: str, route: str, headers: Headers) -> None:
+        """Refuse a request before anything of its body is read."""
+        settings = self.service.settings
+        if "\0" in path:  # which no file system takes
+            raise Problem("not-found")
+        check_host(headers, settings.hosts)
+        if settings.token is not None and route not in OPEN and not route.startswith(("/static/", "/problems/")):
+            check_token(headers, settings.token)
+        if method not in SAFE:
+            check_origin(headers)
+            check_type(headers, (JSON, FORM) if path.endswith("/clusters") else (JSON,))
+        if method == "POST":
+            self.service.pool.check_room()  # now, and not once the body has arrived
+
 
 class Body:
     """The body of a request: where it is too long or too slow, a problem is raised where the application reads it."""
 
-    def __init__(self, service: Service, scope: Scope, headers: Headers, receive: Receive) -> None:
-        self.service, self.receive_next = service, receive
-        self.deadline: Deadline = scope["dpplearn.deadline"]
+    def __init__(self, service: Service, deadline: Deadline, headers: Headers, receive: Receive) -> None:
+        self.service, self.deadline, self.receive_next = service, deadline, receive
         self.limit_name = "max_upload_bytes" if media_type(headers) == FORM else "max_body_bytes"
         self.limit: int = getattr(service.settings, self.limit_name)
         announced = headers.get("content-length", "")
@@ -112,49 +114,44 @@ class Body:
         """The next piece of the body, or a problem as soon as it is known to be too long or too slow."""
         if self.complete:
             return await self.receive_next()  # comes when the client closes its connection
-        if self.announced > self.limit:
-            raise await self.refused(self.too_long())
-        settings = self.service.settings
-        try:
-            async with asyncio.timeout(max(self.deadline.left, 0.0)):
-                message = await self.receive_next()
-        except TimeoutError:
-            what = "The body did not arrive in time"
-            raise limited("too-slow", "max_seconds", settings.max_seconds, what, "Send it faster.") from None
+        settings, too_long = self.service.settings, self.announced > self.limit
+        message: Message = {}
+        if not too_long:
+            try:
+                async with asyncio.timeout(self.deadline.left):
+                    message = await self.receive_next()
+            except TimeoutError:
+                what = "The body did not arrive in time"
+                raise limited("too-slow", "max_seconds", settings.max_seconds, what, "Send it faster.") from None
         size = len(message.get("body", b""))
         self.held += size
         self.service.transit += size
-        if self.held > self.limit:
-            raise await self.refused(self.too_long())
-        if self.held > PIECE and self.service.transit > settings.max_transit_bytes:
+        if too_long or self.held > self.limit:
+            await self.discard()
+            advice = "Send less text, or fewer files."
+            raise limited("too-large", self.limit_name, self.limit, "The body is too long", advice)
+        if self.held > PIECE and self.service.transit > (most := settings.max_transit_bytes):
             what = f"Requests that are being received have {self.service.transit:,} bytes"
-            busy = limited("busy", "max_transit_bytes", settings.max_transit_bytes, what, "Try again in a second.")
-            raise await self.refused(busy)
+            await self.discard()
+            raise limited("busy", "max_transit_bytes", most, what, "Try again in a second.")
         self.complete = not message.get("more_body", False)
         return message
-
-    def too_long(self) -> Problem:
-        what, advice = "The body is too long", "Send less text, or fewer files."
-        return limited("too-large", self.limit_name, self.limit, what, advice)
 
     def release(self) -> None:
         """It is in memory no more."""
         self.service.transit -= self.held
         self.held = 0
 
-    async def refused(self, problem: Problem) -> Problem:
+    async def discard(self) -> None:
         """Read on for a moment, keeping nothing: a connection closed on a sender loses the answer too."""
         self.release()
-        left = DISCARDED * self.limit
+        left, more = DISCARDED * self.limit, True
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
-                while left > 0:
+                while left > 0 and more:
                     message = await self.receive_next()
-                    left -= len(message.get("body", b""))
-                    if not message.get("more_body", False):
-                        break
+                    left, more = left - len(message.get("body", b"")), message.get("more_body", False)
         self.complete = True
-        return problem
 
 
 def forget(error: BaseException) -> None:
@@ -192,10 +189,8 @@ def check_host(headers: Headers, hosts: tuple[str, ...] | None) -> None:
         )
 
 
-def check_token(path: str, headers: Headers, token: str | None) -> None:
-    """Refuse who does not know the token. The page and the reference hold nothing of anybody, and are for all."""
-    if token is None or path in OPEN or path.startswith(("/static/", "/problems/")):
-        return
+def check_token(headers: Headers, token: str) -> None:
+    """Refuse who does not know the token."""
     kind, _, sent = headers.get("authorization", "").partition(" ")
     if kind.lower() != "bearer" or not secrets.compare_digest(sent.strip().encode(), token.encode()):
         raise Problem("unauthorized", headers={"WWW-Authenticate": "Bearer"})
@@ -211,14 +206,13 @@ def check_origin(headers: Headers) -> None:
         raise Problem("foreign-origin", detail)
 
 
-def check_type(path: str, headers: Headers) -> None:
+def check_type(headers: Headers, known: tuple[str, ...]) -> None:
     """Refuse a body of another type, and a compressed one: its limits would hold for something else."""
     slug, kind, coding = "unsupported-media-type", media_type(headers), headers.get("content-encoding", "identity")
     if coding.strip().lower() != "identity":
         detail = f"The body must not be compressed, found the Content-Encoding {coding!r:.100}. Send it as it is."
         raise Problem(slug, detail, headers={"Accept-Encoding": "identity"})
     empty = headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
-    known = (JSON, FORM) if path.endswith("/clusters") else (JSON,)
     if kind not in known and (kind or not empty):
         detail = f"The body must be {' or '.join(known)}, found {kind or 'none'!r:.100}. Set the header Content-Type."
         raise Problem(slug, detail + " For files, POST them to /api/v1/clusters." * (kind == FORM))

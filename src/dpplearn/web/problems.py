@@ -10,15 +10,16 @@ from typing import Any
 
 from fastapi import HTTPException, Response
 
-from dpplearn.web.schema import MEMBERS
+from dpplearn.web.schema import Export, GivenDocument, Whole
 
-MEDIA_TYPE = "application/problem+json"
-LONGEST = 200  # characters of a name in a request that an answer quotes
-QUOTED = 40  # characters of a value that a message quotes
-SHOWN = 20  # errors that an answer lists
+PROBLEM_JSON = "application/problem+json"
+MEMBERS = sorted({name for request in (GivenDocument, Export, Whole) for name in request.model_fields})
+LONGEST_NAME = 200  # characters of a name in a request that an answer quotes
+LONGEST_VALUE = 40  # characters of a value that a message quotes
+MOST_ERRORS = 20  # errors that an answer lists
 
 # slug: (status, title, what it means: the detail, too, where a request says no more than that)
-KINDS: dict[str, tuple[int, str, str]] = {
+PROBLEMS: dict[str, tuple[int, str, str]] = {
     "malformed": (400, "The request cannot be read", "The body is not JSON in UTF-8, or not a multipart form."),
     "unauthorized": (401, "The server asks for its token", "Send the header `Authorization: Bearer TOKEN`."),
     "foreign-origin": (403, "Requests from other sites are refused", "A page of another site sent the request."),
@@ -49,7 +50,7 @@ class Problem(HTTPException):  # the word of RFC 9457
     """
 
     def __init__(self, slug: str, detail: str = "", headers: Mapping[str, str] | None = None, **members: Any) -> None:
-        status, title, about = KINDS[slug]
+        status, title, about = PROBLEMS[slug]
         again = {"Retry-After": "1"} if slug == "busy" else {}
         super().__init__(status, detail or about, {**again, **(headers or {})})
         self.slug = slug
@@ -57,65 +58,8 @@ class Problem(HTTPException):  # the word of RFC 9457
 
     def response(self, instance: str) -> Response:
         """The problem document, about the path of a request."""
-        document = {**self.members, "instance": instance}
-        body = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
-        return Response(body, self.status_code, self.headers, MEDIA_TYPE)
-
-
-def invalid(errors: Iterable[tuple[Iterable[str | int], str]]) -> Problem:
-    """Values that are not what the schema says, each with its place."""
-    listed = [{"pointer": pointer(place), "detail": detail} for place, detail in errors]
-    first = listed[0]
-    return Problem("invalid", f"{first['pointer'] or 'the body'}: {first['detail']}", errors=listed)
-
-
-def of_validation(errors: Sequence[Any]) -> Problem:
-    """What pydantic found wrong with a request, in its words, and what stands there: the first `SHOWN` places."""
-    if errors[0]["type"] == "json_invalid":
-        return Problem("malformed", f"The body must be JSON in UTF-8. {errors[0]['ctx']['error']}.")
-    return invalid((error["loc"][1:], in_words(error)) for error in errors[:SHOWN])
-
-
-def in_words(error: Any) -> str:
-    """One of pydantic's errors.
-
-    Examples
-    --------
-    >>> in_words({"type": "extra_forbidden", "loc": ("body", "bugdet")})
-    "no member has this name; perhaps 'budget' is meant."
-    """
-    if error["type"] == "extra_forbidden":
-        near = get_close_matches(str(error["loc"][-1])[:QUOTED], MEMBERS, 1)
-        return "no member has this name" + (f"; perhaps {near[0]!r} is meant." if near else ".")
-    words = error["ctx"]["error"] if error["type"] == "value_error" else error["msg"]  # ours without pydantic's prefix
-    return f"{words}." if error["type"] == "missing" else f"{words}, found {shown(error['input'])}."
-
-
-def shown(value: Any) -> str:
-    """A value of a request, short.
-
-    Examples
-    --------
-    >>> [shown(value) for value in (0.5, True, None, "pages", "x" * 99, [1], {})]
-    ['0.5', 'true', 'null', "'pages'", 'a string of 99 characters', 'a list', 'an object']
-    """
-    if isinstance(value, str):
-        return repr(value) if len(value) <= QUOTED else f"a string of {len(value):,} characters"
-    if isinstance(value, list | dict):
-        return "a list" if isinstance(value, list) else "an object"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return "another value" if type(value) is int and abs(value) > 10**15 else json.dumps(value)
-
-
-def pointer(place: Iterable[str | int]) -> str:
-    """A JSON pointer (RFC 6901); of a name that is longer than any of ours, its beginning.
-
-    >>> pointer(["documents", 0, "a/b"]), len(pointer(["a" * 1_000_000]))
-    ('/documents/0/a~1b', 202)
-    """
-    named = (part if len(part) <= LONGEST else f"{part[:LONGEST]}…" for part in map(str, place))
-    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in named)
+        body = json.dumps({**self.members, "instance": instance}, ensure_ascii=False).encode("utf-8", "replace")
+        return Response(body, self.status_code, self.headers, PROBLEM_JSON)
 
 
 def limited(slug: str, name: str, value: float, what: str, advice: str) -> Problem:
@@ -125,6 +69,58 @@ def limited(slug: str, name: str, value: float, what: str, advice: str) -> Probl
     'There are 4 documents; the limit max_documents is 3. Send fewer.'
     """
     return Problem(slug, f"{what}; the limit {name} is {value:,g}. {advice}", limit=name, value=value)
+
+
+def invalid(*errors: tuple[Iterable[str | int], str]) -> Problem:
+    """Values that are not what the schema says, each with its place."""
+    listed = [{"pointer": pointer(place), "detail": detail} for place, detail in errors[:MOST_ERRORS]]
+    first = listed[0]
+    return Problem("invalid", f"{first['pointer'] or 'the body'}: {first['detail']}", errors=listed)
+
+
+def pointer(place: Iterable[str | int]) -> str:
+    """A JSON pointer (RFC 6901); of a name that is longer than any of ours, its beginning.
+
+    >>> pointer(["documents", 0, "a/b"]), len(pointer(["a" * 1_000_000]))
+    ('/documents/0/a~1b', 202)
+    """
+    names = (part if len(part) <= LONGEST_NAME else f"{part[:LONGEST_NAME]}…" for part in map(str, place))
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in names)
+
+
+def of_validation(errors: Sequence[Any]) -> Problem:
+    """What pydantic found wrong with a request, in its words, and what stands there."""
+    if errors[0]["type"] == "json_invalid":
+        return Problem("malformed", f"The body must be JSON in UTF-8. {errors[0]['ctx']['error']}.")
+    return invalid(*((error["loc"][1:], explain_error(error)) for error in errors[:MOST_ERRORS]))
+
+
+def explain_error(error: Any) -> str:
+    """One of pydantic's errors, in a sentence.
+
+    Examples
+    --------
+    >>> explain_error({"type": "extra_forbidden", "loc": ("body", "bugdet")})
+    "no member has this name; perhaps 'budget' is meant."
+    """
+    if error["type"] == "extra_forbidden":
+        near = get_close_matches(str(error["loc"][-1])[:LONGEST_VALUE], MEMBERS, 1)
+        return "no member has this name" + (f"; perhaps {near[0]!r} is meant." if near else ".")
+    words = error["ctx"]["error"] if error["type"] == "value_error" else error["msg"]  # ours without pydantic's prefix
+    return f"{words}." if error["type"] == "missing" else f"{words}, found {short_value(error['input'])}."
+
+
+def short_value(value: Any) -> str:
+    """A value of a request, short.
+
+    >>> [short_value(value) for value in (0.5, True, None, "pages", "x" * 99, [1])]
+    ['0.5', 'true', 'null', "'pages'", 'a string of 99 characters', 'a list']
+    """
+    if isinstance(value, str):
+        return repr(value) if len(value) <= LONGEST_VALUE else f"a string of {len(value):,} characters"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    return "another value" if type(value) is int and abs(value) > 10**15 else json.dumps(value)
 
 
 def where(error: BaseException) -> str:

@@ -1,9 +1,9 @@
-"""Requests and answers of the API, with examples."""
+"""Requests of the API, which FastAPI checks with these classes, and the answers that its reference describes."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -20,67 +20,43 @@ from dpplearn.learning.relative import Reason
 from dpplearn.summarize.explain.explanation import NoCandidate
 from dpplearn.summarize.explain.whole_set import Alike, Covers, LeavesOut, Sureness
 
-
-class Unit(BaseModel):
-    """What a budget is counted in."""
-
-    budget: float = Field(description="About what suits a cluster of news, where none is given.")
-    reach: float = Field(description="Few want longer summaries: as far as a slider need go.")
-
-
-DECODERS = {
+UnitName = Literal["words", "sentences", "bytes", "tokens"]
+OfferedDecoder = Literal["consensus", "greedy", "sampled"]
+OrderName = Literal["chronological", "source", "importance"]
+FormatName = Literal["text", "markdown", "html", "json"]
+DECODERS: dict[str, str] = {
     "consensus": "The set that agrees most with what the model would choose on average.",
     "greedy": "Adds the best sentence again and again: close to the most probable set.",
     "sampled": "The most probable of many sets drawn at random.",
 }
-UNITS = {
-    "words": Unit(budget=100, reach=500),
-    "sentences": Unit(budget=5, reach=30),
-    "bytes": Unit(budget=665, reach=3_000),
-    "tokens": Unit(budget=150, reach=650),
-}
-ORDERS = {
+ORDER_WORDS: dict[str, str] = {
     "chronological": "documents by their date, where that is known",
     "source": "documents as they were given",
     "importance": "what adds most first",
 }
-FORMATS = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html", "json": "application/json"}
-
-if TYPE_CHECKING:
-    UnitName: TypeAlias = str
-    DecoderName: TypeAlias = str
-    OrderName: TypeAlias = str
-    FormatName: TypeAlias = str
-else:  # names that are known when this runs, so that the schema lists them
-    UnitName = Literal[tuple(UNITS)]
-    DecoderName = Literal[tuple(DECODERS)]
-    OrderName = Literal[tuple(ORDERS)]
-    FormatName = Literal[tuple(FORMATS)]
-
-LARGEST = 1_000_000  # budget
+MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html", "json": "application/json"}
+# unit: (a budget that about suits a cluster of news, as far as a slider need go)
+BUDGETS = {"words": (100, 500), "sentences": (5, 30), "bytes": (665, 3_000), "tokens": (150, 650)}
+MOST_BUDGET = 1_000_000
 # above 0 and up to 100; few digits, since a pattern that looks for one that is not 0 takes the square of their number
-SHARE = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0-9]{0,5})%$"
+SHARE_PATTERN = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0-9]{0,5})%$"
 
 
-def check_budget(value: Any) -> Any:
-    """A number in the unit, or a share such as "20%"."""
-    fits = bool(re.fullmatch(SHARE, value)) if isinstance(value, str) else type(value) in (int, float)
-    if value is not None and not (fits and (isinstance(value, str) or 1 <= value <= LARGEST)):
-        raise ValueError(f'must be a number from 1 to {LARGEST:,}, or a share of the text such as "20%"')
-    return value
+def number_or_share(value: Any) -> Any:
+    """A budget in the unit, or a share such as "20%"."""
+    is_share = isinstance(value, str) and re.fullmatch(SHARE_PATTERN, value)
+    if value is None or is_share or (type(value) in (int, float) and 1 <= value <= MOST_BUDGET):
+        return value
+    raise ValueError(f'must be a number from 1 to {MOST_BUDGET:,}, or a share of the text such as "20%"')
 
 
-KINDS: list[dict[str, Any]] = [{"type": "number", "minimum": 1, "maximum": LARGEST}, {"type": "null"}]
-KINDS += [{"type": "string", "pattern": SHARE}]
-GivenBudget = Annotated[Any, BeforeValidator(check_budget), WithJsonSchema({"anyOf": KINDS})]
+NUMBER, SHARE_TEXT = {"type": "number", "minimum": 1, "maximum": MOST_BUDGET}, {"type": "string"}
+BUDGET_SCHEMA: Any = {"anyOf": [NUMBER, {"type": "null"}, {**SHARE_TEXT, "pattern": SHARE_PATTERN}]}
+GivenBudget = Annotated[Any, BeforeValidator(number_or_share), WithJsonSchema(BUDGET_SCHEMA)]
+FILES_SCHEMA: Any = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
 Text = Annotated[str, StringConstraints(max_length=1_000)]
 Label = Annotated[str, StringConstraints(max_length=200)]
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
-MARGINAL = "Probability that the learned model includes it, given what is pinned and banned; not moved by the sliders."
-Marginal = Annotated[float, Field(description=MARGINAL)]
-Notes = Annotated[list[str], Field(description="What a reader should know of the documents, such as another language.")]
-Quality = Annotated[float, Field(description="q, the square root of L_ii.")]
-Contributions = Annotated[dict[str, float], Field(description="Terms of log q^2 by feature, largest first; none is 0.")]
 
 
 def examples(*values: dict[str, Any]) -> ConfigDict:
@@ -132,11 +108,7 @@ class Form(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    files: Annotated[
-        list[Any],
-        Field(min_length=1),
-        WithJsonSchema({"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}),
-    ]
+    files: Annotated[list[Any], Field(min_length=1), WithJsonSchema(FILES_SCHEMA)]
     model: Label | None = Field(None, description="A name from GET /models.")
     keep_all: bool = Field(False, description="As in the JSON of this route.")
 
@@ -147,9 +119,9 @@ class Options(Strict):
     budget: GivenBudget = Field(None, description='Length in the unit, or a share such as "20%"; else what suits.')
     unit: UnitName | None = Field(None, description="Of the budget; by default that of `defaults`, usually words.")
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
-    decoder: DecoderName | None = Field(None, description="How the set is chosen; by default as the model has it.")
+    decoder: OfferedDecoder | None = Field(None, description="How the set is chosen; by default as the model has it.")
     about: Text | None = Field(None, description="A question, or a few words: what the summary is to be about.")
-    order: OrderName = Field("chronological", description="; ".join(f"{name}: {what}" for name, what in ORDERS.items()))
+    order: OrderName = Field("chronological", description="; ".join(f"{k}: {what}" for k, what in ORDER_WORDS.items()))
     compress: bool = Field(False, description="Choose from shorter forms of sentences, too, with spans dropped.")
 
 
@@ -189,10 +161,16 @@ class Whole(NewCluster, Options):
     model_config = examples({"documents": STORM, "budget": 15, "unit": "words"})
 
 
-MEMBERS = sorted({name for request in (GivenDocument, Export, Whole) for name in request.model_fields})
+# Answers. They are made in `answers` of the records of `dpplearn.summarize.explain`, whose words these fields have.
+
+CHANCE = "Probability that the learned model includes it, given what is pinned and banned; not moved by the sliders."
+Marginal = Annotated[float, Field(description=CHANCE)]
+Notes = Annotated[list[str], Field(description="What a reader should know of the documents, such as another language.")]
+Quality = Annotated[float, Field(description="q, the square root of L_ii.")]
+Contributions = Annotated[dict[str, float], Field(description="Terms of log q^2 by feature, largest first; none is 0.")]
 
 
-class Document(BaseModel):
+class ReadDocument(BaseModel):
     """A text as it was read."""
 
     id: str
@@ -205,7 +183,7 @@ class Example(BaseModel):
     """The example cluster: articles on an invented event."""
 
     title: str
-    documents: list[Document]
+    documents: list[ReadDocument]
 
 
 class Place(BaseModel):
@@ -218,7 +196,7 @@ class Place(BaseModel):
     text: str
 
 
-class Sentence(Place):
+class ReadSentence(Place):
     """A sentence, where it stands, and what the model thinks of it."""
 
     id: int = Field(description="Its number in the cluster, from 0.")
@@ -229,7 +207,7 @@ class Sentence(Place):
     y: float
 
 
-class SetAside(BaseModel):
+class NotChosenFrom(BaseModel):
     """What `keep_all` would make sentences of."""
 
     count: int
@@ -242,10 +220,10 @@ class Defaults(BaseModel):
     budget: float
     unit: UnitName
     diversity: float
-    decoder: DecoderName
+    decoder: OfferedDecoder
 
 
-class Skipped(BaseModel):
+class SkippedFile(BaseModel):
     """A file of a form that could not be read."""
 
     file: int = Field(description="Its number in the form, from 0.")
@@ -259,16 +237,16 @@ class ClusterAnswer(BaseModel):
     id: str
     model: str
     expires_in: float = Field(description="Seconds that it is kept after its last use.")
-    documents: list[Document]
+    documents: list[ReadDocument]
     days: list[str | None] = Field(description="When each document was written, such as 2024-03-14, where it is known.")
-    sentences: list[Sentence]
-    set_aside: SetAside
+    sentences: list[ReadSentence]
+    set_aside: NotChosenFrom
     defaults: Defaults
     notes: Notes
-    skipped: list[Skipped] = Field(description="Files of a form that could not be read; the others were.")
+    skipped: list[SkippedFile] = Field(description="Files of a form that could not be read; the others were.")
 
 
-class Chosen(Place):
+class ChosenSentence(Place):
     """A sentence of the summary, where it stands, and why; `text` is what the summary has of it."""
 
     sentence: int = Field(description="Its number in the cluster.")
@@ -284,7 +262,7 @@ class Chosen(Place):
     alone: list[str] = Field(description="Words that no other sentence of the summary has.")
 
 
-class LeftOut(Place):
+class SentenceLeftOut(Place):
     """A sentence that is not in the summary, where it stands, and why."""
 
     sentence: int = Field(description="Its number in the cluster.")
@@ -312,9 +290,9 @@ class SummaryAnswer(BaseModel):
     leaves_out: LeavesOut
     similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
     sureness: Sureness | None = Field(description="Null where nothing was to choose.")
-    selected: list[Chosen]
-    left_out: list[LeftOut] = Field(description="The best sentences that are not in the summary, at most ten.")
-    redundant: list[LeftOut] = Field(description="Good ones that the summary says already, most covered first.")
+    selected: list[ChosenSentence]
+    left_out: list[SentenceLeftOut] = Field(description="The best that are not in the summary, at most ten.")
+    redundant: list[SentenceLeftOut] = Field(description="Good ones that the summary says already, most covered first.")
     marginals: list[Marginal] = Field(description="Of every sentence.")
 
 
@@ -326,17 +304,24 @@ class Model(BaseModel):
     features: str
     budget: float
     unit: str
-    decoder: DecoderName
+    decoder: OfferedDecoder
     trained_on: dict[str, Any]
     default: bool
+
+
+class BudgetUnit(BaseModel):
+    """What a budget is counted in."""
+
+    budget: float = Field(description="About what suits a cluster of news, where none is given.")
+    reach: float = Field(description="Few want longer summaries: as far as a slider need go.")
 
 
 class Models(BaseModel):
     """All models of the server, and what may be asked of them."""
 
     models: list[Model]
-    decoders: dict[DecoderName, str] = Field(description="How each chooses a set.")
-    units: dict[UnitName, Unit]
+    decoders: dict[OfferedDecoder, str] = Field(description="How each chooses a set.")
+    units: dict[UnitName, BudgetUnit]
     orders: dict[OrderName, str] = Field(description="How the sentences of a summary may be ordered.")
     files: list[str] = Field(description="How names of files end that a form may hold.")
 

@@ -29,10 +29,11 @@ class Connection(H11Protocol):
     of the answer in `write_seconds`; and when it is idle longest of more than `max_connections`.
     """
 
-    def __init__(self, settings: Settings, idle: dict[Connection, asyncio.TimerHandle], **given: Any) -> None:
+    def __init__(self, settings: Settings, **given: Any) -> None:
         super().__init__(**given)
-        self.settings, self.idle = settings, idle  # those without a request, the oldest first
-        self.unread: asyncio.TimerHandle | None = None
+        self.settings = settings
+        self.awaited = ""  # the setting that says how long the client may take; none while we work on its request
+        self.timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         transport.set_write_buffer_limits(high=0)  # what is not sent at once is known here, by pause_writing
@@ -43,20 +44,23 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self.watch()
         if len(self.connections) > self.settings.max_connections:
-            longest = next(iter(self.idle))
-            longest.unwatch()
-            longest.transport.abort()
+            others: Any = self.connections
+            idle = (one for one in others if one.awaited == "idle_seconds")
+            min(idle, key=lambda one: one.timer.when()).transport.abort()
 
     def watch(self) -> None:
-        """Where no request is under way, the next must have come, with all its headers, in `idle_seconds`."""
-        if self.cycle is not None and not self.cycle.response_complete:
+        """Let the time of what is awaited of the client run, from when it began to be."""
+        answering = self.cycle is not None and not self.cycle.response_complete
+        awaited = "write_seconds" if self.flow.write_paused else "" if answering else "idle_seconds"
+        if awaited != self.awaited:
             self.unwatch()
-        elif self not in self.idle:
-            self.idle[self] = self.loop.call_later(self.settings.idle_seconds, self.transport.close)
+            self.awaited = awaited
+            if awaited:
+                self.timer = self.loop.call_later(getattr(self.settings, awaited), self.transport.abort)
 
     def unwatch(self) -> None:
-        if self in self.idle:
-            self.idle.pop(self).cancel()
+        if self.timer is not None:
+            self.timer.cancel()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -68,15 +72,13 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self.unread = self.loop.call_later(self.settings.write_seconds, self.transport.abort)
+        self.watch()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        if self.unread is not None:
-            self.unread.cancel()
+        self.watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.resume_writing()
         super().connection_lost(exc)
         self.unwatch()
 
@@ -84,7 +86,7 @@ class Connection(H11Protocol):
 def configured(app: FastAPI) -> uvicorn.Config:
     """How uvicorn is to run the application: its connections are limited as its settings say."""
     settings = app.state.service.settings
-    connection: Any = partial(Connection, settings, {})
+    connection: Any = partial(Connection, settings)
     options: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False, "backlog": 256}
     patience = math.ceil(settings.max_seconds + settings.write_seconds)  # for what is running when it is to end
     return uvicorn.Config(app, http=connection, lifespan="on", ws="none", timeout_graceful_shutdown=patience, **options)

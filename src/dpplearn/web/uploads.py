@@ -1,4 +1,4 @@
-"""Uploaded files, read from memory: a file's name is a label, and says nothing to the file system."""
+"""What clients send to be read, texts or files; a file's name is a label, and says nothing to the file system."""
 
 from __future__ import annotations
 
@@ -13,44 +13,53 @@ from dpplearn.summarize.corpora.formats.apart import LIMITS
 from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.engine import Engine, Read, check_characters
-from dpplearn.web.problems import Problem
-from dpplearn.web.schema import Skipped
+from dpplearn.web.problems import Problem, invalid
+from dpplearn.web.schema import NewCluster, SkippedFile
 from dpplearn.web.settings import Settings
 
 LABEL = 200  # characters of a file's name that are kept
 
 
 @dataclass(frozen=True)
-class File:
-    """A file of a form."""
+class SentDocuments:
+    """Documents of a request; called in a process that reads."""
 
-    name: str
-    content_type: str
-    data: bytes
+    given: NewCluster
+
+    def __call__(self, engine: Engine) -> Read:
+        """Its documents, numbered where they have no id, read for their model."""
+        given, documents = self.given, dict[str, Document]()
+        for i, one in enumerate(given.documents):
+            name = one.id if one.id is not None else str(i + 1)
+            if name in documents:
+                what = f"the id {name!r} occurs twice; ids of documents must differ."
+                raise invalid((("documents", i, "id"), what))
+            documents[name] = Document(name, one.text, one.title or None, one.date or None)
+        return engine.featurize([*documents.values()], given.model, min_words=given.min_words, keep_all=given.keep_all)
 
 
 @dataclass(frozen=True)
-class Upload:
-    """What a form holds."""
+class SentFiles:
+    """Files of a form, each with its name and Content-Type; called in a process that reads."""
 
-    files: tuple[File, ...]
+    files: tuple[tuple[str, str, bytes], ...]
     model: str | None = None
     keep_all: bool = False
 
     def __call__(self, engine: Engine) -> Read:
-        """Its documents, read for their model; a file that cannot be read does not block the others."""
-        documents: list[Document] = []
-        skipped: list[Skipped] = []
+        """Their documents, read for their model; a file that cannot be read does not block the others."""
+        documents, skipped = list[Document](), list[SkippedFile]()
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always", SkippedWarning)
-            for number, file in enumerate(self.files):
+            for number, (filename, content_type, data) in enumerate(self.files):
+                name = label(filename, number + 1)
                 try:
-                    documents += read_upload(file, number + 1, engine.settings)
+                    documents += read_upload(name, content_type, data, engine.settings)
                 except (Problem, ValueError) as error:
                     if isinstance(error, Problem) and len(self.files) == 1:
                         raise
                     detail = error.detail if isinstance(error, Problem) else str(error)
-                    skipped.append(Skipped(file=number, name=label(file.name, number + 1), detail=detail))
+                    skipped.append(SkippedFile(file=number, name=name, detail=detail))
         if not documents:
             places = [{"pointer": f"/files/{x.file}", "detail": x.detail} for x in skipped]
             raise Problem("unreadable", " ".join(x.detail for x in skipped[:10]), errors=places)
@@ -59,16 +68,15 @@ class Upload:
         return read._replace(notes=notes + read.notes, skipped=tuple(skipped))
 
 
-def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
+def read_upload(name: str, content_type: str, data: bytes, settings: Settings) -> list[Document]:
     """The documents of a file of any kind that `Cluster.from_files` reads; an error or a problem says why not."""
-    name = label(file.name, number)
     limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
     header = Message()
-    header["Content-Type"] = file.content_type
+    header["Content-Type"] = content_type
     charset = header.get_param("charset")
     try:
         encoding = None if charset is None else check_charset(str(charset), name)
-        documents = parse_document(file.data, name, name, encoding, limits)
+        documents = parse_document(data, name, name, encoding, limits)
     except ValueError as error:
         if isinstance(error.__cause__, UnicodeError):  # advice for somebody who has no command line
             raise ValueError(f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again.") from None

@@ -33,7 +33,7 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        return self.end - time.monotonic()
+        return max(self.end - time.monotonic(), 0.0)
 
     def stop(self) -> None:
         """Nobody waits for the answer any more."""
@@ -41,12 +41,9 @@ class Deadline:
 
     def check(self) -> None:
         """Stop here if the time is over, or nobody waits."""
-        if self.left <= 0:
-            raise self.problem()
-
-    def problem(self) -> Problem:
-        advice = "Send fewer or shorter documents, ask for the decoder greedy, or try again later."
-        return limited("time-limit", "max_seconds", self.seconds, "The answer was not ready in time", advice)
+        if not self.left:
+            advice = "Send fewer or shorter documents, ask for the decoder greedy, or try again later."
+            raise limited("time-limit", "max_seconds", self.seconds, "The answer was not ready in time", advice)
 
 
 class Pool:
@@ -59,17 +56,20 @@ class Pool:
 
     def __init__(self, workers: int, queue: int) -> None:
         self.workers, self.queue = workers, queue
-        self.taken = self.refused = self.timed_out = 0
+        self.taken = 0
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
 
     @property
     def running(self) -> int:
         return min(self.taken, self.workers)
 
+    @property
+    def waiting(self) -> int:
+        return self.taken - self.running
+
     def check_room(self) -> None:
         """Refuse now what would be refused once its body has arrived."""
         if self.taken >= self.workers + self.queue:
-            self.refused += 1
             what = f"{self.workers} requests are worked on and as many wait as may"
             raise limited("busy", "queue", self.queue, what, "Try again in a second.")
 
@@ -77,29 +77,25 @@ class Pool:
         """The result of the task, done in a thread as long as the client is there, or a problem: no room, no time."""
         deadline: Deadline = request.scope["dpplearn.deadline"]
 
-        def done_in_time() -> T:
+        def work_in_time() -> T:
             deadline.check()
             with stops_when(deadline.check):  # decoders and samplers call it, too
                 return task(deadline)
 
-        async def gone() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-
         self.check_room()
-        waiter = asyncio.wrap_future(future := self._threads.submit(done_in_time))
+        waiter = asyncio.wrap_future(future := self._threads.submit(work_in_time))
         self.taken += 1
         waiter.add_done_callback(self._free)
-        leaving = asyncio.ensure_future(gone())
+        leaving = asyncio.ensure_future(client_gone(request))
         both: set[asyncio.Future[Any]] = {waiter, leaving}
         try:
-            await asyncio.wait(both, timeout=max(deadline.left, 0.0), return_when=asyncio.FIRST_COMPLETED)
-            if waiter.done():
-                return waiter.result()
-            raise ClientDisconnect if leaving.done() else deadline.problem()
-        except Problem as problem:
-            self.timed_out += problem.slug == "time-limit"
-            raise
+            await asyncio.wait(both, timeout=deadline.left, return_when=asyncio.FIRST_COMPLETED)
+            if not waiter.done():
+                if leaving.done():
+                    raise ClientDisconnect
+                deadline.stop()
+                deadline.check()
+            return waiter.result()
         finally:
             leaving.cancel()
             if not waiter.done():
@@ -116,6 +112,12 @@ class Pool:
         self._threads.shutdown(wait=True)
 
 
+async def client_gone(request: Request) -> None:
+    """Return once the client has closed its connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 class ReaderError(Exception):
     """A mistake in a process that reads, and its place; no message, which may quote a document."""
 
@@ -130,10 +132,10 @@ class Readers:
 
     def run(self, job: Callable[[Engine], T], deadline: Deadline) -> T:
         """Do the job in a process; raises what it raises, and the time limit's problem at the deadline."""
-        data, left = pickle.dumps((self.settings, job)), max(deadline.left, 0.05)
+        data, seconds = pickle.dumps((self.settings, job)), max(deadline.left, 0.05)
         try:
             with stops_when(deadline.check):
-                packed = self.boxes.run(f"{__name__}:work", data, {}, seconds=left, memory=MEMORY)
+                packed = self.boxes.run(f"{__name__}:work", data, {}, seconds=seconds, memory=MEMORY)
         except SandboxLostError:
             deadline.check()
             raise ReaderError("The process ended before it answered.") from None
@@ -150,7 +152,7 @@ def work(data: bytes) -> bytes:
     settings, job = pickle.loads(data)
     try:
         with one_thread():
-            answer = job(engine_of(settings))
+            answer = job(load_engine(settings))
     except Problem as problem:
         answer = problem
     except Exception as error:
@@ -158,7 +160,4 @@ def work(data: bytes) -> bytes:
     return pickle.dumps(answer)
 
 
-@lru_cache(maxsize=1)
-def engine_of(settings: Settings) -> Engine:
-    """The models, loaded once in a process."""
-    return Engine(settings)
+load_engine = lru_cache(maxsize=1)(Engine)  # the models, loaded once in a process

@@ -17,7 +17,7 @@ import pytest
 
 import stuck
 from dpplearn.web import Settings
-from dpplearn.web.problems import SHOWN, Problem
+from dpplearn.web.problems import MOST_ERRORS, Problem
 from dpplearn.web.work import Deadline, ReaderError, Readers
 from waiting import until
 
@@ -57,7 +57,7 @@ def test_bodies_of_many_values_are_refused_in_little_memory(client, example, nam
         tracemalloc.stop()
     assert answer.status_code in (400, 422)
     assert len(answer.content) < 20_000
-    assert len(answer.json().get("errors", [])) <= SHOWN
+    assert len(answer.json().get("errors", [])) <= MOST_ERRORS
     assert most < 400_000_000  # an error for each value would take gigabytes
 
 
@@ -120,7 +120,7 @@ def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, limit, 
     with serving(Settings(workers=1)) as client:
         path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
         with monkeypatch.context() as stuck_now:
-            stuck_now.setattr("dpplearn.web.app.ReadDocuments", lambda *_: stuck.forever)
+            stuck_now.setattr("dpplearn.web.app.SentDocuments", lambda *_: stuck.forever)
             limit(client, max_seconds=0.5)
             is_problem(client.post(CLUSTERS, json=DOCUMENTS), 504, "time-limit")
         until(lambda: client.service.pool.taken == 0)
@@ -137,7 +137,7 @@ import dpplearn.web.app, stuck
 from dpplearn.web import Settings, create_app
 from dpplearn.web.server import serve
 if __name__ == "__main__":
-    dpplearn.web.app.ReadDocuments = lambda *_: stuck.forever
+    dpplearn.web.app.SentDocuments = lambda *_: stuck.forever
     listener = socket.create_server(("127.0.0.1", 0))
     ready = lambda: print(listener.getsockname()[1], flush=True)
     serve(create_app(Settings(workers=1, max_seconds=3.0)), listener, ready)

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from dpplearn.web.problems import KINDS
+from dpplearn.web.problems import PROBLEMS
 
 CLUSTERS, SUMMARIZE = "/api/v1/clusters", "/api/v1/summarize"
 DOCUMENTS = [{"text": "A storm hit the coast. Rain fell."}]
@@ -160,7 +160,7 @@ def test_a_bug_is_a_problem_too_and_its_log_has_no_text(serving, is_problem, cap
 
 
 def test_every_problem_is_explained(client):
-    for slug, (status, title, about) in KINDS.items():
+    for slug, (status, title, about) in PROBLEMS.items():
         answer = client.get(f"/problems/{slug}")
         assert answer.text == f"{status} {title}\n\n{about}\n"
         assert 400 <= status < 600

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from dpplearn._io.encoding import entries, read_bytes
-from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.documents import (
     HTML,
     is_document,
     kind_of,
-    read_document,
+    read_paths,
     reads_as_document,
     suffix_of,
     suffixes,
-    unique_ids,
 )
 from dpplearn.summarize.corpora.formats.apart import Apart, DocumentFile
 from dpplearn.summarize.corpora.pieces import Cut, spans
@@ -27,20 +27,19 @@ REFERENCES = "references"
 INNER = ("docs", "documents")  # where the documents of a cluster may be
 
 
-def cut_folders(source: Source) -> Iterator[Cut]:
+def cut_folders(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     """The clusters of a folder of folders, some at a time, or the one of a folder of documents."""
-    path = source.path
-    folders = [entry for entry in entries(path) if entry.is_dir() and entry.name != REFERENCES]
-    loose = [entry for entry in entries(path) if is_document(entry) and not entry.name.upper().startswith("README")]
-    clusters = [folder for folder in folders if folder.name not in INNER]
+    path, there = source.path, entries(source.path)
+    clusters = [entry for entry in there if entry.is_dir() and entry.name not in (REFERENCES, *INNER)]
+    loose = [entry for entry in there if is_document(entry) and not entry.name.upper().startswith("README")]
     if loose and any(is_document(entry) for folder in clusters for entry in inside(folder)):
         raise ValueError(
             f"{path} must hold a sub-folder for each cluster or the documents of one, but holds both: the folder "
             f"{clusters[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
         )
-    found = [path] if loose or not clusters else clusters
-    for a, b in spans(len(found), source):
-        yield Cut(read_folders, tuple(found[a:b]), b / len(found))
+    folders = [path] if loose or not clusters else clusters
+    for a, b in spans(len(folders), sizes):
+        yield Cut(read_folders, tuple(folders[a:b]), b / len(folders))
 
 
 def read_folders(source: Source, folders: tuple[Path, ...]) -> Iterator[tuple[Cluster, int | None]]:
@@ -60,41 +59,33 @@ def inside(folder: Path) -> list[Path]:
 
 def read_folder(folder: Path, source: Source) -> Cluster | None:
     """Read a folder of documents as a cluster; None if it holds none."""
-    documents: list[tuple[Path, Document]] = []
     there = inside(folder)
     paths = list(filter(reads_as_document, there))
-    for path in paths:
-        with source.tolerate():
-            documents += [(path, document) for document in read_document(path, source.encoding)]
+    documents = read_paths(paths, source)
     if not documents:
         return None
-    source.add_others(there, paths)
-    return Cluster(unique_ids(source.worded(documents)), read_references(folder, source), folder.resolve().name)
+    source.note_others(there, paths)
+    return Cluster(documents, read_references(folder, source), folder.resolve().name)
 
 
 def read_references(folder: Path, source: Source) -> list[str]:
     """The texts in the folder references/, by name."""
     there = entries(folder / REFERENCES) if (folder / REFERENCES).is_dir() else []
     paths = [path for path in there if path.is_file() and suffix_of(path) in (*suffixes(), "")]
-    source.add_others(there, paths)
-    given = [DocumentFile(read_bytes(path), path.name, path, source.encoding) for path in paths]
-    return [reference_text(file) for file in given]
+    source.note_others(there, paths)
+    return [reference_text(DocumentFile(read_bytes(path), path.name, path, source.encoding)) for path in paths]
 
 
 def reference_text(file: DocumentFile) -> str:
-    """A reference as its writer had it: lines are kept, where there are any."""
+    """A reference as its writer had it: lines are kept, where there are any, and of a page only the story."""
     kind = kind_of(file)
-    if kind is HTML or isinstance(kind.parse, Apart):
-        return "\n\n".join(map(story, kind.parse(file)))
-    return file.text().strip()
-
-
-def story(document: Document) -> str:
-    """The text of a page without what only surrounds it."""
-    if document.blocks is None:
-        return document.text
-    inside = (block for block in document.blocks if block.kind not in OUTSIDE)
-    return "\n\n".join(document.text[block.start : block.end] for block in inside)
+    if kind is not HTML and not isinstance(kind.parse, Apart):
+        return file.text().strip()
+    stories = []
+    for document in kind.parse(file):
+        blocks = [block for block in document.blocks or () if block.kind not in OUTSIDE]
+        stories += [document.text[block.start : block.end] for block in blocks] if document.blocks else [document.text]
+    return "\n\n".join(stories)
 
 
 def read_example() -> Cluster:
@@ -102,4 +93,4 @@ def read_example() -> Cluster:
     with as_file(files("dpplearn.summarize").joinpath("data", "example")) as folder:
         cluster = read_folder(folder, Source(folder, "utf-8"))
     assert cluster is not None
-    return Cluster(cluster.documents, cluster.references, "example", "english")
+    return replace(cluster, id="example", language="english")

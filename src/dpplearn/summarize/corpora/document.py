@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Self
 
 from dpplearn.summarize.text.blocks import Block, check_blocks
 from dpplearn.summarize.text.characters import without_surrogates
@@ -89,16 +88,6 @@ class Sentence:
     section: str | None = field(default=None, repr=False, compare=False)
     full: str = field(default="", repr=False, compare=False)
     dropped: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
-
-    @classmethod
-    def _of(cls, text: str, document: int, position: int, start: int, end: int, kind: str, title: str | None) -> Self:
-        """A whole sentence, in half the time: one by one, the fields of what is frozen are slow to set."""
-        self = cls.__new__(cls)
-        self.__dict__.update(
-            text=text, document=document, position=position, start=start, end=end, kind=kind, section=title, full=text,
-            dropped=(),
-        )  # fmt: skip
-        return self
 
     def __repr__(self) -> str:
         where = ", ".join(f"{name}={getattr(self, name)}" for name in ("document", "position", "start", "end"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -12,21 +13,14 @@ from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
-from dpplearn._io.encoding import (
-    MAX_BYTES,
-    check_charset,
-    check_encoding,
-    entries,
-    peek,
-    read_bytes,
-    unpacked_name,
-)
-from dpplearn.summarize.corpora.cluster import Document
+from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, entries, peek, read_bytes, unpacked_name
+from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile, Limits
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
-from dpplearn.summarize.corpora.source import Source, say_of_file
+from dpplearn.summarize.corpora.source import SkippedWarning, Source
 from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.characters import has_word
 from dpplearn.summarize.text.dates import date_line, head_date, is_later, source_date
 from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import front_matter, is_markdown, read_markdown
@@ -36,152 +30,6 @@ from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
 # a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
 _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class FileKind:
-    """A kind of document files."""
-
-    name: str
-    suffixes: tuple[str, ...]  # how names of such files end
-    parse: Callable[[DocumentFile], list[Document]]
-    opening: re.Pattern[str] | None = None  # how its text begins: such a file is of this kind whatever it is called
-    always: bool = False  # whether all its files begin so: one that is only called like them is another kind
-
-
-def parse_sgml_file(file: DocumentFile) -> list[Document]:
-    """Newswire, in UTF-8 or else Latin-1."""
-    text = file.text(fallback="latin-1")
-    return parse_sgml(text, file.name) if OPENING.match(text) else [plain_document(file.name, text)]
-
-
-def parse_text_file(file: DocumentFile) -> list[Document]:
-    """A text, which may be Markdown."""
-    text = file.text()
-    return [markdown_document(file.name, text) if is_markdown(text) else plain_document(file.name, text)]
-
-
-def parse_html_file(file: DocumentFile) -> list[Document]:
-    """A page, in the encoding that it declares."""
-    declared = _CHARSET.search(file.data[:2048])
-    if declared and file.encoding is None:
-        file = replace(file, encoding=check_charset(declared[1].decode("ascii"), file.place))
-    return [html_document(file.name, file.text())]
-
-
-def parse_misnamed_file(file: DocumentFile) -> list[Document]:
-    """A file that does not begin as all those do that are called like it: text, if it is any, which is said."""
-    if not file.data.strip():
-        raise ValueError(f"{file.place} is empty.")
-    kind = next(kind.name for kind in KINDS if suffix_of(Path(file.name)) in kind.suffixes)
-    try:
-        found = plain_document(file.name, file.text())
-    except ValueError as error:
-        raise ValueError(f"{error} It is called like a {kind} file, but does not begin like one.") from None
-    say_of_file(f"{file.place} is called like a {kind} file, but does not begin like one: it was read as plain text.")
-    return [found]
-
-
-_FORMATS = "dpplearn.summarize.corpora.formats"
-# A mailbox, or headers of which one is a machine's: a note may begin with "From:" or "Subject:", too.
-MAIL = re.compile(
-    r"From \S{1,200}[ ][^\n]{0,100}[0-9]{4}[^\n]{0,40}\n[A-Za-z-]{1,60}:"
-    r"|(?:[A-Za-z][A-Za-z0-9-]{0,60}:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:Message-ID|MIME-Version|Received|Return-Path|"
-    r"Delivered-To|X-Mailer):",
-    re.IGNORECASE,
-)
-HTML = FileKind(
-    "HTML", (".html", ".htm", ".xhtml"), parse_html_file, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
-)
-TEXT = FileKind("text", (".txt", ".text"), parse_text_file)
-MISNAMED = FileKind("misnamed", (), parse_misnamed_file)
-KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
-    TEXT,
-    FileKind("Markdown", (".md", ".markdown"), lambda file: [markdown_document(file.name, file.text())]),
-    HTML,
-    FileKind(
-        "subtitles", (".srt", ".vtt"), lambda file: [block_document(file.name, read_subtitles(file.text()))], SUBTITLES
-    ),
-    FileKind("newswire SGML", (".sgml", ".sgm"), parse_sgml_file, OPENING),
-    FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
-    FileKind(
-        "Word, OpenDocument or EPUB",
-        (".docx", ".docm", ".odt", ".ott", ".epub"),
-        Apart(f"{_FORMATS}.packages:parse_package"),
-        re.compile("PK\x03\x04"),
-        always=True,
-    ),
-    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.rtf:parse_rtf"), re.compile(r"\{\\rtf"), always=True),
-    FileKind("e-mail", (".eml", ".mbox"), Apart(f"{_FORMATS}.mail:parse_mail"), MAIL),
-]
-
-
-def suffixes() -> list[str]:
-    """How names of documents end."""
-    return [suffix for kind in KINDS for suffix in kind.suffixes]
-
-
-def suffix_of(path: Path) -> str:
-    """How the name ends, that of a packed file aside."""
-    return Path(unpacked_name(path)).suffix
-
-
-def is_document(path: Path) -> bool:
-    return suffix_of(path) in suffixes() and path.is_file()
-
-
-def reads_as_document(path: Path) -> bool:
-    """Whether a file is a document by its name, or, where that has no ending but perhaps a number, by its content."""
-    if is_document(path):
-        return True
-    suffix = suffix_of(path)
-    if not path.is_file() or path.name.upper().startswith("README") or (suffix and not suffix[1:].isdigit()):
-        return is_sgml_file(path)
-    begins = peek(path)
-    if kind_of(DocumentFile(begins, path.name, path)) is not TEXT:
-        return True
-    with suppress(UnicodeDecodeError):
-        return b"\0" not in begins and bool(begins[:-4].decode("utf-8").strip()) and begins[:2] != b"#!"
-    return False
-
-
-def is_sgml_file(path: Path) -> bool:
-    """Whether a file, whatever it is called, begins as newswire."""
-    return path.is_file() and is_sgml(peek(path))
-
-
-def kind_of(file: DocumentFile) -> FileKind:
-    """By how it begins, else by how its name ends, else text."""
-    if file.encoding is not None:
-        check_encoding(file.encoding)
-    opening, suffix = file.opening, suffix_of(Path(file.name))
-    begins = (kind for kind in KINDS if kind.opening and kind.opening.match(opening))
-    named = (MISNAMED if kind.always else kind for kind in KINDS if suffix in kind.suffixes)
-    return next(chain(begins, named), TEXT)
-
-
-def read_document(path: Path, encoding: str | None = None) -> list[Document]:
-    """Read one file; an SGML file may hold several documents.
-
-    A text file's first line is its title if it reads like one and stands apart, and the line under it its date.
-    """
-    name, limits = path.name.removesuffix(".gz"), LIMITS
-    apart = isinstance(kind_of(DocumentFile(peek(path), name, path, encoding)).parse, Apart)
-    return parse_document(read_bytes(path, limits.size if apart else MAX_BYTES), name, path, encoding, limits)
-
-
-def parse_document(
-    data: bytes, name: str, place: Path | str, encoding: str | None = None, limits: Limits = LIMITS
-) -> list[Document]:
-    """The documents in the bytes of a file, told apart by its name and content; errors call it by its place.
-
-    Examples
-    --------
-    >>> parse_document(b"<title>Rain</title><p>It rained.", "a.html", "a.html")
-    [Document('a.html', 'It rained.', title='Rain')]
-    """
-    file = DocumentFile(data, name, place, encoding, limits)
-    return kind_of(file).parse(file)
 
 
 def block_document(name: str, made: BlockText, title: str | None = None, date: str | None = None) -> Document:
@@ -201,6 +49,11 @@ def markdown_document(name: str, source: str) -> Document:
     return block_document(name, *read_markdown(source), date)
 
 
+def subtitle_document(name: str, source: str) -> Document:
+    """What is said in subtitles."""
+    return block_document(name, read_subtitles(source))
+
+
 def plain_document(name: str, source: str) -> Document:
     """Set apart the title and the date that head a plain text.
 
@@ -214,51 +67,229 @@ def plain_document(name: str, source: str) -> Document:
     while True:
         line, _, rest = text.partition("\n")
         line, below = line.strip(), rest.split("\n", 1)[0].strip()
-        found = date_line(line) or (line if title and is_date(line) else None)
+        dated = date_line(line) or (line if title and is_date(line) else None)
         if not rest.strip():
             break
-        if found and is_later(line) and later is None:
-            later = found
-        elif found and date is None and not below[:1].islower():
-            date = found
-        elif title is None and is_title(line) and (not below or date_line(below) or is_date(below)):
+        if dated and is_later(line) and later is None:
+            later = dated
+        elif dated and date is None and not below[:1].islower():
+            date = dated
+        elif title is None and is_title(line) and line[-1] != "," and (not below or date_line(below) or is_date(below)):
             title = line
         else:
             break
         text = rest.lstrip("\r\n")
-    date = date or later
-    return Document(name, text.strip("\r\n"), title, date)
+    return Document(name, text.strip("\r\n"), title, date or later)
 
 
-def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
-    """The documents of files, patterns and folders; ids are file names, or paths where names are the same."""
-    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    source = Source(Path(), encoding, skip_bad=True)
-    found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one), source)))
-    if not found:
-        raise FileNotFoundError("There must be at least one file to read, but none was given.")
+def parse_text(file: DocumentFile) -> list[Document]:
+    """A text, which may be Markdown."""
+    text = file.text()
+    return [markdown_document(file.name, text) if is_markdown(text) else plain_document(file.name, text)]
+
+
+def parse_html(file: DocumentFile) -> list[Document]:
+    """A page, in the encoding that it declares."""
+    declared = _CHARSET.search(file.data[:2048])
+    if declared and file.encoding is None:
+        file = replace(file, encoding=check_charset(declared[1].decode("ascii"), file.place))
+    return [html_document(file.name, file.text())]
+
+
+def parse_newswire(file: DocumentFile) -> list[Document]:
+    """Newswire, in UTF-8 or else Latin-1."""
+    text = file.text(fallback="latin-1")
+    return parse_sgml(text, file.name) if OPENING.match(text) else [plain_document(file.name, text)]
+
+
+def parse_misnamed(file: DocumentFile) -> list[Document]:
+    """A file that does not begin as all those do that are called like it: text, if it is any, with a remark."""
+    if not file.data.strip():
+        raise ValueError(f"{file.place} is empty.")
+    kind = next(kind.name for kind in FILE_KINDS if suffix_of(Path(file.name)) in kind.suffixes)
+    try:
+        document = plain_document(file.name, file.text())
+    except ValueError as error:
+        raise ValueError(f"{error} It is called like a {kind} file, but does not begin like one.") from None
+    but = f"{file.place} is called like a {kind} file, but does not begin like one"
+    file.remarks.append(f"{but}: it was read as plain text.")
+    return [document]
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of document files."""
+
+    name: str
+    suffixes: tuple[str, ...]  # how names of such files end
+    parse: Callable[[DocumentFile], list[Document]]
+    opening: re.Pattern[str] | None = None  # how its text begins: such a file is of this kind whatever it is called
+    always: bool = False  # whether all its files begin so: one that is only called like them is another kind
+
+
+_FORMATS = "dpplearn.summarize.corpora.formats"
+# A mailbox, or headers of which one is a machine's: a note may begin with "From:" or "Subject:", too.
+MAIL = re.compile(
+    r"From \S{1,200}[ ][^\n]{0,100}[0-9]{4}[^\n]{0,40}\n[A-Za-z-]{1,60}:"
+    r"|(?:[A-Za-z][A-Za-z0-9-]{0,60}:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:Message-ID|MIME-Version|Received|Return-Path|"
+    r"Delivered-To|X-Mailer):",
+    re.IGNORECASE,
+)
+TEXT = FileKind("text", (".txt", ".text"), parse_text)
+MARKDOWN = FileKind("Markdown", (".md", ".markdown"), lambda file: [markdown_document(file.name, file.text())])
+HTML = FileKind(
+    "HTML", (".html", ".htm", ".xhtml"), parse_html, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
+)
+MISNAMED = FileKind("misnamed", (), parse_misnamed)
+FILE_KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
+    TEXT,
+    MARKDOWN,
+    HTML,
+    FileKind("subtitles", (".srt", ".vtt"), lambda file: [subtitle_document(file.name, file.text())], SUBTITLES),
+    FileKind("newswire SGML", (".sgml", ".sgm"), parse_newswire, OPENING),
+    FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
+    FileKind(
+        "Word, OpenDocument or EPUB",
+        (".docx", ".docm", ".odt", ".ott", ".epub"),
+        Apart(f"{_FORMATS}.packages:parse_package"),
+        re.compile("PK\x03\x04"),
+        always=True,
+    ),
+    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.office:parse_rtf"), re.compile(r"\{\\rtf"), always=True),
+    FileKind("e-mail", (".eml", ".mbox"), Apart(f"{_FORMATS}.mail:parse_mail"), MAIL),
+]
+
+
+def suffixes() -> list[str]:
+    """How names of documents end."""
+    return [suffix for kind in FILE_KINDS for suffix in kind.suffixes]
+
+
+def suffix_of(path: Path) -> str:
+    """How the name ends, that of a packed file aside."""
+    return Path(unpacked_name(path)).suffix
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file is a document by its name."""
+    return suffix_of(path) in suffixes() and path.is_file()
+
+
+def reads_as_document(path: Path) -> bool:
+    """Whether a file is a document by its name, or, where that has no ending but perhaps a number, by its content."""
+    if is_document(path) or not path.is_file():
+        return path.is_file()
+    begins, suffix = peek(path), suffix_of(path)
+    if path.name.upper().startswith("README") or (suffix and not suffix[1:].isdigit()):
+        return is_sgml(begins)
+    if kind_of(DocumentFile(begins, path.name, path)) is not TEXT:
+        return True
+    with suppress(UnicodeDecodeError):
+        return b"\0" not in begins and bool(begins[:-4].decode("utf-8").strip()) and begins[:2] != b"#!"
+    return False
+
+
+def kind_of(file: DocumentFile) -> FileKind:
+    """By how it begins, else by how its name ends, else text."""
+    if file.encoding is not None:
+        check_encoding(file.encoding)
+    opening, suffix = file.opening, suffix_of(Path(file.name))
+    begins = (kind for kind in FILE_KINDS if kind.opening and kind.opening.match(opening))
+    named = (MISNAMED if kind.always else kind for kind in FILE_KINDS if suffix in kind.suffixes)
+    return next(chain(begins, named), TEXT)
+
+
+def parse_document(
+    data: bytes, name: str, place: Path | str, encoding: str | None = None, limits: Limits = LIMITS
+) -> list[Document]:
+    """The documents in the bytes of a file, told apart by its name and content; errors call it by its place.
+
+    Examples
+    --------
+    >>> parse_document(b"<title>Rain</title><p>It rained.", "a.html", "a.html")
+    [Document('a.html', 'It rained.', title='Rain')]
+    """
+    file = DocumentFile(data, name, place, encoding, limits)
+    documents = kind_of(file).parse(file)
+    for remark in file.remarks:
+        warnings.warn(remark, SkippedWarning, stacklevel=2)
+    return documents
+
+
+def read_document(path: Path, source: Source) -> list[Document]:
+    """Read one file; an SGML file may hold several documents. What readers remark is noted.
+
+    A text file's first line is its title if it reads like one and stands apart, and the line under it its date.
+    """
+    file = DocumentFile(peek(path), path.name.removesuffix(".gz"), path, source.encoding)
+    limit = file.limits.size if isinstance(kind_of(file).parse, Apart) else MAX_BYTES
+    file = replace(file, data=read_bytes(path, limit))
+    documents = kind_of(file).parse(file)
+    source.note("said", file.remarks)
+    return documents
+
+
+def read_paths(paths: Iterable[Path], source: Source) -> list[Document]:
+    """The documents of some files; a file without a word is noted, unless all are so.
+
+    Their ids are file names, or paths where names are the same.
+    """
     documents: list[tuple[Path, Document]] = []
-    for path in found:
-        if not path.exists():
-            raise FileNotFoundError(f"{path} does not exist.")
-        with source.tolerate(), source.listening():
-            documents += [(path, document) for document in read_document(path, encoding)]
-    source.check_some(bool(documents))
-    documents = source.worded(documents)
-    source.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
-    return unique_ids(documents)
-
-
-def unique_ids(documents: list[tuple[Path, Document]]) -> list[Document]:
-    """Where two documents have the same id, put the path of their files before it."""
-    counts = Counter(document.id for _, document in documents)
-    kept = []
+    for path in paths:
+        with source.tolerate():
+            documents += [(path, document) for document in read_document(path, source)]
+    worded = {path for path, document in documents if has_word(document.text, 0, len(document.text))}
+    if worded:
+        source.note("empty", dict.fromkeys(path for path, _ in documents if path not in worded))
+        documents = [(path, document) for path, document in documents if path in worded]
+    counts, kept = Counter(document.id for _, document in documents), list[Document]()
     for path, document in documents:
         if counts[document.id] > 1:
-            given = str(path) if document.id == path.name.removesuffix(".gz") else f"{path}:{document.id}"
-            document = replace(document, id=given)
+            is_file = document.id == path.name.removesuffix(".gz")
+            document = replace(document, id=str(path) if is_file else f"{path}:{document.id}")
         kept.append(document)
     return kept
+
+
+def read_files(given: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
+    """The documents of files, patterns and folders."""
+    several = [given] if isinstance(given, str | PathLike) else list(given)
+    source = Source(Path(), encoding, skip_bad=True)
+    paths = list(dict.fromkeys(path for one in several for path in expand(fspath(one), source)))
+    if not paths:
+        raise FileNotFoundError("There must be at least one file to read, but none was given.")
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"{path} does not exist.")
+    documents, bad = read_paths(paths, source), source.noted("bad")
+    if bad and not documents:
+        raise ValueError(bad[0] if len(bad) == 1 else "\n".join(["None of the files can be read.", *bad]))
+    source.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
+    return documents
+
+
+def expand(given: str, source: Source) -> list[Path]:
+    """The files that a path, a folder or a pattern stands for."""
+    path = Path(given)
+    if path.is_dir():
+        inside = entries(path)
+        paths = list(filter(reads_as_document, inside))
+        if not paths:
+            folders = [entry for entry in inside if entry.is_dir()]
+            advice = f" It holds folders: give one, such as {folders[0]}, or several by their names." if folders else ""
+            raise ValueError(f"{path} must hold documents ({', '.join(suffixes())}), but holds none.{advice}")
+        source.note_others(inside, paths)
+        return paths
+    if suffix_of(path) in (".jsonl", ".ndjson"):
+        raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
+    if not path.exists():
+        refuse_address(given)
+    if path.exists() or not has_magic(given):
+        return [path]
+    paths = [path for path in sorted(map(Path, glob(given, recursive=True))) if path.is_file()]
+    if not paths:
+        raise FileNotFoundError(f"No file matches {given}.")
+    return paths
 
 
 def refuse_address(given: str | PathLike[str]) -> None:
@@ -268,27 +299,3 @@ def refuse_address(given: str | PathLike[str]) -> None:
             f"{fspath(given).strip()} is an address on the web, and dpplearn downloads nothing. Open it in a browser, "
             "save the page as an HTML file, and give that file."
         )
-
-
-def _expand(given: str, source: Source) -> list[Path]:
-    path = Path(given)
-    if path.is_dir():
-        inside = entries(path)
-        found = list(filter(reads_as_document, inside))
-        if not found:
-            folders = [entry for entry in inside if entry.is_dir()]
-            advice = f" It holds folders: give one, such as {folders[0]}, or several by their names." if folders else ""
-            raise ValueError(f"{path} must hold documents ({', '.join(suffixes())}), but holds none.{advice}")
-        source.add_others(inside, found)
-        return found
-    if suffix_of(path) in (".jsonl", ".ndjson"):
-        raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
-    if not path.exists():
-        refuse_address(given)
-    if path.exists() or not has_magic(given):
-        return [path]
-    matches = sorted(Path(match) for match in glob(given, recursive=True))
-    found = [match for match in matches if match.is_file()]
-    if not found:
-        raise FileNotFoundError(f"No file matches {given}.")
-    return found

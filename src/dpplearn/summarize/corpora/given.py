@@ -9,7 +9,8 @@ from glob import has_magic
 from os import PathLike
 from typing import Any, TypeAlias
 
-from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.documents import (
     HTML,
     html_document,
@@ -24,9 +25,11 @@ from dpplearn.summarize.text.markdown import is_markdown
 
 One: TypeAlias = str | PathLike[str] | bytes | Document
 Given: TypeAlias = Cluster | One | Iterable[One]
-EXPECTED = "a text, a path, bytes, several of these in a list, or a Cluster"
-LONGEST = 4_096  # characters of a path, at most
+GIVABLE = "a text, a path, bytes, several of these in a list, or a Cluster"
+LONGEST_PATH = 4_096  # characters
 ELSEWHERE = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".doc")
+ADVICE = {"dict": " For texts by name, pass list(given.values())."}
+ADVICE |= dict.fromkeys(("set", "frozenset"), " A set has no order: pass a list.")
 
 
 def as_cluster(given: Given, *, encoding: str | None = None, language: str | None = None) -> Cluster:
@@ -52,34 +55,30 @@ def as_cluster(given: Given, *, encoding: str | None = None, language: str | Non
     """
     if isinstance(given, Cluster):
         return given if language is None else replace(given, language=language)
-    alone = isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document)
-    several: list[Any] = [given] if alone else listed(given)
+    several: list[Any]
+    if isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document):
+        several = [given]
+    elif isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable):
+        kind = "None" if given is None else type(given).__name__
+        advice = " Pass what its read() returns." if hasattr(given, "read") else ADVICE.get(kind, "")
+        raise TypeError(f"What is to be summarized must be {GIVABLE}; found {kind}.{advice}")
+    else:
+        several = list(given)
     if not several:
-        raise ValueError(f"There is nothing to summarize: the list is empty. Expected {EXPECTED}.")
+        raise ValueError(f"There is nothing to summarize: the list is empty. Expected {GIVABLE}.")
     if all(is_path(one) for one in several):
         return Cluster(read_files(several, encoding), (), None, language)
-    found = [document for number, one in enumerate(several, 1) for document in documents_of(one, number, encoding)]
-    if not any(document.text.strip() for document in found):
+    documents = [document for number, one in enumerate(several, 1) for document in documents_of(one, number, encoding)]
+    if not any(document.text.strip() for document in documents):
         raise ValueError("There is nothing to summarize: the text is empty.")
-    return Cluster(unlike(found), (), None, language)
-
-
-def listed(given: Any) -> list[Any]:
-    """The members of something that has them in an order."""
-    if isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable):
-        advice = {"dict": " For texts by name, pass list(given.values()).", "set": " A set has no order: pass a list."}
-        advice = {**advice, "frozenset": advice["set"]}
-        opened = " Pass what its read() returns." if hasattr(given, "read") else ""
-        kind = "None" if given is None else type(given).__name__
-        raise TypeError(f"What is to be summarized must be {EXPECTED}; found {kind}.{opened}{advice.get(kind, '')}")
-    return list(given)
+    return Cluster(unlike(documents), (), None, language)
 
 
 def is_path(one: Any) -> bool:
     """Whether this is a path to something; an error where it only looks like one."""
     if isinstance(one, PathLike):
         return True
-    if not isinstance(one, str) or not 0 < len(one) <= LONGEST or "\n" in one.strip() or "\0" in one:
+    if not isinstance(one, str) or not 0 < len(one) <= LONGEST_PATH or "\n" in one.strip() or "\0" in one:
         return False
     if os.path.exists(one):  # of a name that no file can have, too: False
         return True
@@ -99,23 +98,19 @@ def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
     if isinstance(one, Document):
         return [one]
     if isinstance(one, bytes | bytearray | memoryview):
-        name = f"{number}.txt"
-        return parse_document(bytes(one), name, f"item {number}", encoding)
+        return parse_document(bytes(one), f"{number}.txt", f"item {number}", encoding)
     if isinstance(one, Cluster):
         raise TypeError("Found a list with a Cluster in it: for a summary of each cluster, use summarize_many.")
     if is_path(one):
         return read_files([one], encoding)
     if not isinstance(one, str):
         kind = "None" if one is None else type(one).__name__
-        raise TypeError(f"What is to be summarized must be {EXPECTED}; item {number} of the list is {kind}.")
-    return [text_document(str(number), one)]
-
-
-def text_document(name: str, text: str) -> Document:
-    """A text, which may be a page or Markdown: plainly, by how it begins."""
-    if HTML.opening is not None and HTML.opening.match(text):
-        return html_document(name, text)
-    return markdown_document(name, text) if is_markdown(text) else Document(name, without_hyphens(text))
+        raise TypeError(f"What is to be summarized must be {GIVABLE}; item {number} of the list is {kind}.")
+    if HTML.opening is not None and HTML.opening.match(one):  # a page, as plainly as Markdown, by how it begins
+        return [html_document(str(number), one)]
+    if is_markdown(one):
+        return [markdown_document(str(number), one)]
+    return [Document(str(number), without_hyphens(one))]
 
 
 def unlike(documents: list[Document]) -> list[Document]:

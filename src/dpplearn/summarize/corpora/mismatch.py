@@ -20,24 +20,22 @@ def read_as(cluster: Cluster, language: str | None) -> str | None:
 
 def misread(cluster: Cluster, language: str | None) -> str | None:
     """What to say if a model for English is given a cluster in another language, else None."""
-    if language not in (None, ENGLISH):
-        return None
-    found = language_of(cluster)
-    if found in (None, ENGLISH):
+    own = language_of(cluster) if language in (None, ENGLISH) else None
+    if own in (None, ENGLISH):
         return None
     name = cluster.name[:1].upper() + cluster.name[1:]
     return (
-        f"{name} seems to be in {found}, but the model is for English: its weights may not fit, and words are weighed "
+        f"{name} seems to be in {own}, but the model is for English: its weights may not fit, and words are weighed "
         "and compared as English ones."
     )
 
 
 def warn_unless_read(cluster: Cluster, language: str | None, stacklevel: int = 3) -> None:
     """Warn if a model for English is given a cluster in another language."""
-    said = misread(cluster, language)
-    if said is not None:
+    message = misread(cluster, language)
+    if message is not None:
         warnings.warn(
-            f"{said} Train a model on clusters in that language "
+            f"{message} Train a model on clusters in that language "
             "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one.",
             stacklevel=stacklevel,
         )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, count, islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.words import normal_language
 
+SINGLES = 64  # pieces of one cluster that a corpus begins with
 CLUSTERS = 10  # that a piece has at most
-LARGEST = 2**24  # bytes of lines after which a piece ends
 COMPARED = 5_000  # sentences of a cluster that can be learned from
 
 
@@ -46,9 +46,9 @@ class Wanted:
 
     def of(self, cluster: Cluster, source: Source) -> Cluster | None:
         """The cluster, or what is wanted of it; None if it does not count."""
-        ours = (None, normal_language(self.language))
         if self.split is not None and cluster.split != self.split:
             return None
+        ours = (None, normal_language(self.language))
         if self.language is not None and normal_language(cluster.language) not in ours:
             return None
         if self.only is not None:
@@ -73,7 +73,7 @@ def lacking(cluster: Cluster) -> str:
 
 
 @dataclass(frozen=True)
-class Piece:
+class CorpusPiece:
     """A stretch of a corpus, by its number in it."""
 
     number: int
@@ -82,39 +82,30 @@ class Piece:
     wanted: Wanted
 
     def entries(self, notes: Source) -> Iterator[Entry]:
-        """All clusters that can be read; what is passed over is noted."""
-        found = iter(self.cut.read(notes, self.cut.given))
-        for place in count():
-            with notes.listening():
-                cluster, line = next(found, (None, None))
-            if cluster is None:
-                return
+        """All clusters that can be read; what is left out is noted."""
+        for place, (cluster, line) in enumerate(self.cut.read(notes, self.cut.given)):
             about = cluster.id, cluster.split, cluster.language
             yield Entry(place, line, *about, self.wanted.of(cluster, notes))
 
 
-def sizes(source: Source) -> Iterator[int]:
+def piece_sizes() -> Iterator[int]:
     """How many clusters the pieces have: one at first, so that there is work for many where the corpus is small."""
-    return chain(repeat(1, source.singles), repeat(CLUSTERS))
+    return chain(repeat(1, SINGLES), repeat(CLUSTERS))
 
 
-def spans(n: int, source: Source) -> Iterator[tuple[int, int]]:
+def spans(n: int, sizes: Iterator[int]) -> Iterator[tuple[int, int]]:
     """Where the pieces of n clusters begin and end."""
     start = 0
-    for size in sizes(source):
-        if start >= n:
-            return
-        yield start, min(start + size, n)
-        start += size
+    while start < n:
+        end = min(start + next(sizes), n)
+        yield start, end
+        start = end
 
 
-def cut_clusters(clusters: Iterable[Cluster], source: Source, total: int | None = None) -> Iterator[Cut]:
+def cut_clusters(clusters: Iterable[Cluster], sizes: Iterator[int], total: int | None = None) -> Iterator[Cut]:
     """Clusters that are in memory, or that a reader makes one after the other."""
     left, done = iter(clusters), 0
-    for size in sizes(source):
-        some = tuple(islice(left, size))
-        if not some:
-            return
+    while some := tuple(islice(left, next(sizes))):
         done += len(some)
         yield Cut(as_given, some, 0.0 if total is None else done / total)
 

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from glob import glob, has_magic
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import entries, unpacked_name, walk
@@ -21,8 +22,13 @@ from dpplearn.summarize.corpora.documents import refuse_address, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
 from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
-from dpplearn.summarize.corpora.pieces import Cut, Piece, Wanted, cut_clusters
+from dpplearn.summarize.corpora.pieces import CorpusPiece, Cut, Wanted, cut_clusters, piece_sizes
 from dpplearn.summarize.corpora.source import Source
+
+if TYPE_CHECKING:
+    from dpplearn._io.workfolder import WorkFolder
+    from dpplearn._run.progress import Progress
+    from dpplearn._run.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -32,10 +38,17 @@ class Reader:
     name: str  # what to give, for messages
     looks_like: Callable[[Path], bool]
     read: Callable[[Source], Iterable[Cluster]] | None = None  # what may be skipped stands in `with source.tolerate()`
-    cut: Callable[[Source], Iterator[Cut]] | None = None  # where pieces can be found without reading what is before
+    # where pieces of so many clusters can be found without reading what is before
+    cut: Callable[[Source, Iterator[int]], Iterator[Cut]] | None = None
+
+    def cuts(self, source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
+        """The pieces of what a source holds."""
+        if self.cut is not None:
+            return self.cut(source, sizes)
+        assert self.read is not None  # one of the two
+        return cut_clusters(self.read(source), sizes)
 
 
-SINGLES = 64  # pieces of one cluster that a corpus begins with
 READERS = [  # a new format is one entry; the first that a path looks like reads it
     Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut=cut_jsonl),
     Reader("a Parquet file with one cluster per row", looks_like_parquet, cut=cut_parquet),
@@ -79,8 +92,8 @@ class Corpus:
     """
 
     name: Path  # for messages
-    sources: Sequence[tuple[Reader, Source]] = ()
-    clusters: Sequence[Cluster] = field(default=(), repr=False)  # those in memory
+    sources: Sequence[tuple[Reader, Source]]
+    clusters: Sequence[Cluster] = ()  # those in memory
     wanted: Wanted = field(default_factory=Wanted)
     skip_bad: bool = False
 
@@ -90,7 +103,7 @@ class Corpus:
         return f"<Corpus {short(str(self.name), 80)!r} of {of}>"
 
     def __iter__(self) -> Iterator[Cluster]:
-        """The clusters in order; what was passed over is said at the end, in a `SkippedWarning`."""
+        """The clusters in order; what was left out is told at the end, in a `SkippedWarning`."""
         return self.each()
 
     def each(self, stacklevel: int = 3) -> Iterator[Cluster]:
@@ -108,30 +121,59 @@ class Corpus:
         self.check(census, notes, stacklevel)
 
     def notes(self) -> Source:
-        """Where to note what is passed over in one reading."""
+        """Where to note what is left out in one reading."""
         return Source(self.name, skip_bad=self.skip_bad)
 
-    def pieces(self, notes: Source) -> Iterator[Piece]:
-        """Its pieces in order; what a reader without pieces passes over is noted."""
-        for number, (source, cut) in enumerate(self._cuts(notes)):
-            yield Piece(number, cut, source, self.wanted)
-
-    def _cuts(self, notes: Source) -> Iterator[tuple[Source, Cut]]:
-        own = self.notes()
-        yield from ((own, cut) for cut in cut_clusters(self.clusters, own, len(self.clusters)))
+    def pieces(self, notes: Source) -> Iterator[CorpusPiece]:
+        """Its pieces in order; what a reader without pieces leaves out is noted."""
+        number, sizes = 0, piece_sizes()
         for k, (reader, source) in enumerate(self.sources):
-            before, own = k / len(self.sources), source.fresh()
-            if reader.cut is not None:
-                cuts = reader.cut(own)
-            else:
-                assert reader.read is not None  # one of the two
-                cuts = cut_clusters(reader.read(own), own)
-            for cut in cuts:
-                yield source, cut._replace(share=cut.share and before + cut.share / len(self.sources))
+            own = source.fresh()
+            for cut in reader.cuts(own, sizes):
+                cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
+                yield CorpusPiece(number, cut, source, self.wanted)
+                number += 1
             notes.add(own.passed)
 
+    def work_through(
+        self,
+        what: str,
+        stage: str,
+        work: Callable[[Any], int],
+        task_of: Callable[[CorpusPiece, Path], Any],
+        *,
+        folder: WorkFolder,
+        workers: Workers,
+        progress: Progress,
+        size: Callable[[Path], int],
+        ending: str = ".json",
+    ) -> tuple[list[Path], Source]:
+        """Do something with all pieces whose files are not in a folder; the files in order, and what was left out.
+
+        `work` returns how many clusters it did, and `size` tells that of a file that is there.
+        """
+        files, share, done, finished, notes = list[Path](), 0.0, 0, 0, self.notes()
+
+        def tasks() -> Iterator[Any]:
+            nonlocal share, done, finished
+            for piece in self.pieces(notes):
+                out, share = folder.file(stage, piece.number, ending), piece.cut.share
+                files.append(out)
+                if out.exists():
+                    done, finished = done + size(out), finished + 1
+                else:
+                    yield task_of(piece, out)
+
+        for _, n in workers.each(partial(compiled, work), tasks()):
+            done, finished = done + n, finished + 1
+            # how many there will be, by the share of the files that the pieces so far are
+            guess = round(done / finished * len(files) / share) if share else 0
+            progress.stage(what, done, max(guess, done))
+        progress.stage(what, done, max(done, 1))
+        return files, notes
+
     def check(self, census: Census, notes: Source, stacklevel: int = 3) -> None:
-        """Say what was passed over; an error if nothing is left."""
+        """Say what was left out; an error if nothing else is there."""
         notes.warn(suffixes(), census.kept, stacklevel=stacklevel)
         if census.kept:
             return
@@ -149,12 +191,20 @@ class Corpus:
         """What tells it from another: its files, as large and as old as they are, and what of them counts."""
         files = [
             (*((str(path.resolve()), state_of(path)) for path in (one.path, one.references) if path), one.encoding)
-            for _, one in self.sources
+            for _, one in (() if self.clusters else self.sources)
         ]
         texts = sha256()
         for one in self.clusters:
             texts.update(json.dumps(asdict(one), default=str).encode())
         return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
+
+
+def compiled(work: Callable[[Any], int], task: Any) -> int:
+    """With loops compiled: the digits are the same whoever does it, and whatever was on disk."""
+    from dpplearn._numba import compiled_always  # reading alone needs no numba
+
+    with compiled_always():
+        return work(task)
 
 
 def state_of(path: Path) -> str:
@@ -168,8 +218,10 @@ def state_of(path: Path) -> str:
 
 
 def listed(clusters: Iterable[Cluster]) -> Corpus:
-    """Clusters that are in memory."""
-    return Corpus(Path("the list"), clusters=[*clusters])
+    """A corpus of clusters that are in memory."""
+    given, name = [*clusters], Path("the list")
+    reader = Reader("clusters in memory", Path.is_file, cut=lambda _, sizes: cut_clusters(given, sizes, len(given)))
+    return Corpus(name, [(reader, Source(name))], given)
 
 
 def open_corpus(
@@ -206,24 +258,22 @@ def open_corpus(
     ...     [cluster.id for cluster in open_corpus(file, split="a")]
     ['0', '2']
     """
-    given, asked = Path(fspath(path)), None if references is None else Path(fspath(references))
-    paths = [given]
+    given, models = Path(fspath(path)), None if references is None else Path(fspath(references))
+    paths = shard_files(given) or [given]
     if not given.exists():
         refuse_address(path)
-        paths = sorted(map(Path, glob(str(given), recursive=True))) if has_magic(str(given)) else []
-        if not paths and has_magic(str(given)):
-            raise FileNotFoundError(f"No file matches {given}.")
-        if not paths:
+        if not has_magic(str(given)):
             raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
-    elif shards := shard_files(given):
-        paths = shards
+        paths = sorted(map(Path, glob(str(given), recursive=True)))
+        if not paths:
+            raise FileNotFoundError(f"No file matches {given}.")
     sources = []
     for one in paths:
         reader = next((reader for reader in READERS if reader.looks_like(one)), None)
         if reader is None:
-            said = f"{one} must be {kinds()}, but is none."
-            raise ValueError(f"{said} For documents of one cluster, use Cluster.from_files.")
-        sources.append((reader, Source(one, encoding, asked, skip_bad, SINGLES // len(paths))))
+            advice = "For documents of one cluster, use Cluster.from_files."
+            raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
+        sources.append((reader, Source(one, encoding, models, skip_bad)))
     return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.text.sentences import Piece
 
-_WORD = re.compile(r"[^\W_]+")
+_ALPHANUMERIC = re.compile(r"[^\W_]+")
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
 _WHOSE = 80  # characters before a quotation that say whose it is
 _SAME = 3  # the fewest rows of words that tell one
@@ -29,7 +29,7 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
     -------
     dict from piece number to (code, number of the first document)
     """
-    repeats = _quoted(documents, pieces)
+    repeats = find_quoted(documents, pieces)
     if len(documents) < 2 or not pieces:
         return repeats
     said, first = [normal(documents[i].text[piece.start : piece.end]) for i, piece in pieces], dict[str, int]()
@@ -41,39 +41,36 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
             key = said[number] if piece.is_whole else normal(documents[i].text[start:end])
         if first.setdefault(key, i) != i and len(key) >= _LEAST:
             repeats[number] = "repeated", first[key]
-    family = _families(len(documents), pieces, said)
-    holders = defaultdict[str, set[int]](set)
+    families = find_families(len(documents), pieces, said)
+    holders = defaultdict[str, dict[int, int]](dict)  # of each sentence the families, and the first document of each
     for (i, _), text in zip(pieces, said, strict=True):
-        holders[text].add(family[i])
-    n = len({family[i] for i, _ in pieces})
-    common = {text for text, where in holders.items() if 2 * len(where) > n >= _FAMILIES}
+        holders[text].setdefault(families[i], i)
+    n = len({families[i] for i, _ in pieces})
+    common = {text: min(where.values()) for text, where in holders.items() if 2 * len(where) > n >= _FAMILIES}
     if len(common) < len(holders):  # else nothing would be left
-        where = dict[str, int]()
-        for number, text in enumerate(said):
-            if text in common:
-                repeats[number] = "boilerplate", where.setdefault(text, pieces[number][0])
+        repeats |= {number: ("boilerplate", common[text]) for number, text in enumerate(said) if text in common}
     return repeats
 
 
-def _quoted(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, tuple[str, int]]:
+def find_quoted(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, tuple[str, int]]:
     """Pieces of quotations that are quoted from their own document: nearly all their rows of words stand there."""
     own: dict[int, set[tuple[str, ...]]] = {i: set() for i, piece in pieces if piece.kind == "quotation"}
     for i, piece in pieces:
         if i in own and piece.kind != "quotation":
-            own[i].update(_rows(documents[i].text[piece.start : piece.end]))
+            own[i].update(rows_of_words(documents[i].text[piece.start : piece.end]))
     repeats: dict[int, tuple[str, int]] = {}
     for number, (i, piece) in enumerate(pieces):
         if piece.kind == "quotation":
             text = documents[i].text[piece.start : piece.end]
             _, colon, rest = text.partition(":")
             for quoted in (text, rest) if len(text) - len(rest) < _WHOSE and colon else (text,):
-                same = [row in own[i] for row in _rows(quoted)]
+                same = [row in own[i] for row in rows_of_words(quoted)]
                 if sum(same) >= max(_SAME, 0.8 * len(same)):
                     repeats[number] = "repeated", i
     return repeats
 
 
-def _rows(text: str) -> list[tuple[str, ...]]:
+def rows_of_words(text: str) -> list[tuple[str, ...]]:
     """Every five words in a row, or every ten characters where words have no spaces between them."""
     text = normal(text)
     words, size = (text.split(), 5) if text.count(" ") * 12 > len(text) else (list(text), 10)
@@ -88,24 +85,22 @@ def normal(text: str) -> str:
     >>> normal("Rain --  in OSLO!") == normal("rain in Oslo")
     True
     """
-    return " ".join(_WORD.findall(text.lower()))
+    return " ".join(_ALPHANUMERIC.findall(text.lower()))
 
 
-def _families(n: int, pieces: Iterable[tuple[int, Piece]], said: Sequence[str]) -> list[int]:
+def find_families(n: int, pieces: Iterable[tuple[int, Piece]], said: Sequence[str]) -> list[int]:
     """For each document the first that it is mostly the same as, by the characters of the sentences they share.
 
     A document is compared with the first that has its sentence, so that the time is linear in their number.
     """
-    first: dict[str, int] = {}
-    shared: Counter[tuple[int, int]] = Counter()
-    size: Counter[int] = Counter()
+    first, shared, size = dict[str, int](), Counter[tuple[int, int]](), Counter[int]()
     for (owner, _), text in zip(pieces, said, strict=True):
         size[owner] += len(text)
         holder = first.setdefault(text, owner)
         if holder != owner:
             shared[holder, owner] += len(text)
-    family = list(range(n))
+    families = list(range(n))
     for (holder, owner), length in sorted(shared.items()):
         if 2 * length >= min(size[holder], size[owner]):
-            family[owner] = family[holder]
-    return family
+            families[owner] = families[holder]
+    return families

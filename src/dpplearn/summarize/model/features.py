@@ -12,7 +12,7 @@ from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import cosines, shared_columns
+from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
 from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.meaning import Meaning
@@ -77,7 +77,7 @@ class Featurized(TfidfCluster):
 
 def with_features(items: ItemSet, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None) -> ItemSet:
     """The same items by other features."""
-    return ItemSet._of(features=F, similarity=items.similarity, phi=items.phi, cost=cost, names=names)
+    return ItemSet._with(features=F, similarity=items.similarity, phi=items.phi, cost=cost, names=names)
 
 
 def with_items(
@@ -91,9 +91,9 @@ def with_items(
     than phi."""
     phi, C = reading.phi if rows is None else rows, None
     if len(reading) <= MAX_COMPARED:
-        C = reading.C if rows is None else cosines(rows, None, None, lambda: shared_columns(rows))
+        C = reading.C if rows is None else cosines(rows)
     read_only(F, reading.phi.data, *([] if C is None else [C]))
-    items = ItemSet._of(features=F, similarity=C, phi=phi, cost=None, names=names)
+    items = ItemSet._with(features=F, similarity=C, phi=phi, cost=None, names=names)
     return Featurized(**reading.parts(), items=items, meaning=rows is not None, dropped=dropped)
 
 

@@ -65,7 +65,7 @@ def ordered_by_gain(
     for some in parts:
         check_stop()
         assert items.phi is not None  # sentences have rows
-        own = ItemSet._of(features=items.features[some], phi=items.phi[some], similarity=None, cost=None, names=None)
+        own = ItemSet._with(features=items.features[some], phi=items.phi[some], similarity=None, cost=None, names=None)
         # a factor on all qualities of a part changes no order, and keeps them within what floats hold
         scale = log_q[some].max()
         dpp = DPP.from_quality(np.exp(log_q[some] - scale), model.similarity_.matrix(own))

@@ -26,9 +26,8 @@ from dpplearn._run.workers import Workers
 from dpplearn.learning.files import load_shard, shard_arrays
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-from dpplearn.summarize.corpora.passing import Pass, compiled
-from dpplearn.summarize.corpora.pieces import Piece
-from dpplearn.summarize.corpora.reading import Census, Corpus
+from dpplearn.summarize.corpora.pieces import CorpusPiece
+from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
@@ -49,7 +48,7 @@ COSINES = np.zeros((1, 1))  # says that a shard's reader makes the cosines of ph
 class PieceTask(NamedTuple):
     """What is to be read or, of a piece that was read, prepared, and where the answer goes."""
 
-    given: Piece | Path
+    given: CorpusPiece | Path
     settings: SummarizerSettings
     out: Path
     dropped: Sequence[int] = ()  # places of clusters whose ids came before
@@ -69,7 +68,7 @@ class PreparedShards(NamedTuple):
 def read_piece(task: PieceTask) -> int:
     """Read and split a piece; returns how many clusters there are."""
     piece, settings, out = task.given, task.settings, task.out
-    assert isinstance(piece, Piece)
+    assert isinstance(piece, CorpusPiece)
     notes, counted = piece.source.fresh(), settings.features != GENERAL
     seen, clusters, lines = list[Any](), list[Any](), list[str]()
     for entry in piece.entries(notes):
@@ -136,7 +135,7 @@ def prepare_piece(task: PieceTask) -> int:
         reading = features.reading(split)
         rows, F = features.rows(reading), features.matrix(reading)
         given: dict[str, Any] = {"features": F, "names": features.names, "cost": reading.costs(settings.unit)}
-        items = ItemSet._of(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
+        items = ItemSet._with(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
         targets, sentences = training_targets(reading, settings), sentences + items.n
         empty += [] if any(Y.size for Y in targets) else [split.cluster.name]
         if some and (len(some) == SHARD or sum(one.n**2 for one, _ in some) + items.n**2 > SQUARES):
@@ -191,12 +190,14 @@ class TrainingPipeline:
         for old in self.folder.known("read", ".json"):
             if not old.with_suffix(".jsonl").exists():  # its sentences were lost: the piece is read again
                 old.unlink()
-        each = Pass(self.corpus, self.folder, self.workers, self.progress)
-        self.files, notes = each.each(
+        self.files, notes = self.corpus.work_through(
             "Reading clusters",
             "read",
             read_piece,
             lambda piece, out: PieceTask(piece, self.settings, out),
+            folder=self.folder,
+            workers=self.workers,
+            progress=self.progress,
             size=lambda out: len(read_record(out)["clusters"]),
         )
         seen = ((one["number"], Path(one["path"]), one["seen"]) for one in map(read_record, self.files))

@@ -6,7 +6,7 @@ import json
 import struct
 import warnings
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
@@ -17,7 +17,6 @@ from zipfile import BadZipFile
 from dpplearn._io.encoding import to_text
 from dpplearn._run.sandbox import SandboxLostError, run_sandboxed
 from dpplearn.summarize.corpora.document import Document
-from dpplearn.summarize.corpora.source import heard, say_of_file
 
 DAMAGE = (EOFError, BadZipFile, struct.error, zlib.error)  # what is raised where a file is not what it says
 LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf", "xml", "zipfile")  # that read files
@@ -27,23 +26,6 @@ LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf"
 class Limits:
     """Of one file that is no plain text.
 
-    Parameters
-    ----------
-    size : int
-        Bytes of the file.
-    unpacked : int
-        Bytes of all that is unpacked from it.
-    ratio : float
-        How many times its packed size a part may have, beyond a megabyte: text has 3 to 30, bombs 1,000.
-    members : int
-        Files in an archive.
-    pages : int
-        Of a PDF.
-    messages : int
-        Of a mailbox.
-    seconds, memory : float and int
-        Of the process that reads it; memory in bytes of address space.
-
     Examples
     --------
     >>> Limits().check("book.pdf", "pages", 3_000)
@@ -51,20 +33,20 @@ class Limits:
     ValueError: book.pdf must have at most 2,000 pages, but has 3,000. Split it.
     """
 
-    size: int = 100_000_000
-    unpacked: int = 100_000_000
-    ratio: float = 200.0
-    members: int = 10_000
-    pages: int = 2_000
-    messages: int = 5_000
-    seconds: float = 120.0
-    memory: int = 3_000_000_000
+    size: int = 100_000_000  # bytes of the file
+    unpacked: int = 100_000_000  # bytes of all that is unpacked from it
+    ratio: float = 200.0  # of a part to its packed size, beyond a megabyte: text has 3 to 30, bombs 1,000
+    members: int = 10_000  # files in an archive
+    pages: int = 2_000  # of a PDF
+    messages: int = 5_000  # of a mailbox
+    seconds: float = 120.0  # of the process that reads it
+    memory: int = 3_000_000_000  # bytes of address space of that process
 
-    def check(self, place: object, name: str, found: float) -> None:
+    def check(self, place: object, name: str, count: float) -> None:
         """Refuse what passes the limit of this name."""
         most = getattr(self, name)
-        if found > most:
-            raise ValueError(f"{place} must have at most {most:,} {name}, but has {found:,}. Split it.")
+        if count > most:
+            raise ValueError(f"{place} must have at most {most:,} {name}, but has {count:,}. Split it.")
 
 
 LIMITS = Limits()
@@ -79,6 +61,7 @@ class DocumentFile:
     place: Path | str
     encoding: str | None = None
     limits: Limits = LIMITS
+    remarks: list[str] = field(default_factory=list)  # what its reader has to say, such as what was left out
 
     def text(self, fallback: str | None = None) -> str:
         """Its characters, as `to_text` finds them."""
@@ -103,26 +86,25 @@ class Apart:
         options["function"] = self.function
         try:
             answer = run_sandboxed(
-                f"{__name__}:parse", file.data, options, seconds=limits.seconds, memory=limits.memory
+                f"{__name__}:parse_here", file.data, options, seconds=limits.seconds, memory=limits.memory
             )
         except SandboxLostError:
             raise ValueError(
                 f"{file.place} must be readable in {limits.seconds:g} s and {limits.memory / 1e9:.1f} GB of memory, "
                 "but was not: it is damaged, or made to be slow. Save it anew, or as text."
             ) from None
-        found = json.loads(answer)
-        for said in found["skipped"]:
-            say_of_file(said)
-        return [Document(**one) for one in found["documents"]]
+        documents, remarks = json.loads(answer)
+        file.remarks.extend(remarks)
+        return [Document(**one) for one in documents]
 
 
-def parse(data: bytes, function: str, name: str, place: str, encoding: str | None, limits: dict[str, Any]) -> bytes:
-    """In the other process: the documents of a file, as lists, and what was said of them."""
-    read = resolve_name(function)
+def parse_here(data: bytes, function: str, place: str, limits: dict[str, Any], **about: Any) -> bytes:
+    """In the other process: the documents of a file, and the remarks of its reader."""
+    file = DocumentFile(data, place=place, limits=Limits(**limits), **about)
     try:
-        with heard() as said, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what libraries find strange
-            documents: list[Document] = read(DocumentFile(data, name, place, encoding, Limits(**limits)))
+            documents: list[Document] = resolve_name(function)(file)
     except MemoryError:
         raise ValueError(
             f"{place} takes more than {limits['memory'] / 1e9:.1f} GB of memory to read. Split it."
@@ -132,7 +114,7 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
             raise  # what a reader says of a file, or a fault of ours
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
-    return json.dumps({"documents": [vars(one) for one in documents], "skipped": said}).encode()
+    return json.dumps([[vars(one) for one in documents], file.remarks]).encode()
 
 
 def is_damage(error: BaseException) -> bool:

@@ -1,23 +1,25 @@
-"""Word and OpenDocument texts (.docx, .odt) as HTML, by what their styles and numbering say.
+"""Word and OpenDocument texts (.docx, .odt) as HTML, by what their styles and numbering say, and rich text (.rtf).
 
-Word files are converted by mammoth, in their final version.
+Word files are converted by mammoth, in their final version, and rich text by striprtf.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import escape
 from io import BytesIO
+from xml.etree.ElementTree import Element
 
-from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.apart import import_reader
-from dpplearn.summarize.corpora.formats.packages import Package, tags
+from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
+from dpplearn.summarize.corpora.formats.packages import Package
+from dpplearn.summarize.text.blocks import BLOCK_MARKS
 from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.lines import WORDS_OF_HEADING
 from dpplearn.summarize.text.page import html_blocks, read_html
 from dpplearn.summarize.text.words import word_set
 
-WORD = "word/document.xml"  # where the text of a Word file usually is
 # Built-in styles of Word, by how their names begin (in English, whatever language Word speaks) and by their ids.
 WORD_STYLES = {
     "p[style-name^='Title']": "h1.title",
@@ -48,9 +50,10 @@ WORD_STYLES = {
 STYLE_MAP = "\n".join(
     f"{style} => {element}{'' if '>' in element else ':fresh'}" for style, element in WORD_STYLES.items()
 )
-_BOLD = re.compile(r"<p><strong>((?:(?!</?(?:p|strong)\b).)*)</strong></p>", re.DOTALL)
+_BOLD_LINE = re.compile(r"<p><strong>((?:(?!</?(?:p|strong)\b).)*)</strong></p>", re.DOTALL)
 _CELL = re.compile(r"(<t[dh][^>]*>)<p>((?:(?!</?p\b).)*)</p>(</t[dh]>)", re.DOTALL)
-_NOTE = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
+_NOTE_ITEM = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
+_RTF_TITLE = re.compile(rb"\{\\title\s([^{}\\]{1,300})\}")  # among what the file says of itself
 _BACK = re.compile(r'<a href="#(?:foot|end)note-ref[^"]*">↑</a>')
 
 # Of OpenDocument: what was struck out, comments, what describes pictures, the numbers of notes, lists of contents.
@@ -73,32 +76,19 @@ ODF_TAGS = {
 }  # fmt: skip
 
 
-def main_part(package: Package) -> str | None:
-    """The member with the text, or None where this is no Word file."""
-    if WORD in package:
-        return WORD
-    for tag in tags(package.optional("_rels/.rels") or b"<x/>", package.place):
-        if tag.attributes.get("Type", "").endswith("/officeDocument"):
-            name = tag.attributes.get("Target", "").lstrip("/")
-            if name.endswith(".xml") and name.startswith("word"):
-                return name if name in package else None
-    return None
-
-
-def read_docx(package: Package, data: bytes, name: str) -> Document:
+def read_docx(package: Package, file: DocumentFile) -> Document:
     """The text of a Word file: headers, footers and comments are left alone."""
     mammoth = import_reader("mammoth", package.place, "Word")
     for member in package.members:  # within the limits of a file, and with no entities, before mammoth reads them
         if member.endswith((".xml", ".rels")):
-            for _ in tags(package.read(member), package.place):
-                pass
+            package.xml(member)
     ignore = {"ignore_empty_paragraphs": True, "convert_image": mammoth.images.img_element(lambda _: {})}
     try:
-        source = mammoth.convert_to_html(BytesIO(data), style_map=STYLE_MAP, **ignore).value
+        source = mammoth.convert_to_html(BytesIO(file.data), style_map=STYLE_MAP, **ignore).value
     except ValueError as error:  # such as a document without a body
         raise ValueError(f"{package.place} is damaged: {error} Save it anew.") from None
-    text, *notes = _NOTE.split(_BACK.sub("", _BOLD.sub(as_heading, source)))
-    return office_document(package, name, text, notes, "docProps/core.xml")
+    text, *notes = _NOTE_ITEM.split(_BACK.sub("", _BOLD_LINE.sub(as_heading, source)))
+    return office_document(file.name, text, notes, package.title("docProps/core.xml"))
 
 
 def as_heading(found: re.Match[str]) -> str:
@@ -110,50 +100,81 @@ def as_heading(found: re.Match[str]) -> str:
 
 def read_odt(package: Package, name: str) -> Document:
     """The text of an OpenDocument file: headers and footers are in its styles, which are left alone."""
-    if b"encryption-data" in (package.optional("META-INF/manifest.xml") or b""):
+    if b"encryption-data" in package.optional("META-INF/manifest.xml"):
         raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
-    parents: dict[str, str] = {}  # of the document's own styles
-    opened: list[tuple[str, list[str]]] = []  # elements and texts of paragraphs: notes and frames stand inside
+    root = package.xml("content.xml")
+    parents = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
     text, notes = list[str](), list[str]()
-    dropped = inside = 0  # elements that are left out, and notes, that are open
-    for event, tag, about in tags(package.read("content.xml"), package.place):
-        step = {"open": 1, "close": -1}.get(event, 0)
-        if step and tag in DROPPED:
-            dropped += step
-        elif dropped:
-            continue
-        elif not step or (step > 0 and tag in ("s", "tab", "line-break")):
-            if opened:
-                opened[-1][1].append(" " if step else escape(tag))
-        elif tag == "note":
-            inside += step
-        elif tag in ODF_TAGS and not inside:
-            text.append(f"<{ODF_TAGS[tag]}>" if step > 0 else f"</{ODF_TAGS[tag]}>")
-        elif tag in ("p", "h") and step > 0:
-            style = about.get("style-name", "")
-            known = ODF_STYLES.get(style.lower()) or ODF_STYLES.get(parents.get(style, "").lower(), "p")
-            opened.append(("h2" if tag == "h" else known, []))
-        elif tag in ("p", "h"):
-            element, parts = opened.pop()
-            element, _, kind = element.partition(".")
-            classes = f' class="{kind}"' if kind else ""
-            (notes if inside else text).append(f"<{element}{classes}>{''.join(parts)}</{element}>")
-        elif tag == "style" and step > 0:
-            parents[about.get("name", "")] = about.get("parent-style-name", "")
-    return office_document(package, name, "".join(text), notes, "meta.xml")
+    add_odt(root, parents, text, notes, [])
+    return office_document(name, "".join(text), notes, package.title("meta.xml"))
 
 
-def office_document(package: Package, name: str, text: str, notes: list[str], properties: str) -> Document:
-    """The document in HTML, its notes after it; its title may stand in the file's properties alone."""
+def add_odt(
+    element: Element,
+    parents: dict[str, str],
+    text: list[str],
+    notes: list[str],
+    around: list[str],
+    inside: bool = False,
+) -> None:
+    """Add an element of an OpenDocument text as HTML, to the notes if it is inside one; `parents` are those of styles.
+
+    Its own words join those of the paragraph around it; paragraphs in others, as in notes and frames, stand before.
+    """
+    tag, out = element.tag, notes if inside else text
+    if tag in ("s", "tab", "line-break"):
+        around.append(" ")
+    wrapped = ODF_TAGS.get(tag) if not inside else None
+    words = list[str]() if tag in ("p", "h") else around
+    if wrapped:
+        out.append(f"<{wrapped}>")
+    words.append(escape(element.text or ""))
+    for child in element:
+        if child.tag not in DROPPED:
+            add_odt(child, parents, text, notes, words, inside or child.tag == "note")
+        words.append(escape(child.tail or ""))
+    if wrapped:
+        out.append(f"</{wrapped}>")
+    elif tag in ("p", "h"):
+        style = element.get("style-name", "")
+        known = ODF_STYLES.get(style.lower()) or ODF_STYLES.get(parents.get(style, "").lower(), "p")
+        name, _, kind = ("h2" if tag == "h" else known).partition(".")
+        classes = f' class="{kind}"' if kind else ""
+        out.append(f"<{name}{classes}>{''.join(words)}</{name}>")
+
+
+def office_document(name: str, text: str, notes: list[str], named: str | None) -> Document:
+    """The document in HTML, its notes after it; its title, if it shows none, is what its properties call it."""
     made, title = read_html(_CELL.sub(r"\1\2\3", text), fragment=True)
     for note in notes:
         for _, words in html_blocks(note):
             made.add("footnote", words)
-    inside = False
-    for event, tag, _ in tags(package.optional(properties) or b"<x/>", package.place) if not title else ():
-        if event != "text":
-            inside = event == "open" and tag == "title"
-        elif inside and tag.strip():
-            title = " ".join(tag.split())
-            break
-    return Document(name, made.text, title, blocks=made.blocks)
+    return Document(name, made.text, title or named, blocks=made.blocks)
+
+
+def parse_rtf(file: DocumentFile) -> list[Document]:
+    """The text of rich text: a paragraph for each line, told apart as those of a plain text are, and rows of tables."""
+    from dpplearn.summarize.corpora.documents import plain_document
+
+    if not file.data.rstrip(b"\0 \r\n").endswith(b"}"):
+        raise ValueError(f"{file.place} is cut off: rich text ends with a closing brace. Get it again.")
+    rtf_to_text = import_reader("striprtf.striprtf", file.place, "rich text").rtf_to_text
+    text = rtf_to_text(file.data.decode("latin-1"), encoding="cp1252", errors="replace")
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs of units are one character
+    document = plain_document(file.name, "\n\n".join(map(as_paragraph, filter(str.strip, text.split("\n")))))
+    named = _RTF_TITLE.search(file.data[:20_000])
+    return [replace(document, title=named[1].decode("latin-1").strip()) if named else document]
+
+
+def as_paragraph(line: str) -> str:
+    """A line, or a row of a table, whose cells each end with a bar; one cell alone is a frame around text.
+
+    Examples
+    --------
+    >>> as_paragraph("May|3 mm|"), as_paragraph("It rained.|")
+    ('| May | 3 mm', 'It rained.')
+    """
+    if not line.rstrip().endswith("|"):
+        return line
+    cells = [cell.strip() for cell in line.rstrip().removesuffix("|").split("|")]
+    return BLOCK_MARKS["row"] + " | ".join(cells) if len(cells) > 1 else cells[0]

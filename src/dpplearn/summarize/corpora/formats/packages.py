@@ -1,18 +1,16 @@
 """Files that are zip archives inside (Word, OpenDocument, EPUB): unpacked within limits, told apart by their parts.
 
-XML is a stream of tags and text: no tree, no entities, nothing fetched.
+XML has no entities here, and nothing is fetched for it.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from io import BytesIO
-from typing import NamedTuple
-from xml.parsers.expat import ExpatError, ParserCreate
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from xml.etree.ElementTree import Element, ParseError, iterparse
+from zipfile import BadZipFile, ZipFile
 
-from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, Limits
 
 SMALL = 1_000_000  # bytes below which the ratio of packing says nothing
@@ -40,12 +38,8 @@ class Package:
             raise ValueError(
                 f"{place} is cut off or damaged: its archive has no readable list of parts. Get it again."
             ) from None
-        members = self.archive.infolist()
-        limits.check(place, "members", len(members))
-        self.members: dict[str, ZipInfo] = {one.filename: one for one in members}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.members
+        self.members = {one.filename: one for one in self.archive.infolist()}
+        limits.check(place, "members", len(self.archive.infolist()))
 
     def read(self, name: str) -> bytes:
         """A member that must be there; what it unpacks to counts against the limits before it is unpacked."""
@@ -72,89 +66,70 @@ class Package:
             raise ValueError(f"{self.place} must unpack to at most {most}, but is longer, as bombs are. Split it.")
         return data
 
-    def optional(self, name: str) -> bytes | None:
-        """A member that may be there."""
-        return self.read(name) if name in self else None
+    def optional(self, name: str) -> bytes:
+        """A member that may be there; else nothing."""
+        return self.read(name) if name in self.members else b""
+
+    def xml(self, name: str) -> Element:
+        """The root of a member that must be there."""
+        return parse_xml(self.read(name), self.place)
+
+    def title(self, name: str) -> str | None:
+        """What a member, if it is there, has in its first element that is called a title and is not empty."""
+        titles = self.xml(name).iter("title") if name in self.members else ()
+        return next(filter(None, (" ".join("".join(one.itertext()).split()) for one in titles)), None)
 
 
 def parse_package(file: DocumentFile) -> list[Document]:
     """The document in an archive, or what else it is."""
     from dpplearn.summarize.corpora.formats.epub import read_epub
-    from dpplearn.summarize.corpora.formats.office import main_part, read_docx, read_odt
+    from dpplearn.summarize.corpora.formats.office import read_docx, read_odt
 
     package = Package(file.data, file.place, file.limits)
-    kind = package.read("mimetype")[:200].decode("latin-1").strip() if "mimetype" in package else ""
-    if kind == "application/epub+zip" or "META-INF/container.xml" in package:
+    kind = package.optional("mimetype")[:200].decode("latin-1").strip()
+    if kind == "application/epub+zip" or "META-INF/container.xml" in package.members:
         return [read_epub(package, file.name)]
     if kind.endswith(("opendocument.text", "opendocument.text-template")):
         return [read_odt(package, file.name)]
-    if main_part(package) is not None:
-        return [read_docx(package, file.data, file.name)]
-    found = (told for mark, told in OTHERS.items() if mark in package or kind.endswith(mark))
-    what, advice = next(found, ("a zip archive", "Unpack it and give what is inside"))
+    if any(member.startswith("word/") and member.endswith(".xml") for member in package.members):
+        return [read_docx(package, file)]
+    others = (told for mark, told in OTHERS.items() if mark in package.members or kind.endswith(mark))
+    what, advice = next(others, ("a zip archive", "Unpack it and give what is inside"))
     raise ValueError(f"{file.place} must be a Word, OpenDocument or EPUB file, but is {what}. {advice}.")
 
 
-STEP = 65_536  # bytes parsed at once
-DEEPEST = 500
+DEEPEST_XML = 500  # elements in elements
 
 
-class RefusedError(ValueError):
-    """What a file holds is sound XML, but not of the kind that is read."""
-
-
-class Tag(NamedTuple):
-    """An event: "open" with attributes, "close", or "text", which then is the name."""
-
-    event: str
-    name: str
-    attributes: dict[str, str] = {}  # noqa: RUF012  # nobody writes to it
-
-
-def tags(data: bytes, place: object) -> Iterator[Tag]:
-    """The tags and texts of a document, names without their namespaces.
+def parse_xml(data: bytes, place: object) -> Element:
+    """The root of a document, names without their namespaces.
 
     Declared entities, of which bombs are made and which no file of ours needs, are refused.
 
     Examples
     --------
-    >>> [tag.name for tag in tags(b'<w:p xmlns:w="x">It rained.</w:p>', "a.docx")]
-    ['p', 'It rained.', 'p']
+    >>> parse_xml(b'<w:p xmlns:w="x" w:style="y">It rained.</w:p>', "a.docx").items()
+    [('style', 'y')]
     """
-    parser = ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    found: list[Tag] = []
-    depth = 0
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
-        if depth > DEEPEST:
-            raise RefusedError(f"{place} cannot be read: its XML is nested more than {DEEPEST} deep. Save it anew.")
-        found.append(Tag("open", local(name), {local(key): value for key, value in attributes.items()}))
-
-    def end(name: str) -> None:
-        nonlocal depth
-        depth -= 1
-        found.append(Tag("close", local(name)))
-
-    def refuse(*_: object) -> int:
-        raise RefusedError(f"{place} cannot be read: its XML declares entities, as bombs do. Save it anew.")
-
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = lambda text: found.append(Tag("text", text))
-    parser.EntityDeclHandler = parser.ExternalEntityRefHandler = refuse
+    if b"<!ENTITY" in data.replace(b"\0", b""):  # in UTF-16, too
+        raise ValueError(f"{place} cannot be read: its XML declares entities, as bombs do. Save it anew.")
+    root, depth = Element(""), 0
     try:
-        for at in range(0, max(len(data), 1), STEP):
-            parser.Parse(data[at : at + STEP], at + STEP >= len(data))
-            yield from found
-            found.clear()
-    except RefusedError:
-        raise
-    except (ExpatError, LookupError, ValueError) as error:  # an encoding that is unknown, or that expat cannot read
+        for event, root in iterparse(BytesIO(data), ("start", "end")):
+            depth += 1 if event == "start" else -1
+            if depth > DEEPEST_XML:
+                break
+            if event == "start":
+                root.tag = local(root.tag)
+                if root.attrib:
+                    root.attrib = {local(name): value for name, value in root.items()}
+    except (ParseError, LookupError, ValueError) as error:  # an encoding that is unknown, or that expat cannot read
         raise ValueError(f"{place} cannot be read: its XML is damaged ({error}). Save it anew.") from None
+    if depth:
+        raise ValueError(f"{place} cannot be read: its XML is nested more than {DEEPEST_XML} deep. Save it anew.")
+    return root
 
 
 def local(name: str) -> str:
     """A name without its namespace."""
-    return name.rpartition(" ")[2]
+    return name.rpartition("}")[2]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
-from dpplearn.summarize.corpora.formats.pdf_layout import Line, said, usual_size
-from dpplearn.summarize.text.characters import CLOSERS, STOPS
+from dpplearn.summarize.corpora.formats.pdf_layout import Line, text_of, usual_size
+from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.sentences import split_sentences
 
 HEADING_LINES, HEADING_WORDS = 3, 20
@@ -46,12 +47,12 @@ _AFFILIATION = re.compile(
     r"@|\b(?:University|Institut|Department|Laborator|College|School of|Faculty|Universit|Inc\.|GmbH|Ltd)", re.I
 )
 _ABSTRACT = re.compile(r"(?:abstract|summary|zusammenfassung|résumé|resumen)\W*$", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_NOTE = re.compile(r"[0-9*†‡§¶]{1,3}\s?\S")
+_LONG_WORD = re.compile(r"[^\W\d_]{3,}")
+_NOTE_START = re.compile(r"[0-9*†‡§¶]{1,3}\s?\S")
 
 
 class Part:
-    """Lines that belong together."""
+    """Lines that belong together, and what they are."""
 
     def __init__(self, lines: list[Line]) -> None:
         self.lines, self.kind = lines, ""
@@ -61,35 +62,33 @@ class Part:
         self.first, self.last = lines[0], lines[-1]  # how it goes on in a later column is added to its lines
 
 
-def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple[str, str]], str | None]:
-    """Kinds and texts of the blocks, without the title; and the title in the largest type of the first page."""
+def page_blocks(lines: list[Line], title: str | None = None) -> tuple[BlockText, str | None]:
+    """The blocks without the title, and the title: what the file says, or what the first page has in large type."""
+    made, before = BlockText(), ""
     if not lines:
-        return [], None
-    parts = parts_of(lines)
-    hyphens = Hyphens(line.text for line in lines)
-    shown = name_kinds(parts, usual_size((line.size, line.text) for line in lines), title, hyphens)
-    found: list[tuple[str, str]] = []
+        return made, title
+    parts, hyphens = parts_of(lines), Hyphens(line.text for line in lines)
+    title = name_kinds(parts, usual_size((line.size, line.text) for line in lines), title, hyphens)
     for part in joined_over_columns(parts):
-        if part.kind == "title":
-            continue
         if part.kind == "row":
-            found += [("row", " | ".join(map(said, line.cells))) for line in part.lines]
-            continue
-        text = hyphens.join(line.text for line in part.lines)
-        if part.kind == "paragraph" and text[:1].islower() and found and found[-1][0] == "formula":
-            end = split_sentences(text)[0][1]  # "where c is the cost": the end of what began before the formula
-            found.append(("formula", text[:end]))
-            text = text[end:]
-        found.append((part.kind, _BULLET.sub("", text, count=1) if part.kind == "item" else text))
-    return found, shown
+            for line in part.lines:
+                made.add("row", " | ".join(map(text_of, line.cells)))
+        elif part.kind != "title":
+            text = hyphens.join(line.text for line in part.lines)
+            if part.kind == "paragraph" and text[:1].islower() and before == "formula":
+                end = split_sentences(text)[0][1]  # "where c is the cost": the end of what began before the formula
+                made.add("formula", text[:end])
+                text = text[end:]
+            made.add(part.kind, _BULLET.sub("", text, count=1) if part.kind == "item" else text)
+        before = before if part.kind == "title" else part.kind
+    return made, title
 
 
 def parts_of(lines: list[Line]) -> list[Part]:
     """Group lines that follow each other."""
-    leading = leadings(lines)
-    groups = [lines[:1]]
+    leading, groups = leadings(lines), [lines[:1]]
     for above, below in pairwise(lines):
-        if breaks(groups[-1][0], above, below, leading.get(above.size, leading[0.0])):
+        if begins_part(groups[-1][0], above, below, leading.get(above.size, leading[0.0])):
             groups.append([])
         groups[-1].append(below)
     return [*map(Part, groups)]
@@ -100,24 +99,22 @@ def leadings(lines: list[Line]) -> dict[float, float]:
 
     Of all distances between lines the lower quarter: where paragraphs have a line or two, the middle one is a gap.
     """
-    found: dict[float, list[float]] = {0.0: []}
+    every, by_size = list[float](), defaultdict[float, list[float]](list)
     for above, below in pairwise(lines):
         gap = (below.base - above.base) / above.size
         if above.column == below.column and above.size == below.size and 0 < gap < 3:
-            found[0.0].append(gap)
+            every.append(gap)
             if len(above.cells) == len(below.cells) == 1:
-                found.setdefault(above.size, []).append(gap)
-    usual = sorted(found.pop(0.0)) or [1.2]
-    known = {size: sorted(gaps)[len(gaps) // 4] for size, gaps in found.items() if len(gaps) >= FEWEST_GAPS}
-    return {0.0: usual[len(usual) // 2], **known}
+                by_size[above.size].append(gap)
+    known = {size: sorted(gaps)[len(gaps) // 4] for size, gaps in by_size.items() if len(gaps) >= FEWEST_GAPS}
+    return {0.0: sorted(every)[len(every) // 2] if every else 1.2, **known}
 
 
-def breaks(first: Line, above: Line, below: Line, leading: float) -> bool:
+def begins_part(first: Line, above: Line, below: Line, leading: float) -> bool:
     """Whether a line begins something new, below others of which this is the first."""
-    table = len(below.cells) > 1
-    if table or len(above.cells) > 1:
-        return table != (len(above.cells) > 1)
-    size, item, closed = above.size, bool(_BULLET.match(first.text)), is_closed(above.text)
+    if len(below.cells) > 1 or len(above.cells) > 1:
+        return (len(below.cells) > 1) != (len(above.cells) > 1)
+    size, item, closed = above.size, bool(_BULLET.match(first.text)), closes(above)
     if abs(below.size - size) > 0.08 * size or above.bold != below.bold:
         return True
     if below.column != above.column:
@@ -126,8 +123,7 @@ def breaks(first: Line, above: Line, below: Line, leading: float) -> bool:
         return True
     if _BULLET.match(below.text) and (item or closed or below.text[0] in "•‣◦▪●■○∙"):
         return True
-    short = above.x1 < above.right - 0.22 * (above.right - above.left)
-    if closed and short and not above.bold:
+    if closed and above.x1 < above.right - 0.22 * (above.right - above.left) and not above.bold:
         return True
     indented = below.x0 > max(below.left, above.x0) + 0.7 * size and len(below.text.split()) > 1
     return indented and not item and (closed or above.x1 < above.right - 2 * size)
@@ -136,46 +132,46 @@ def breaks(first: Line, above: Line, below: Line, leading: float) -> bool:
 def leads_on(above: Line, below: Line) -> bool:
     """Whether a sentence goes on from the last line of a column in the first of another."""
     full = above.x1 > above.right - 0.15 * (above.right - above.left)
-    return not is_closed(above.text) and (below.text[0].islower() or (full and not _BULLET.match(below.text)))
+    return not closes(above) and (below.text[0].islower() or (full and not _BULLET.match(below.text)))
 
 
-def is_closed(text: str) -> bool:
-    """Whether a line ends as a sentence does."""
-    tail = text.rstrip(CLOSERS + "\"'“«» ")
-    return bool(tail) and tail[-1] in STOPS + ":"
+def closes(line: Line) -> bool:
+    """Whether a line ends as a sentence does, or announces something."""
+    return is_closed(line.text) or line.text.endswith(":")
 
 
 def name_kinds(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> str | None:
-    """Say what each part is; returns the title in the largest type."""
+    """Say what each part is; returns the title."""
     regular = sum(len(part.text) for part in parts if part.bold) < 0.5 * sum(len(part.text) for part in parts)
     lowest: dict[int, float] = defaultdict(lambda: -1e9)  # of each column, its last line in the body's size
     for part in parts:
         if part.size >= SMALL * body:
             lowest[part.first.column] = max(lowest[part.first.column], part.last.base)
     for part in parts:
-        part.kind = kind_of(part, body, regular, lowest[part.first.column])
-    shown = _title(parts, body, title, hyphens)
+        part.kind = kind_of_part(part, body, regular, lowest[part.first.column])
+    heading, shown = find_title(parts, body, title, hyphens)
+    if heading is not None:
+        heading.kind = "title"
     above: float | None = None  # the size of the heading over references, or over what comes after a story
     under = "reference"  # what stands under it
     front = True  # before the text begins: authors, and where they work
     for part in parts:
         if part.kind == "heading":
-            words = part.text.strip(" .:")
+            front, words = False, part.text.strip(" .:")
             if _REFERENCES.fullmatch(words) or _AFTER_STORY.fullmatch(words):
                 above, under = part.size, "reference" if _REFERENCES.fullmatch(words) else "navigation"
             elif above is not None and part.size >= 0.95 * above:
                 above = None
-            front = False
         elif above is not None and part.kind in ("paragraph", "item", "formula", "footnote", "row"):
             part.kind = under
         elif front and part.kind in ("paragraph", "row") and part.first.page == 0:
             front = len(part.text.split()) <= 40
-            if front and shown is not None and (not is_closed(part.text) or _AFFILIATION.search(part.text)):
+            if front and shown is not None and (not closes(part.last) or _AFFILIATION.search(part.text)):
                 part.kind = "byline"
     return shown
 
 
-def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
+def kind_of_part(part: Part, body: float, regular: bool, lowest: float) -> str:
     """What a part is by itself."""
     text, words, few = part.text, part.text.split(), len(part.lines) <= HEADING_LINES
     if len(part.first.cells) > 1:
@@ -187,11 +183,11 @@ def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
         return "navigation"
     if is_formula(part):
         return "formula"
-    if few and len(words) <= HEADING_WORDS and _WORD.search(text):
+    if few and len(words) <= HEADING_WORDS and _LONG_WORD.search(text):
         bold = regular and part.bold and part.size >= SMALL * body and not text.rstrip().endswith((".", ",", ";"))
         if bold or part.size >= LARGE * body or _ABSTRACT.match(text):
             return "heading"
-    if part.size < SMALL * body and part.first.base > lowest and _NOTE.match(text):
+    if part.size < SMALL * body and part.first.base > lowest and _NOTE_START.match(text):
         return "footnote"
     return "item" if _BULLET.match(text) else "paragraph"
 
@@ -199,27 +195,23 @@ def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
 def is_formula(part: Part) -> bool:
     """Whether a part is a formula: few words among signs and single letters."""
     words = [word for line in part.lines for word in line.words if word.text not in _BULLETS]
-    long = sum(bool(_WORD.search(word.text)) and not word.math for word in words)
+    long = sum(bool(_LONG_WORD.search(word.text)) and not word.math for word in words)
     if len(part.lines) > 6 or long > 4 or 3 * long > len(words):
         return False
     signs = sum(not c.isalnum() for word in words for c in word.text)
     return len(words) > 2 and (any(word.math for word in words) or 3 * signs > sum(len(word.text) for word in words))
 
 
-def _title(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> str | None:
-    """Mark the title on the first page, by what the file says or by its size."""
+def find_title(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> tuple[Part | None, str | None]:
+    """The heading on the first page that is the title, by what the file says or by its size, and the title."""
     heads = [part for part in parts if part.kind == "heading" and part.first.page == parts[0].first.page]
     heads = [part for part in heads if not _AFTER_STORY.fullmatch(part.text.strip(" .:"))]
     if title is not None:
-        same = (part for part in heads if _letters(part.text) == _letters(title))
-        for part in islice(same, 1):
-            part.kind = "title"
-        return title
+        return next((part for part in heads if _letters(part.text) == _letters(title)), None), title
     largest = max(heads, key=lambda part: part.size, default=None)
     if largest is None or largest.size < (1.3 if heads.index(largest) > 1 else 1.15) * body:
-        return None
-    largest.kind = "title"
-    return hyphens.join(line.text for line in largest.lines)
+        return None, None
+    return largest, hyphens.join(line.text for line in largest.lines)
 
 
 def _letters(text: str) -> str:

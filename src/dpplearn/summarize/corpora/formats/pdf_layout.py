@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, pairwise
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from dpplearn.summarize.corpora.formats.pdf_words import Word
-
 GAP, CELL = 0.9, 1.6  # times the type size: gaps that divide the cells of a table, and the least that tells one
-LEAST = 5  # lines that a column has, unless other pages have a gutter there
-SHARE = 3  # one page in so many must surely have a gutter for others to have it, too
+LEAST_LINES = 5  # lines that a column has, unless other pages have a gutter there
+PAGE_SHARE = 3  # one page in so many must surely have a gutter for others to have it, too
 SURE = 10  # lines from which on a gutter is looked for on other pages, too
 STRIP = 0.3  # times the type size: the least white before a column
 CANDIDATES, DEEPEST = 30, 20  # places where a gutter is looked for; columns in columns
@@ -26,6 +25,19 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"^([0-9]{1,4})\b|\b([0-9]{1,4})$")
+
+
+class Word(NamedTuple):
+    """A word on a page."""
+
+    text: str
+    x0: float
+    x1: float
+    base: float  # its baseline
+    size: float  # of the type
+    bold: bool
+    math: bool
+
 
 Words = list[Word]
 
@@ -56,7 +68,7 @@ class Line(NamedTuple):
         return self.words[0].base
 
 
-def said(words: Words) -> str:
+def text_of(words: Words) -> str:
     """Words as a text."""
     return " ".join(word.text for word in words)
 
@@ -77,7 +89,7 @@ def lines_of(pages: list[Words]) -> list[Line]:
         own: set[float] = set()
         columns(words, own, learn=True)
         sure.update(own)
-    known = {x for x, times in sure.items() if SHARE * times >= len(pages)}
+    known = {x for x, times in sure.items() if PAGE_SHARE * times >= len(pages)}
     found = [(number, column) for number, words in enumerate(pages) for column in columns(words, known)]
     return [line for place, (page, words) in enumerate(found) for line in column_lines(words, page, place)]
 
@@ -112,7 +124,7 @@ def without_edges(pages: list[list[Words]]) -> list[Words]:
         half = min(EDGE, (len(rows) + 1) // 2)
         edges.append([])
         for row, top in [(row, True) for row in rows[:half]] + [(row, False) for row in rows[len(rows) - half :]]:
-            text = said(row)
+            text = text_of(row)
             ends = _ENDS.finditer(text) if len(text) <= 100 else ()
             edge = row, (re.sub("[0-9]+", "#", text), top), {(int(one[1] or one[2]) - number, top) for one in ends}
             edges[-1].append(edge)
@@ -123,7 +135,7 @@ def without_edges(pages: list[list[Words]]) -> list[Words]:
     counted = {step for step, times in steps.items() if times >= max(3, 0.5 * len(pages))}
     kept = []
     for rows, page in zip(pages, edges, strict=True):
-        dropped = {id(row) for row in rows[:1] + rows[-2:] if _NUMBER.fullmatch(said(row))}
+        dropped = {id(row) for row in rows[:1] + rows[-2:] if _NUMBER.fullmatch(text_of(row))}
         for row, key, counts in page:
             if not counted.isdisjoint(counts) or abs(row[0].base - repeated.get(key, 1e9)) <= 6:
                 dropped.add(id(row))
@@ -161,62 +173,49 @@ def find_gutter(words: Words, known: set[float]) -> Gutter | None:
     """The gutter with the most lines at both sides; None where there is one column.
 
     A gutter is a strip that no word touches, left of where lines begin, wider than spaces are, with prose at both
-    sides. In running text a space of one line is seldom above that of the next, and hardly ever in five lines.
+    sides. In running text a space of one line is seldom above that of the next, and hardly ever in five lines. Spaces
+    may be above each other where lines are short, but then they are narrow, or words do not end below each other.
     """
     rows = rows_of(words)
-    gaps = [right.x0 - left.x1 for row in rows for left, right in pairwise(row)]
-    if len(rows) < 2 or not gaps:
+    spaces = sorted(right.x0 - left.x1 for row in rows for left, right in pairwise(row))
+    if len(rows) < 2 or not spaces:
         return None
     size = median(word.size for word in words)
-    space = sorted(gaps)[len(gaps) // 4]  # lines that are set wide have larger ones
-    table = [
-        (word.x0, word.x1, number, len(cell))
-        for number, row in enumerate(rows)
-        for cell in cells_of(row, GAP)
-        for word in cell
-    ]
-    x0, x1, line, worded = np.array(sorted(table)).T
-    line = line.astype(int)
-    large = np.array([row[0].size if row[0].size > 1.2 * size else 0.0 for row in rows])
-    starts = Counter(np.round(x0).tolist())
-    likely = [(x, LEAST) for x, count in starts.most_common(CANDIDATES) if count >= LEAST]
+    wide = max(1.2 * spaces[len(spaces) // 4], STRIP * size)  # lines that are set wide have larger spaces
+    row, end, start, *near = np.array([gap for number, row in enumerate(rows) for gap in gaps_of(row, number, size)]).T
+    begins = Counter(np.round([word.x0 for word in words]).tolist())
+    likely = [(x, LEAST_LINES) for x, count in begins.most_common(CANDIDATES) if count >= LEAST_LINES]
     best: Gutter | None = None
     for x, least in [*likely, *((x, 1) for x in known)]:
-        left, right = x1 <= x - STRIP * size, x0 >= x - 0.15 * size
-        free = np.bincount(line[~(left | right)], minlength=len(rows)) == 0
-        ends = np.full((2, len(rows)), np.nan)  # where the words next to the strip end and begin
-        near = np.zeros((2, len(rows)))  # how many words stand there in a row
-        ends[0, line[left]], near[0, line[left]] = x1[left], worded[left]
-        ends[1, line[right][::-1]], near[1, line[right][::-1]] = x0[right][::-1], worded[right][::-1]
-        free &= ~(ends[1] - ends[0] < 0.5 * large)  # spaces of titles are as wide as gutters
-        edges = np.flatnonzero(np.diff(np.r_[False, free, False]))
-        for a, b in edges.reshape(-1, 2).tolist():
-            gutter = _gutter(x, rows, a, near[:, a:b], ends[:, a:b], least, max(1.2 * space, STRIP * size), size)
-            if gutter is not None and (best is None or gutter.lines > best.lines):
-                best = gutter
+        free = np.flatnonzero((end <= x - STRIP * size) & (start >= x - 0.15 * size))
+        for run in np.split(free, np.flatnonzero(np.diff(row[free]) != 1) + 1):  # of rows below each other
+            left, right = (run[words_near[run] > 0] for words_near in near)
+            lines = min(left.size, right.size)
+            if lines < least or (best is not None and lines <= best.lines):
+                continue
+            white = x - end[left]
+            straight = np.mean(white < white.min() + 0.25 * size)  # of lines that are set to the width of their column
+            gap = np.median(white)
+            sure = gap >= 2 * wide or (straight >= 0.6 and (gap >= wide or lines >= SURE))
+            prose = min(np.median(near[0][left]), np.median(near[1][right])) >= (3 if least > 1 else 2)
+            if sure and prose:
+                top, bottom = (rows[int(row[k])] for k in (min(left[0], right[0]), max(left[-1], right[-1])))
+                bases = min(word.base for word in top) - 0.1, max(word.base for word in bottom) + 0.1
+                best = Gutter(x, *bases, lines)
     return best
 
 
-def _gutter(
-    x: float, rows: list[Words], first: int, near: Any, ends: Any, least: int, white: float, size: float
-) -> Gutter | None:
-    """The gutter at a place, in rows from the first that leave it free, if there is prose at both sides.
-
-    Spaces in a row may be above each other: but either they are narrow, or words do not end below each other there.
+def gaps_of(row: Words, number: int, size: float) -> Iterator[tuple[float, ...]]:
+    """The white of a row, before, between and after its words: the row's number, where the white begins and ends, and
+    how many words stand together left and right of it. Narrow white in large type is left out: titles are set wide.
     """
-    sides = [np.flatnonzero(one) for one in near]
-    if min(map(len, sides)) < least:
-        return None
-    words = [np.median(one[at]) for one, at in zip(near, sides, strict=True)]
-    gaps = x - ends[0, sides[0]]
-    straight = np.mean(gaps < gaps.min() + 0.25 * size)  # of lines that are set to the width of their column
-    gap = np.median(gaps)
-    sure = gap >= 2 * white or (straight >= 0.6 and (gap >= white or min(map(len, sides)) >= SURE))
-    if min(words) < (3 if least > 1 else 2) or not sure:
-        return None
-    a, b = min(one[0] for one in sides), max(one[-1] for one in sides)
-    top, bottom = min(word.base for word in rows[first + a]), max(word.base for word in rows[first + b])
-    return Gutter(x, top - 0.1, bottom + 0.1, min(map(len, sides)))
+    least = 0.5 * row[0].size if row[0].size > 1.2 * size else 0.0
+    together = [len(cell) for cell in cells_of(row, GAP) for _ in cell]
+    ends = (-math.inf, *accumulate((word.x1 for word in row), max))
+    starts = (*(word.x0 for word in row), math.inf)
+    for end, start, *near in zip(ends, starts, (0, *together), (*together, 0), strict=True):
+        if not start - end < least:
+            yield number, end, start, *near
 
 
 def column_lines(words: Words, page: int, number: int) -> list[Line]:
@@ -234,7 +233,7 @@ def column_lines(words: Words, page: int, number: int) -> list[Line]:
         )
         size = usual_size((round(word.size, 1), word.text) for word in row)
         bold = all(word.bold for word in row if word.text[0].isalnum())
-        lines.append(Line(tuple(cells) if table else (row,), row, said(row), size, bold, page, number, left, right))
+        lines.append(Line(tuple(cells) if table else (row,), row, text_of(row), size, bold, page, number, left, right))
     return lines
 
 
