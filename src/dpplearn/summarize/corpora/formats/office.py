@@ -102,45 +102,43 @@ def read_odt(package: Package, name: str) -> Document:
     """The text of an OpenDocument file: headers and footers are in its styles, which are left alone."""
     if b"encryption-data" in package.optional("META-INF/manifest.xml"):
         raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
-    root = package.xml("content.xml")
-    parents = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
-    text, notes = list[str](), list[str]()
-    add_odt(root, parents, text, notes, [])
-    return office_document(name, "".join(text), notes, package.title("meta.xml"))
+    read = OdtText(package.xml("content.xml"))
+    return office_document(name, "".join(read.text), read.notes, package.title("meta.xml"))
 
 
-def add_odt(
-    element: Element,
-    parents: dict[str, str],
-    text: list[str],
-    notes: list[str],
-    around: list[str],
-    inside: bool = False,
-) -> None:
-    """Add an element of an OpenDocument text as HTML, to the notes if it is inside one; `parents` are those of styles.
+class OdtText:
+    """An OpenDocument text as HTML: its parts in order, and those of its notes.
 
-    Its own words join those of the paragraph around it; paragraphs in others, as in notes and frames, stand before.
+    Paragraphs in others, as in notes and frames, stand before the one around them.
     """
-    tag, out = element.tag, notes if inside else text
-    if tag in ("s", "tab", "line-break"):
-        around.append(" ")
-    wrapped = ODF_TAGS.get(tag) if not inside else None
-    words = list[str]() if tag in ("p", "h") else around
-    if wrapped:
-        out.append(f"<{wrapped}>")
-    words.append(escape(element.text or ""))
-    for child in element:
-        if child.tag not in DROPPED:
-            add_odt(child, parents, text, notes, words, inside or child.tag == "note")
-        words.append(escape(child.tail or ""))
-    if wrapped:
-        out.append(f"</{wrapped}>")
-    elif tag in ("p", "h"):
-        style = element.get("style-name", "")
-        known = ODF_STYLES.get(style.lower()) or ODF_STYLES.get(parents.get(style, "").lower(), "p")
-        name, _, kind = ("h2" if tag == "h" else known).partition(".")
-        classes = f' class="{kind}"' if kind else ""
-        out.append(f"<{name}{classes}>{''.join(words)}</{name}>")
+
+    def __init__(self, root: Element) -> None:
+        self.text, self.notes = list[str](), list[str]()
+        self.parents = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
+        self.add(root, [], self.text)
+
+    def add(self, element: Element, words: list[str], out: list[str]) -> None:
+        """Add an element to the text or to the notes, and its words to those of the paragraph around it."""
+        tag, is_paragraph = element.tag, element.tag in ("p", "h")
+        words = [] if is_paragraph else words
+        wrapped = ODF_TAGS.get(tag) if out is self.text else None
+        if wrapped:
+            out.append(f"<{wrapped}>")
+        words.append(" " if tag in ("s", "tab", "line-break") else escape(element.text or ""))
+        for child in element:
+            if child.tag not in DROPPED:
+                self.add(child, words, self.notes if child.tag == "note" else out)
+            words.append(escape(child.tail or ""))
+        if wrapped:
+            out.append(f"</{wrapped}>")
+        elif is_paragraph:
+            name, _, kind = ("h2" if tag == "h" else self.styled(element.get("style-name", ""))).partition(".")
+            classes = f' class="{kind}"' if kind else ""
+            out.append(f"<{name}{classes}>{''.join(words)}</{name}>")
+
+    def styled(self, style: str) -> str:
+        """What a paragraph of a style is."""
+        return ODF_STYLES.get(style.lower()) or ODF_STYLES.get(self.parents.get(style, "").lower(), "p")
 
 
 def office_document(name: str, text: str, notes: list[str], named: str | None) -> Document:

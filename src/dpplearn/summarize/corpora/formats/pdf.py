@@ -39,9 +39,9 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
         raise ValueError(f"{file.place} is cut off: the end of the PDF file is missing. Get it again.")
     try:
         pdf = pdfium.PdfDocument(file.data)
-    except pdfium.PdfiumError as error:
+    except pdfium.PdfiumError:
         # for some files pdfium repeats its error of the file before
-        if "password" in str(error).lower() and b"/Encrypt" in file.data:
+        if raw.FPDF_GetLastError() == raw.FPDF_ERR_PASSWORD and b"/Encrypt" in file.data:
             raise ValueError(f"{file.place} is protected by a password. Save it without, then give it again.") from None
         raise ValueError(f"{file.place} is cut off or damaged: it is no whole PDF file. Get it again.") from None
     try:
