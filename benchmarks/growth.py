@@ -95,7 +95,7 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
 
 def draw(by_n: list[list], by_k: list[list]) -> None:
     """Both, on logarithmic axes."""
-    from dpplearn.plots.saving import save
+    from dpplearn.plots.figures import save
     from dpplearn.plots.style import BLUE, TWO_COLUMNS, new_figure, panel_title, style
 
     with style():

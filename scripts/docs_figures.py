@@ -9,27 +9,27 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
+from page_look import page_look
 
 from dpplearn._checks import FloatArray
 from dpplearn.determinantal import Determinantal, sum_of_coins
 from dpplearn.dpp import DPP
 from dpplearn.kernels import rbf_similarity
 from dpplearn.plots import plot_weights
-from dpplearn.plots.figures import FIGURES
-from dpplearn.plots.saving import draw, save
+from dpplearn.plots.figures import FIGURES, draw, save
 from dpplearn.plots.style import (
     BLACK,
     ONE_COLUMN,
     SKY,
     TWO_COLUMNS,
     VERMILION,
-    look,
     new_figure,
     panel_title,
     style,
@@ -126,8 +126,8 @@ OURS = {"sizes": draw_sizes, "weights": draw_weights}
 
 
 def main() -> None:
-    with look("page"):
-        for name in sys.argv[1:] or [*FIGURES, *OURS]:
+    for name in sys.argv[1:] or [*FIGURES, *OURS]:
+        with nullcontext() if name == "cluster" else page_look():  # its columns are set for the paper's face
             figure = OURS[name]() if name in OURS else draw(name)
             print(*save(figure, name, ASSETS / "figures", ["png"], dpi=125))
             if name == "points":

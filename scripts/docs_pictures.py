@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from dpplearn.plots.style import look
+from page_look import page_look
 
 ROOT = Path(__file__).parents[1]
 ASSETS = ROOT / "docs" / "assets"
@@ -48,7 +48,7 @@ def draw_page(name: str) -> None:
 
 def main() -> None:
     asked = sys.argv[1:] or ["gallery", *PAGES]
-    with look("page"):
+    with page_look():
         for name in asked:
             draw_gallery() if name == "gallery" else draw_page(name)
 

@@ -21,8 +21,8 @@ from scipy.stats import spearmanr
 
 from dpplearn._io.atomic import replace_file
 from dpplearn.mrf import PairwiseMRF, fit_dpp_to, transitivity
-from dpplearn.plots.saving import save
-from dpplearn.plots.style import BLUE, GREEN, SEQUENTIAL, TWO_COLUMNS, VERMILION, look, new_figure, panel_title, style
+from dpplearn.plots.figures import save
+from dpplearn.plots.style import BLUE, GREEN, SEQUENTIAL, TWO_COLUMNS, VERMILION, new_figure, panel_title, style
 
 OUT = Path(__file__).parent / "conjecture.json"
 PICTURE = Path(__file__).parents[2] / "docs/assets/figures"
@@ -191,7 +191,9 @@ def main() -> None:
     parser.add_argument("--draw", action="store_true", help="only draw what is stored, for the docs")
     arguments = parser.parse_args()
     if arguments.draw:
-        with look("page"):
+        from scripts.page_look import page_look
+
+        with page_look():
             save(draw(), "conjecture", PICTURE, ["png"], dpi=125)
         return
     grid = [(*cell, arguments.repeats) for cell in product(FIELDS, KINDS, ITEMS, STRENGTHS)]

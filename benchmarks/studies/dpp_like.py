@@ -22,8 +22,8 @@ from benchmarks.studies.field_methods import belief_propagation, gibbs, tree_rew
 from dpplearn._io.atomic import replace_file
 from dpplearn.mrf import PairwiseMRF, approximate
 from dpplearn.mrf.chains import annealed
-from dpplearn.plots.saving import save
-from dpplearn.plots.style import BLUE, GREEN, ORANGE, TWO_COLUMNS, VERMILION, look, new_figure, panel_title, style
+from dpplearn.plots.figures import save
+from dpplearn.plots.style import BLUE, GREEN, ORANGE, TWO_COLUMNS, VERMILION, new_figure, panel_title, style
 
 OUT = Path(__file__).parent / "dpp_like.json"
 PICTURE = Path(__file__).parents[2] / "docs/assets/figures"
@@ -262,7 +262,9 @@ def main() -> None:
     parser.add_argument("--draw", action="store_true", help="only draw what is stored, for the docs")
     arguments = parser.parse_args()
     if arguments.draw:
-        with look("page"):
+        from scripts.page_look import page_look
+
+        with page_look():
             save(draw(), "dpp_like", PICTURE, ["png"], dpi=125)
         return
     cells = {}

@@ -49,13 +49,11 @@ ROOMS = ("baskets", "decoding", "kernels", "learning", "mrf", "rouge", "summariz
 
 
 def __getattr__(name: str) -> Any:
-    if name in LAZY:
-        from importlib import import_module
+    from importlib import import_module
 
+    if name in LAZY:
         return getattr(import_module(f"dpplearn.{LAZY[name]}"), name)
     if name in ROOMS:
-        from importlib import import_module
-
         return import_module(f"dpplearn.{name}")
     raise AttributeError(f"module 'dpplearn' has no attribute {name!r}")
 

@@ -163,17 +163,13 @@ def check_features(B: Any, name: str = "B") -> Features:
     """Finite float64 rows, one per item, dense or as a csr_array; a copy. Squares of their lengths are floats."""
     rows = read_rows(B, name)
     squares = square_sums(rows)
-    if not np.isfinite(squares).all():
+    odd = np.flatnonzero(~np.isfinite(squares) | (squares < SMALLEST))
+    odd = odd[largest_entries(rows[odd]) > 0.0] if odd.size else odd
+    if odd.size:
+        how, factor = ("long", "small") if squares[odd[0]] > 1.0 else ("short", "large")
         raise ValueError(
-            f"{name} has rows too long for {name} {name}^T to be floats, such as row {int(squares.argmax())}. "
-            f"Multiply {name} by a small number."
-        )
-    short = np.flatnonzero(squares < SMALLEST)
-    short = short[largest_entries(rows[short]) > 0.0] if short.size else short
-    if short.size:
-        raise ValueError(
-            f"{name} has rows too short for {name} {name}^T to be floats, such as row {short[0]}. "
-            f"Multiply {name} by a large number, or make these rows 0."
+            f"{name} has rows too {how} for {name} {name}^T to be floats, such as row {odd[0]}. "
+            f"Multiply {name} by a {factor} number; zero rows are allowed."
         )
     freeze_features(rows)
     return rows
@@ -201,9 +197,8 @@ def check_directions(phi: Any, name: str) -> Features:
 
 def unit_rows(rows: Features, name: str = "phi") -> Features:
     """Rows of length 1; a zero row has no direction and is an error."""
-    same, squares = rows, square_sums(rows)
-    rows = balanced(rows, squares)
-    lengths = np.sqrt(squares) if rows is same else row_lengths(rows)
+    rows = balanced(rows, square_sums(rows))
+    lengths = row_lengths(rows)
     if lengths.min() == 0.0:
         row = int(lengths.argmin())
         raise ValueError(
@@ -274,14 +269,14 @@ def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> in
     except TypeError:
         raise TypeError(f"{name} must be a whole number, found {x!r}.") from None
     if value < low:
-        raise ValueError(f"{name} must be at least {low}, found {shown(value)}.")
+        raise ValueError(f"{name} must be at least {low}, found {number_text(value)}.")
     most = MOST.get(name, MANY) if high is None else high
     if value > most and (high is not None or name not in UNBOUNDED):
-        raise ValueError(f"{name} must be at most {most}, found {shown(value)}.")
+        raise ValueError(f"{name} must be at most {most}, found {number_text(value)}.")
     return value
 
 
-def shown(value: int) -> str:
+def number_text(value: int) -> str:
     """A whole number as text; of one with hundreds of digits, how many (Python refuses to write thousands)."""
     digits = int(value.bit_length() * 0.30103) + 1
     return str(value) if digits <= 100 else f"a number of about {digits} digits"
@@ -348,5 +343,5 @@ def view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def describe(value: object) -> str:
     """A value as an error message shows it: cut short, with its type."""
-    shown = repr(value)
-    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(value).__name__})"
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

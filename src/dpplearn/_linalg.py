@@ -21,10 +21,9 @@ from scipy import linalg, sparse
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_square, read_only, row_lengths
-from dpplearn._precision import DUAL, EPS, PARALLEL, WIDE, rounding, singular
+from dpplearn._precision import DUAL, EPS, PARALLEL, rounding, singular
 
-SMALL = 512  # items up to which a kernel is looked at when it is given
-TRIANGLE = 32  # rows up to which LAPACK inverts a triangle column by column without loss
+TRIANGLE = 32  # rows up to which the library inverts a triangle; larger ones by halves, which are mostly products
 
 
 class Spectrum(NamedTuple):
@@ -35,37 +34,28 @@ class Spectrum(NamedTuple):
     log_normalizer: float
 
 
-def not_psd(name: str, smallest: float) -> ValueError:
-    return ValueError(
-        f"{name} must be positive semidefinite, but has eigenvalue {smallest:.3g}. "
-        f"For a rounded or estimated matrix, pass dpplearn.kernels.nearest_psd({name})."
-    )
-
-
 def check_psd(A: FloatArray, name: str, tol: float = 1e-8) -> None:
     """Raise unless the symmetric A has no eigenvalue below -tol times its largest."""
     scale = float(np.abs(A).max())
     if scale == 0.0:
         return
-    shifted = A / scale  # A + tol max|A| I has a Cholesky factor: a certificate for a third of eigh's price
+    shifted = A / scale  # A + tol max|A| I has a Cholesky factor: a certificate for a tenth of eigh's price
     shifted.flat[:: len(A) + 1] += tol
     try:
         linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
         lam = linalg.eigvalsh(A / scale, check_finite=False)
         if lam[0] < -tol * max(abs(lam[-1]), 1.0):
-            raise not_psd(name, float(lam[0] * scale)) from None
+            raise ValueError(
+                f"{name} must be positive semidefinite, but has eigenvalue {lam[0] * scale:.3g}. "
+                f"For a rounded or estimated matrix, pass dpplearn.kernels.nearest_psd({name})."
+            ) from None
 
 
-def eigh_psd(A: FloatArray, unsure: str | None = None) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues (ascending, those below 0 or within rounding of it set to 0) and eigenvectors (columns).
-
-    `unsure` names a matrix that nobody has checked yet: a negative eigenvalue is then an error.
-    """
+def eigh_psd(A: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues (ascending, those below 0 or within rounding of it set to 0) and eigenvectors (columns)."""
     # A.T: the same matrix, in the order that LAPACK wants; evd is slower with two threads up to n = 1000
     lam, V = linalg.eigh(A.T, driver="evr", check_finite=False)
-    if unsure is not None and lam[0] < -1e-6 * max(lam[-1], -lam[0]):
-        raise not_psd(unsure, float(lam[0]))
     lam[lam < len(A) * EPS * max(lam[-1], 0.0)] = 0.0
     return lam, V
 
@@ -168,16 +158,9 @@ def project_out(B: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArra
 
 
 def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
-    """A read-only, symmetric float64 copy of a kernel; up to 512 items, positive semidefinite for certain.
-
-    Larger ones are looked at when they are first used: by `eigh_psd`, which sees the eigenvalues anyway, or by
-    `check_psd`, which costs a tenth of that.
-    """
+    """A read-only, symmetric, positive semidefinite float64 copy of a kernel."""
     kernel = check_square(L, name)
-    if len(kernel) <= SMALL:
-        check_psd(kernel, name, tolerance(L))
-    elif kernel.diagonal().min() < 0.0:
-        raise not_psd(name, float(linalg.eigvalsh(kernel, subset_by_index=[0, 0], check_finite=False)[0]))
+    check_psd(kernel, name, tolerance(L))
     read_only(kernel)
     return kernel
 
@@ -297,13 +280,6 @@ def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
     rows = np.empty_like(order)
     rows[order] = np.arange(n + d)
     return Q[rows], R
-
-
-def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], Factor]) -> Spectrum:
-    """The spectrum of the DPP whose L has eigenpairs (lam, V) and, if asked for, this factor."""
-    if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
-        return spectrum_wide(factor())
-    return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))  # equation (7)
 
 
 def spectrum_wide(factor: Factor) -> Spectrum:

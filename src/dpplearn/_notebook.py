@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 LISTED = 12  # rows of a table
-LONGEST = 300  # characters of a text
-FEW, BRIEF = 3, 60  # of many things, and characters of one of them, in a `repr`
+CUT_AT = 300  # characters of a text
+SOME, BRIEF = 3, 60  # of many things, and characters of one of them, in a `repr`
 STYLE = (
     "<style>"
     ".dpplearn{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif;max-width:60rem;padding:.6rem .9rem;"
@@ -63,9 +63,9 @@ def brief(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, Mapping | list | tuple) and not hasattr(value, "_asdict"):
         pairs = isinstance(value, Mapping)
-        some = [f"{brief(x)}: {brief(value[x])}" if pairs else brief(x) for x in islice(value, FEW)]
+        some = [f"{brief(x)}: {brief(value[x])}" if pairs else brief(x) for x in islice(value, SOME)]
         opening, closing = "{}" if pairs else "[]" if isinstance(value, list) else "()"
-        more = f", ... {len(value)} in all" if len(value) > FEW else "," * (opening == "(" and len(value) == 1)
+        more = f", ... {len(value)} in all" if len(value) > SOME else "," * (opening == "(" and len(value) == 1)
         listed = f"{opening}{', '.join(some)}{more}{closing}"
         return listed if len(listed) <= 2 * BRIEF else f"<{type(value).__name__} of {len(value)}>"
     text = repr(value)
@@ -82,7 +82,7 @@ def in_notebook(self: Any, **kwargs: Any) -> dict[str, str]:  # noqa: ARG001  # 
 def shown(value: Any) -> str:
     """A value as text, escaped; a long one is cut, a float has four digits."""
     text = f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
-    return escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+    return escape(text if len(text) <= CUT_AT else text[: CUT_AT - 1] + "…")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:

@@ -33,7 +33,7 @@ from numpy import ndarray
 
 from dpplearn._run.notice import notice
 
-FEW = 1_000_000  # steps that Python does in about half a second
+FEW_STEPS = 1_000_000  # steps that Python does in about half a second
 PATIENCE = 1.0  # seconds that a loop may take in Python before it is compiled, which takes one to five
 COMPILING = Lock()  # held by the thread that compiles or loads a loop: numba does one at a time
 CONFIG: Any = numba.config  # its attributes are made at run time
@@ -98,7 +98,7 @@ class Loop:
 
     def run_or_compile(self, kinds: Any, args: tuple[Any, ...]) -> Any:
         """Run a loop of which no compiled version is loaded."""
-        few = self.steps is not None and self.steps(*(args[place] for place in self.places)) <= FEW
+        few = self.steps is not None and self.steps(*(args[place] for place in self.places)) <= FEW_STEPS
         if here.always or not few or self.spent.get(kinds, PATIENCE) >= PATIENCE:  # many steps, the first call, or long
             types = tuple(map(numba.typeof, args))
             name = f"{self.__module__}.{self.__qualname__}-{sha256(str(types).encode()).hexdigest()[:16]}.zip"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-import numpy.typing as npt
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Items, check_items
-from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement, spectrum
+from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide
+from dpplearn._precision import WIDE
 from dpplearn.operand import Operand
 from dpplearn.process import Distribution, PointProcess, frozen
 from dpplearn.sampling import Tables
@@ -17,8 +17,6 @@ from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, settled
 from dpplearn.subsets import Subsets
-
-ComplexArray = npt.NDArray[np.complex128]
 
 SURE = 1e200  # odds p / (1 - p) that stand for p = 1
 
@@ -34,8 +32,9 @@ class Spectral(Distribution):
     def _vectors(self) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         """Probabilities of the columns of V, and V; for a k-DPP, logs of elementary symmetric polynomials."""
 
+    @property
     @abstractmethod
-    def _need_L(self) -> Operand:
+    def _operand(self) -> Operand:
         """L, as an array or as rows; or an error that says why there is none."""
 
     def _eliminate(self, u: FloatArray) -> IntArray:
@@ -46,7 +45,7 @@ class Spectral(Distribution):
         if method == "cholesky":
             return sample_elimination(self._eliminate, self.n, size, rng, n_jobs=jobs)
         if method == "mcmc":
-            entries, gram = self._need_L().entries()
+            entries, gram = self._operand.entries()
             return sample_mcmc(Moves(entries, self.n, gram=gram), size, rng, self._fixed_size)
         tables = self._sampling_tables(size)
         return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
@@ -73,24 +72,18 @@ class Determinantal(Spectral, PointProcess):
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns; a low-rank L has only its rank."""
 
-    @property
-    @abstractmethod
-    def _operand(self) -> Operand:
-        """L, as an array or as rows."""
-
-    def _factor(self) -> Factor:
-        """L by pivots, each row accurate relative to its own length."""
-        return self._need_L().factor()
-
     @cached_property
     def spectrum(self) -> Spectrum:
         """K = V diag(p) V^T (equation 7) and log det(L + I)."""
-        return spectrum(*self.eigenpairs, self._factor)
+        lam, V = self.eigenpairs
+        if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
+            return spectrum_wide(self._operand.factor())
+        return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))
 
     @cached_property
     def quality(self) -> FloatArray:
         """q_i = sqrt(L_ii), equation (8)."""
-        return frozen(np.sqrt(self._need_L().diag))
+        return frozen(np.sqrt(self._operand.diag))
 
     @property
     def similarity(self) -> FloatArray:
@@ -101,7 +94,7 @@ class Determinantal(Spectral, PointProcess):
     def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
         """The block S[rows, columns] of the similarities; an item of quality 0 is similar only to itself."""
         i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
-        block, scale = self._need_L().block(i, j), np.outer(self.quality[i], self.quality[j])
+        block, scale = self._operand.block(i, j), np.outer(self.quality[i], self.quality[j])
         S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
         return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
 
@@ -115,21 +108,15 @@ class Determinantal(Spectral, PointProcess):
     @property
     def log_normalizer(self) -> float:
         """log det(L + I), the sum over all subsets of equation (5)."""
-        self._need_L()
+        _ = self._operand  # raises where there is no L
         return self.spectrum.log_normalizer
-
-    def _need_L(self) -> Operand:
-        """L, as an array or as rows; or an error that says why there is none."""
-        if not self.has_L:
-            _ = self.eigenpairs
-        return self._operand
 
     def _log_prob(self, Y: IntArray) -> float:
         return self._operand.logdet(Y) - self.spectrum.log_normalizer
 
     def _log_probs(self, subsets: Subsets) -> FloatArray:
         if self._near_one:
-            return np.array([self._log_prob(Y) for Y in subsets])
+            return super()._log_probs(subsets)
         return self._operand.logdets(subsets.indptr, subsets.indices) - self.spectrum.log_normalizer
 
     def _prob(self, A: IntArray, B: IntArray) -> float:
@@ -203,21 +190,3 @@ def sum_of_coins(p: FloatArray) -> FloatArray:
         pmf[1 : m + 1] = pmf[1 : m + 1] * (1 - x) + pmf[:m] * x
         pmf[0] *= 1 - x
     return pmf
-
-
-def sum_of_pairs(p: ComplexArray) -> FloatArray:
-    """The same where p are the eigenvalues of a K that is not symmetric, some of them conjugates.
-
-    The product of 1 - p + p z, with conjugates taken together: |1 - p|^2 + 2 Re(p (1 - p*)) z + |p|^2 z^2. Where the
-    symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels. Otherwise one may be:
-    then from values on the unit circle, to rounding of 1.
-    """
-    pairs, coins = p[p.imag > 0.0], p.real[p.imag == 0.0]
-    middle = 2 * (pairs.real - np.abs(pairs) ** 2)
-    if (middle < -1e-12).any() or (coins < -1e-12).any():
-        z = np.exp(2j * np.pi * np.arange(p.size + 1) / (p.size + 1))
-        return np.maximum(np.fft.fft(np.prod(1 + (z[:, None] - 1) * p, axis=1)).real / z.size, 0.0)
-    pmf = sum_of_coins(np.clip(coins, 0.0, 1.0))
-    for one, two, three in zip(np.abs(1 - pairs) ** 2, np.maximum(middle, 0.0), np.abs(pairs) ** 2, strict=True):
-        pmf = np.convolve(pmf, [one, two, three])
-    return np.asarray(pmf)

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, row_lengths
+from dpplearn._checks import FloatArray, IntArray, check_quality, check_square
 from dpplearn._linalg import (
-    SMALL,
     Spectrum,
     check_kernel,
     check_psd,
@@ -22,8 +21,9 @@ from dpplearn._linalg import (
     schur_complement,
     tolerance,
 )
-from dpplearn._precision import WIDE, rounding, singular
-from dpplearn.determinantal import SURE, Determinantal, odds
+from dpplearn._precision import WIDE, rounding
+from dpplearn.determinantal import Determinantal, odds
+from dpplearn.minors import log_minor
 from dpplearn.operand import Dense
 from dpplearn.process import frozen, impossible
 
@@ -57,18 +57,16 @@ class DPP(Determinantal):
     array([0.373, 0.373])
     """
 
-    _L: FloatArray | None  # None of a DPP given by K
-    _unsure: str | None
+    _L: FloatArray | None = None  # as it was given; a DPP may be given by K instead
 
     def __init__(self, L: ArrayLike) -> None:
         kernel = check_kernel(L)
-        self._set(_L=kernel, items=frozen(np.arange(len(kernel))), _unsure="L" if len(kernel) > SMALL else None)
+        self._set(_L=kernel, items=frozen(np.arange(len(kernel))))
 
     @classmethod
-    def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray, *, unsure: bool = False) -> Self:
-        """A DPP from a kernel that needs no check, or whose eigenvalues nobody has seen yet (unsure)."""
-        arrays = {name: frozen(array) for name, array in (("_L", L), ("K", K)) if array is not None}
-        return cls._with(**{"_L": None, "items": frozen(items), "_unsure": "L" if unsure else None} | arrays)
+    def _of(cls, items: IntArray, **kernel: FloatArray) -> Self:
+        """A DPP from a kernel that needs no check, `_L` or `K`."""
+        return cls._with(items=frozen(items), **{name: frozen(array) for name, array in kernel.items()})
 
     @classmethod
     def from_marginal(cls, K: ArrayLike) -> Self:
@@ -96,7 +94,7 @@ class DPP(Determinantal):
                 f"K must have eigenvalues in [0, 1], but its largest is {largest:.9g}. "
                 "If this matrix is a likelihood kernel, use DPP(L)."
             ) from None
-        return cls._of(None, kernel, np.arange(len(kernel)))
+        return cls._of(np.arange(len(kernel)), K=kernel)
 
     @classmethod
     def from_quality(cls, q: ArrayLike, S: ArrayLike) -> Self:
@@ -116,7 +114,7 @@ class DPP(Determinantal):
         """The same from a quality and a similarity that were checked before."""
         L = q[:, None] * S
         L *= q
-        return cls._of(L, None, np.arange(len(S)), unsure=len(S) > SMALL)
+        return cls._of(np.arange(len(S)), _L=L)
 
     @property
     def n(self) -> int:
@@ -127,35 +125,23 @@ class DPP(Determinantal):
         """Whether the DPP has a likelihood kernel: it has none where an eigenvalue of K is 1."""
         return self._L is not None or not bool((self.spectrum.p == 1.0).any())
 
-    @property
+    @cached_property
     def L(self) -> FloatArray:
         """Likelihood kernel, equation (4). For a DPP given by K: L = K (I - K)^-1."""
+        if self._L is not None:
+            return self._L
+        lam, V = self.eigenpairs
+        return frozen((V * lam) @ V.T)
+
+    @cached_property
+    def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns."""
         if not self.has_L:
             raise ValueError(
                 "This DPP has no likelihood kernel L, because an eigenvalue of its marginal kernel K is 1. "
                 "Use K, marginals, log_prob or sample, which do not need L; or pass 0.999999 * K."
             )
-        return self._finite_L
-
-    @cached_property
-    def _finite_L(self) -> FloatArray:
-        """L, leaving out the directions that are always taken (where K has eigenvalue 1)."""
-        if self._L is not None:
-            if self._unsure and "eigenpairs" not in self.__dict__:
-                check_psd(self._L, self._unsure)
-            return self._L
-        p, V, _ = self.spectrum
-        free = p < 1.0
-        return frozen((V[:, free] * (p[free] / (1 - p[free]))) @ V[:, free].T)
-
-    @cached_property
-    def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns."""
-        if self._L is not None:
-            lam, V = eigh_psd(self._L, self._unsure)
-        else:
-            _ = self.L  # raises where there is none
-            lam, V = odds(self.spectrum.p), self.spectrum.V
+        lam, V = (odds(self.spectrum.p), self.spectrum.V) if self._L is None else eigh_psd(self._L)
         return frozen(lam), frozen(V)
 
     @cached_property
@@ -169,34 +155,22 @@ class DPP(Determinantal):
 
     @cached_property
     def _operand(self) -> Dense:
-        return Dense(np.ascontiguousarray(self._finite_L))
+        return Dense(np.ascontiguousarray(self.L))
 
     @cached_property
     def _near_one(self) -> bool:
         return self._L is None and bool(odds(self.spectrum.p).max() > WIDE)
 
     def _log_prob(self, Y: IntArray) -> float:
-        """log P(Y), where eigenvalues of K are near 1 without L, and where r of them are 1 as a limit.
-
-        P(Y) = det(L_Y) / prod(1 + lam) with L_Y = B B^T, B = V_Y diag(sqrt(lam)). A QR of B^T with its longest rows
-        first keeps the digits of each (see `stacked_qr`). An eigenvalue of 1 stands for lam = SURE, which cancels.
-        """
+        """log P(Y); where L is lost, log det of the rows Y of K and the other rows of I - K."""
         if not self._near_one:
             return super()._log_prob(Y)
-        p, V, log_normalizer = self.spectrum
-        r = np.count_nonzero(p == 1.0)
-        if not r <= Y.size <= np.count_nonzero(p):
+        p = self.spectrum.p
+        if not np.count_nonzero(p == 1.0) <= Y.size <= np.count_nonzero(p):
             return -np.inf
-        if Y.size == 0:
-            return -log_normalizer
-        B = (V[Y] * np.sqrt(odds(p)))[:, ::-1]
-        R, pivots = linalg.qr(B.T, mode="r", pivoting=True, check_finite=False)
-        size = np.abs(R.diagonal())
-        nothing = rounding(self.n) * row_lengths(B[:, r:])[pivots]
-        nothing[:r] = np.sqrt(SURE * singular(self.n))
-        if (size <= nothing).any():
-            return -np.inf
-        return float(2 * np.log(size).sum() - r * np.log(SURE) - log_normalizer)
+        A = np.eye(self.n) - self.K
+        A[Y] = self.K[Y]
+        return log_minor(A)
 
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
         items = self.items[rest]
@@ -205,14 +179,14 @@ class DPP(Determinantal):
             # L given A: the Schur complement of L_A; given not B: without B's rows
             left = given(L, rest, A, impossible("include", A))
             if A.size and L.diagonal().sum() > WIDE:  # what rounding leaves there would count for much
-                rows = project_out(self._factor().T, rest, A)
+                rows = project_out(self._operand.factor().T, rest, A)
                 left = rows @ rows.T
-            return self._of(left, None, items)
+            return self._of(items, _L=left)
         K = given(self.K, np.concatenate([rest, B]), A, impossible("include", A))
         # I - K is the marginal kernel of what is left out, so leaving out B is including it there
         kept, gone = np.arange(rest.size), np.arange(rest.size, len(K))
         K = np.eye(rest.size) - given(np.eye(len(K)) - K, kept, gone, impossible("exclude", B))
-        return self._of(None, (K + K.T) / 2, items)
+        return self._of(items, K=(K + K.T) / 2)
 
 
 def given(M: FloatArray, rest: IntArray, A: IntArray, error: ValueError) -> FloatArray:

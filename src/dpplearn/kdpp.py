@@ -85,7 +85,7 @@ class KDPP(Spectral):
         lam, V = self.dpp.eigenpairs
         if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0) and self._is_whole(lam)):
             return lam, V, float(log_esp(lam, self.k)[self.k, -1])
-        factor = self.dpp._factor()
+        factor = self.dpp._operand.factor()
         rank = factor.pivots.size
         if self.k > rank:
             raise BeyondRankError(
@@ -130,11 +130,12 @@ class KDPP(Spectral):
     @property
     def log_normalizer(self) -> float:
         """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
-        self._need_L()
+        _ = self._operand  # raises where there is no L
         return self._tilted[2]
 
-    def _need_L(self) -> Operand:
-        return self.dpp._need_L()
+    @property
+    def _operand(self) -> Operand:
+        return self.dpp._operand
 
     def _log_prob(self, Y: IntArray) -> float:
         return self.dpp._log_prob(Y) + self._shift if Y.size == self.k else -np.inf

@@ -98,7 +98,7 @@ class LowRankDPP(Determinantal):
         rows = to_dense(self.B)
         # where rounding would count for much, or columns outnumber rows: only the directions that are there
         if rows.shape[1] > rows.shape[0] or (row_lengths(rows) ** 2).sum() > WIDE:
-            rows = self._factor().T
+            rows = self._operand.factor().T
         return self._of(project_out(rows, rest, A), self.items[rest])
 
     def _eliminate(self, u: FloatArray) -> IntArray:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 from scipy import linalg
@@ -12,10 +11,8 @@ from scipy.linalg import lapack
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, square_sums
-from dpplearn._linalg import check_psd
 from dpplearn._precision import DIGITS, rounding
 
-ALL_MINORS = 14  # items up to which every principal minor of a kernel is looked at
 SWEEPS = 12  # each halves the digits by which rows differ in size; twelve bring 1e-300 and 1e300 together
 EVERY = slice(None)
 
@@ -30,7 +27,7 @@ class TwoSided:
 
     Z: FloatArray
     C: FloatArray
-    U: FloatArray | None  # None where the symmetric part is not positive semidefinite
+    U: FloatArray
 
     @property
     def n(self) -> int:
@@ -43,18 +40,17 @@ class TwoSided:
 
     @cached_property
     def V(self) -> FloatArray:
-        return self.Z @ self.U if self.U is not None else np.zeros((self.n, 0))
+        return self.Z @ self.U
 
     @cached_property
     def left(self) -> FloatArray:
-        """Z times C, or times its skew part where the other part is V V^T."""
-        return self.Z @ (self.C if self.U is None else (self.C - self.C.T) / 2)
+        """Z times the skew part of C."""
+        return self.Z @ ((self.C - self.C.T) / 2)
 
     @cached_property
     def diag(self) -> FloatArray:
         """L_ii; a skew matrix has 0 there, and its rounding is not added to |v_i|^2."""
-        left, right = (self.left, self.Z) if self.U is None else (self.V, self.V)
-        return np.einsum("ij,ij->i", left, right)
+        return square_sums(self.V)
 
     def of(self, Z: FloatArray) -> TwoSided:
         """The same for items with other rows."""
@@ -66,15 +62,12 @@ class TwoSided:
 
     def plus(self, rows: FloatArray) -> TwoSided:
         """L + rows rows^T."""
-        one = np.eye(rows.shape[1])
-        U = None if self.U is None else linalg.block_diag(self.U, one)
-        return TwoSided(np.hstack([self.Z, rows]), linalg.block_diag(self.C, one), U)
+        C, U = (linalg.block_diag(M, np.eye(rows.shape[1])) for M in (self.C, self.U))
+        return TwoSided(np.hstack([self.Z, rows]), C, U)
 
     def block(self, subset: IntArray | slice = EVERY) -> FloatArray:
         """L_Y."""
-        return (
-            self.rows(subset, subset) if self.U is None else self.parts(subset)[0] + self.V[subset] @ self.V[subset].T
-        )
+        return self.parts(subset)[0] + self.V[subset] @ self.V[subset].T
 
     def rows(self, subset: IntArray | slice, columns: IntArray | slice = EVERY) -> FloatArray:
         """The rows of L that belong to Y."""
@@ -96,8 +89,6 @@ class TwoSided:
         k = len(V)
         if k > self.width:
             return -np.inf
-        if self.U is None:
-            return log_minor(self.block(subset))
         N, E = self.parts(subset)
         quick = log_minor(N + V @ V.T, E + np.abs(V) @ np.abs(V).T, rounding(k) / DIGITS)
         return quick if quick > -np.inf else eliminate_parts(V, N, E, k)[0]  # in parts where digits are lost
@@ -117,7 +108,7 @@ class TwoSided:
             L       L_.A  |  L                   -I      0     |  0
 
         or I less the kernel: the latter for the columns of large items, where nothing then cancels. It is done in
-        parts, however much items differ in size, and takes some times (2 n)^3 steps. There must be a U.
+        parts, however much items differ in size, and takes some times (2 n)^3 steps.
         """
         n, m = self.n, self.n + len(A)
         large = np.abs(self.block()).max(axis=1) > 1.0
@@ -204,56 +195,20 @@ def eliminate_parts(V: FloatArray, N: FloatArray, E: FloatArray, k: int) -> tupl
     return total, V * scale, N * scale * scale.T
 
 
-def symmetric_rows(S: FloatArray) -> FloatArray | None:
-    """U with S = U U^T to rounding, by Cholesky with pivots; None where S is not positive semidefinite.
+def symmetric_rows(S: FloatArray, tol: float) -> FloatArray | None:
+    """U with S = U U^T to rounding, or else to `tol`, by Cholesky with pivots; None where S is not nearly so.
 
-    >>> symmetric_rows(np.array([[4.0, 2.0], [2.0, 1.0]]))
+    >>> symmetric_rows(np.array([[4.0, 2.0], [2.0, 1.0]]), 1e-8)
     array([[2.],
            [1.]])
     """
     r = np.sqrt(np.maximum(S.diagonal(), 0.0))
     scale = np.where(r > 0.0, r, 1.0)
-    unit, few = S / scale[:, None] / scale, rounding(len(S))
-    C, pivots, rank, _ = lapack.dpstrf(unit, lower=1, tol=few)
-    U = np.zeros((len(S), max(rank, 1)))
-    U[pivots - 1, :rank] = np.tril(C)[:, :rank]
-    return r[:, None] * U if bool((np.abs(unit - U @ U.T) <= len(S) * few).all()) else None
-
-
-def check_minors(L: FloatArray, tol: float, *, everything: bool) -> None:
-    """Raise unless the principal minors of L are >= 0, as far as can be told; `from_kernel` says how far."""
-    with suppress(ValueError):
-        check_psd(L / 2 + L.T / 2, "L", tol)
-        return
-    n, d = len(L), L.diagonal()
-    if d.min() < 0.0:
-        raise negative_minor(float(d.min()), [int(d.argmin())])
-    pairs = np.outer(d, d) - L * L.T
-    if (pairs < -tol * (np.outer(d, d) + np.abs(L * L.T))).any():
-        i, j = divmod(int((pairs - np.diag(pairs.diagonal())).argmin()), n)
-        raise negative_minor(float(pairs[i, j]), sorted([i, j]))
-    if not everything:
-        return
-    if n > ALL_MINORS:
-        least = linalg.eigvalsh(L / 2 + L.T / 2, subset_by_index=[0, 0], check_finite=False)[0]
-        raise ValueError(
-            f"L must have principal minors >= 0. It has if its symmetric part (L + L.T) / 2 is positive semidefinite, "
-            f"but that has eigenvalue {least:.3g}, and the 2^{n} minors are too many to look at. Pass "
-            "dpplearn.kernels.nearest_psd(L) + (L - L.T) / 2; or, if you know them to be >= 0, "
-            "from_kernel(L, check=False)."
-        )
-    for k in range(3, n + 1):
-        sets = np.array(list(combinations(range(n), k)))
-        blocks = L[sets[:, :, None], sets[:, None, :]]
-        minors = np.linalg.det(blocks)
-        bad = minors < -tol * np.linalg.norm(blocks, axis=2).prod(axis=1)  # Hadamard: how large it could be
-        if bad.any():
-            worst = np.flatnonzero(bad)[minors[bad].argmin()]
-            raise negative_minor(float(minors[worst]), sets[worst].tolist())
-
-
-def negative_minor(value: float, subset: list[int]) -> ValueError:
-    return ValueError(
-        f"L must have principal minors >= 0, but det(L_Y) is {value:.3g} for Y = {subset}. A kernel whose symmetric "
-        "part is positive semidefinite has none below 0: pass dpplearn.kernels.nearest_psd(L) + (L - L.T) / 2."
-    )
+    unit = S / scale[:, None] / scale
+    for few in (rounding(len(S)), tol):
+        C, pivots, rank, _ = lapack.dpstrf(unit, lower=1, tol=few)
+        U = np.zeros((len(S), max(rank, 1)))
+        U[pivots - 1, :rank] = np.tril(C)[:, :rank]
+        if (np.abs(unit - U @ U.T) <= len(S) * few).all():
+            return r[:, None] * U
+    return None

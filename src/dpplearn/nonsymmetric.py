@@ -13,12 +13,11 @@ from dpplearn._checks import FloatArray, IntArray, Items, check_array, check_ite
 from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
-from dpplearn.determinantal import ComplexArray, sum_of_pairs
-from dpplearn.minors import TwoSided, check_minors, log_minor, symmetric_rows
+from dpplearn.determinantal import sum_of_coins
+from dpplearn.minors import TwoSided, log_minor, symmetric_rows
 from dpplearn.process import Absent, PointProcess, frozen, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
 from dpplearn.sampling.jumps import Jumps, make_jumps, sample_jumps
-from dpplearn.subsets import Subsets
 
 
 class NonsymmetricDPP(PointProcess):
@@ -98,18 +97,8 @@ class NonsymmetricDPP(PointProcess):
         return self._of(self._kernel.part(rest), np.vstack([self._sure, self._kernel.Z[A]]), self.items[rest])
 
     @classmethod
-    def from_kernel(cls, L: ArrayLike, *, check: bool = True) -> Self:
-        """The process with likelihood kernel L, whose principal minors must be >= 0 (a P0 matrix).
-
-        It suffices that the symmetric part (L + L^T) / 2 is positive semidefinite, which is looked at first. Where it
-        is not, up to 14 items every principal minor is computed. Beyond, nothing cheap decides: such a kernel is
-        refused, unless you know that its minors are >= 0 (as for an M-matrix, or a diagonally dominant one) and say so.
-
-        Parameters
-        ----------
-        L : array of shape (n, n)
-        check : bool
-            False leaves only what costs n^2: minors of one and of two items.
+    def from_kernel(cls, L: ArrayLike) -> Self:
+        """The process with likelihood kernel L, whose symmetric part (L + L^T) / 2 must be positive semidefinite.
 
         Examples
         --------
@@ -117,17 +106,18 @@ class NonsymmetricDPP(PointProcess):
         >>> dpp.correlations().round(3)
         array([[1.   , 0.333],
                [0.333, 1.   ]])
-        >>> NonsymmetricDPP.from_kernel([[1.0, 2.0], [2.0, 1.0]])
-        Traceback (most recent call last):
-        ...
-        ValueError: L must have principal minors >= 0, but det(L_Y) is -3 for Y = [0, 1]. ...
         """
         A = check_array(L, "L", 2)
         if A.shape[0] != A.shape[1] or len(A) == 0:
             raise ValueError(f"L must be square (one row and one column per item), found shape {A.shape}.")
-        check_minors(A, tolerance(L), everything=check)
-        Z = np.eye(len(A))
-        return cls._of(TwoSided(Z, A, symmetric_rows(A / 2 + A.T / 2)), Z[:0], np.arange(len(A)))
+        S, Z = A / 2 + A.T / 2, np.eye(len(A))
+        U = symmetric_rows(S, tolerance(L))
+        if U is None:
+            raise ValueError(
+                "L must have a symmetric part (L + L.T) / 2 that is positive semidefinite, but that has eigenvalue "
+                f"{linalg.eigvalsh(S)[0]:.3g}. Pass dpplearn.kernels.nearest_psd(L) + (L - L.T) / 2."
+            )
+        return cls._of(TwoSided(Z, A, U), Z[:0], np.arange(len(A)))
 
     # The kernel
 
@@ -153,11 +143,11 @@ class NonsymmetricDPP(PointProcess):
         A = A / row_lengths(A)[:, None]
         N = linalg.qr(A.T, mode="full", check_finite=False)[0][:, len(A) :]
         if N.shape[1] == 0:
-            return TwoSided(np.zeros((self.n, 1)), np.zeros((1, 1)), None)
+            return TwoSided(np.zeros((self.n, 1)), np.zeros((1, 1)), np.zeros((1, 1)))
         left = kernel.Z @ N
         left[row_lengths(left) <= rounding(kernel.width) * row_lengths(kernel.Z)] = 0.0
         H = N - A.T @ solve(kernel.of(A).block(), A @ kernel.C @ N)
-        return TwoSided(left, H.T @ kernel.C @ H, None if kernel.U is None else H.T @ kernel.U)
+        return TwoSided(left, H.T @ kernel.C @ H, H.T @ kernel.U)
 
     @property
     def L(self) -> FloatArray:
@@ -173,8 +163,6 @@ class NonsymmetricDPP(PointProcess):
         """Q, W and the log of the sum of det(L_{A + Y}) over all Y; K = Q W Q^T, with orthonormal columns Q."""
         if self._plain is not None:
             Q, _, W, log_sum = self._plain
-        elif self._kernel.U is None:
-            return self._kernel.Z, self._kernel.C, -np.inf
         else:
             Q, R = orthonormal(self._kernel.Z, careful=True)
             W, log_sum = self._kernel.of(R).given(self._sure)
@@ -194,16 +182,10 @@ class NonsymmetricDPP(PointProcess):
         kernel, A = self._kernel, self._sure
         Q, R = orthonormal(kernel.Z)
         T = kernel.of(R).block()
-        if np.abs(T).max() > WIDE and kernel.U is not None:
+        if np.abs(T).max() > WIDE:
             return None
         shifted = T + np.eye(len(T))
-        sign, log_sum = np.linalg.slogdet(shifted)
-        if sign <= 0 or log_sum < -1e-6:
-            raise ValueError(
-                f"det(L + I) must be at least 1, being 1 plus principal minors that are >= 0, but it is "
-                f"{sign * np.exp(min(log_sum, 700.0)):.3g}: some minor of L is negative."
-            )
-        log_sum = max(float(log_sum), 0.0)
+        log_sum = max(float(np.linalg.slogdet(shifted)[1]), 0.0)  # det(L + I) is 1 plus minors, none below 0
         W = solve(shifted, T)  # (T + I)^-1 T
         if len(A):
             F, after = solve(shifted, R @ kernel.C @ A.T), solve(shifted.T, R @ kernel.C.T @ A.T).T
@@ -235,13 +217,9 @@ class NonsymmetricDPP(PointProcess):
         return self._kernel.of(np.vstack([self._sure, self._kernel.Z]))
 
     def _log_prob(self, Y: IntArray) -> float:
-        return float(self._log_probs(Subsets._of(np.array([0, Y.size]), Y, self.n))[0])
-
-    def _log_probs(self, subsets: Subsets) -> FloatArray:
-        a, m = len(self._sure), len(subsets)
         # P(Y | A in Y) = det(L_{A + Y}) over their sum, whether or not A can be without others
-        indices = np.insert(subsets.indices + a, np.repeat(subsets.indptr[:-1], a), np.tile(np.arange(a), m))
-        return self._with_sure.logdets(subsets.indptr + a * np.arange(m + 1), indices) - self._marginal[2]
+        a = len(self._sure)
+        return self._with_sure.logdet(np.append(np.arange(a), a + Y)) - self._marginal[2]
 
     def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
         """The block K[rows, columns] of the marginal kernel K = L (L + I)^-1, which is not symmetric either."""
@@ -277,15 +255,15 @@ class NonsymmetricDPP(PointProcess):
     # Size
 
     @cached_property
-    def _coins(self) -> ComplexArray:
+    def _coins(self) -> np.ndarray:
         """Eigenvalues of K: E z^|Y| = det(I + (z - 1) K). Real ones are coins, conjugates two items each."""
         W = self._marginal[1]
         if len(self._sure) == 0 and self._plain is not None:
             lam = np.linalg.eigvals(self._plain[1])
-            return np.asarray(lam / (1 + lam))
+            return lam / (1 + lam)
         p = np.linalg.eigvals(W)  # of which as many are 0 as K has less than full rank
         rank = min(len(W), max(self._kernel.width - len(self._sure), 0))
-        return np.asarray(p[np.argsort(-np.abs(p))[:rank]], np.complex128)
+        return p[np.argsort(-np.abs(p))[:rank]]
 
     @cached_property
     def size_pmf(self) -> FloatArray:
@@ -332,3 +310,17 @@ def solve(A: FloatArray, b: FloatArray) -> FloatArray:
     A = A / rows[:, None]
     columns = np.abs(A).max(axis=0)
     return np.asarray(np.linalg.solve(A / columns, b / rows[:, None]) / columns[:, None])
+
+
+def sum_of_pairs(p: np.ndarray) -> FloatArray:
+    """P(|Y| = k) from the eigenvalues of a K that is not symmetric, some of them conjugates.
+
+    The product of 1 - p + p z, with conjugates taken together: |1 - p|^2 + 2 Re(p (1 - p*)) z + |p|^2 z^2. Where the
+    symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels.
+    """
+    pairs, coins = p[p.imag > 0.0], p.real[p.imag == 0.0]
+    pmf = sum_of_coins(np.clip(coins, 0.0, 1.0))
+    none, both = np.abs(1 - pairs) ** 2, np.abs(pairs) ** 2
+    for three in np.stack([none, np.maximum(2 * (pairs.real - both), 0.0), both], axis=1):
+        pmf = np.convolve(pmf, three)
+    return np.asarray(pmf)

@@ -192,9 +192,9 @@ class Distribution(Frozen, ABC):
     def _log_prob(self, Y: IntArray) -> float:
         """log P(Y)."""
 
-    @abstractmethod
     def _log_probs(self, subsets: Subsets) -> FloatArray:
         """log P(Y) of each."""
+        return np.array([self._log_prob(Y) for Y in subsets])
 
     @abstractmethod
     def _all_probs(self) -> FloatArray:

@@ -192,7 +192,7 @@ def test_nonsymmetric(n, r, s, spread, whole, seed):
     truth = exact.normalized(exact.minors(L))
     sure = certainty(np.hstack([V, B @ (D - D.T)]), np.hstack([V, B]))
     if whole:
-        process = NonsymmetricDPP.from_kernel([[float(x) for x in row] for row in L], check=spread == 0)
+        process = NonsymmetricDPP.from_kernel([[float(x) for x in row] for row in L])
     else:
         process = NonsymmetricDPP(V * scale[:, None], B * scale[:, None], D)
     assert_answers(process, truth, sure)

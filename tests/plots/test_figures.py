@@ -15,13 +15,8 @@ from matplotlib.patches import Polygon
 
 from brute import pmf
 from dpplearn.cli import main
-from dpplearn.plots import saving
-from dpplearn.plots.figures import (
-    FIGURES,
-    cluster,
-    geometry,
-    points,
-)
+from dpplearn.plots import figures as saving
+from dpplearn.plots.figures import FIGURES, cluster, geometry, points
 from dpplearn.plots.style import style
 from dpplearn.summarize import Cluster, Summarizer
 
@@ -189,12 +184,12 @@ def test_out_must_be_a_folder_that_can_be_written(tmp_path, monkeypatch):
     for out, message in ((file, "File exists. Give another folder"), (file / "below", "Not a directory")):
         result = invoke("--out", out)
         assert result.exit_code == 1
-        assert result.stderr.startswith(f"Error: Cannot write figures to {out}: ")
+        assert result.stderr.startswith(f"Error: Cannot write to the folder {out}: ")
         assert message in result.stderr
     assert file.read_text() == ""
     result = invoke("--out", "")
     assert result.exit_code == 1
-    assert result.stderr == ("Error: The folder for the figures must have a name, found an empty one. Give a folder.\n")
+    assert result.stderr == ("Error: The folder to write to must have a name, found an empty one. Give a folder.\n")
 
 
 def test_interrupted(tmp_path, monkeypatch):

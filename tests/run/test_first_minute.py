@@ -155,7 +155,7 @@ def loop(tmp_path, monkeypatch):
 def test_few_steps_run_in_python_and_many_are_compiled(loop):
     assert loop(2.0) == 4.0
     assert not loop.versions
-    assert loop(2.0 * jit.FEW) == 4.0 * jit.FEW
+    assert loop(2.0 * jit.FEW_STEPS) == 4.0 * jit.FEW_STEPS
     assert loop.versions
 
 

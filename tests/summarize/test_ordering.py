@@ -41,6 +41,7 @@ def test_when_a_document_was_written():
     assert document_times([Document("APW19981016.0240", "Rain.")]) == [datetime(1998, 10, 16)]
     assert document_times([Document("XIN_ENG_20041030.0010", "Rain.")]) == [datetime(2004, 10, 30)]
     assert document_times([Document("AP890321-0012", "Rain.", date="undated")]) == [datetime(1989, 3, 21)]
+    assert document_times([Document("storm_2031-05-03.txt", "Rain.")]) == [datetime(2031, 5, 3)]
     assert document_times([Document("1", "Saturday, October 30, 2004\n\nIt rained.")]) == [datetime(2004, 10, 30)]
     assert document_times([Document("1", "On October 30, 2004 ten boats sank in the harbour of Brenn.")]) == [None]
     assert head_date([""]) is None

@@ -49,7 +49,7 @@ BROKEN = [
     ({"id": "x", "documents": [{"text": "a", "id": []}]}, r'line 2, field "documents\[0\].id"'),
     (
         {"id": "x", "documents": [{"text": "a", "id": 1}, {"text": "a", "id": "1"}]},
-        r'"documents\[1\].id": \'1\' occurs twice',
+        r"line 2, documents of cluster x must have different ids, but '1' occurs twice",
     ),
     ({"id": None, "documents": ["a"]}, r'line 2, field "id": must be a string or a number, but is null'),
     ({"id": "rain", "documents": ["a"]}, r'line 2, field "id": \'rain\' is already the id of line 1'),
@@ -250,7 +250,7 @@ def test_a_new_kind_of_files_is_one_entry(tmp_path, monkeypatch):
         lambda file: [Document(file.name, " ".join(line[10:] for line in file.text().splitlines()))],
         re.compile(r"\[[0-9:.]{8}\]"),
     )
-    monkeypatch.setattr(documents, "KINDS", [*documents.KINDS, lyrics])
+    monkeypatch.setattr(documents, "FILE_KINDS", [*documents.FILE_KINDS, lyrics])
     text = "[00:01.00]The river rose.\n[00:03.00]Boats sank.\n"
     folder = write(tmp_path / "song/a.lrc", text).parent
     assert Cluster.from_files(folder).documents[0].text == "The river rose. Boats sank."
@@ -278,6 +278,11 @@ def test_what_readers_remark_is_noted_where_the_file_is_read(tmp_path):
         assert remark.startswith(f"{tmp_path / f'{number}.odt'} is called like a Word")
     with pytest.warns(SkippedWarning, match="called like a PDF file"):
         parse_document(b"It rained.", "a.pdf", "a.pdf")
+
+
+def test_who_is_addressed_is_no_title():
+    [letter] = parse_document(b"Sir,\n\nThe ferry sails again.", "a.txt", "a.txt")
+    assert (letter.title, letter.text) == (None, "Sir,\n\nThe ferry sails again.")
 
 
 def test_files_without_an_ending_are_read_by_their_content(tmp_path):

@@ -12,8 +12,7 @@ import click
 from dpplearn.cli import options, print_json, print_table, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import CORPUS, FILE, Command
-from dpplearn.plots import import_plots
-from dpplearn.plots.figures import FIGURES, figure_names
+from dpplearn.plots import figures, import_plots
 
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
@@ -199,11 +198,11 @@ def print_table_2(comparison: SystemComparison, title: str, paper: Mapping[str, 
     from dpplearn.summarize.experiments.systems import SYSTEM_TITLES
 
     best, rows = comparison.details["best"], []
-    for name, figures in comparison.results["systems"].items():
+    for name, scores in comparison.results["systems"].items():
         details = comparison.details["systems"][name]
         (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
         cells = [SYSTEM_TITLES.get(name, f"Peer {name}")]
-        cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
+        cells += [f"{scores[metric][measure]:.2f}" for metric, measure in COLUMNS]
         cells += [
             f"{low:.2f} to {high:.2f}",
             f"{tests['rouge-1']['p']:.3f}" if tests else "best" if name == best else "",
@@ -220,7 +219,7 @@ def in_the_paper(paper: Mapping[str, Sequence[float]], name: str) -> str:
 
 
 SAID = "Draw the paper's figures NAMES, or all of them, each as PDF, SVG and PNG."
-ROWS = "\n".join(f"{number} or {name:10}  {what}" for number, (name, what) in enumerate(FIGURES.items(), 1))
+ROWS = "\n".join(f"{number} or {name:10}  {what}" for number, (name, what) in enumerate(figures.FIGURES.items(), 1))
 
 
 @click.command(name="figures", cls=Command, help=f"{SAID}\n\n\b\nNAMES are\n{ROWS}")
@@ -228,16 +227,16 @@ ROWS = "\n".join(f"{number} or {name:10}  {what}" for number, (name, what) in en
 @click.option("--out", type=click.Path(), default="figures", show_default=True, help="Folder to write to.")
 def figures_command(names: tuple[str, ...], out: str) -> None:
     with usage_errors():
-        wanted = figure_names(names)
-    saving = import_plots("dpplearn.plots.saving")
+        wanted = figures.figure_names(names)
+    import_plots("dpplearn.plots.style")  # says what to install, before any work
     written: list[Path] = []
     try:
         with stoppable("Stopped. Figures already written are complete."):
-            folder = saving.check_folder(out)
+            folder = figures.check_folder(out)
             with bars() as progress:
                 for done, name in enumerate(wanted):
                     progress.stage("Drawing", done, len(wanted))
-                    written += saving.save(saving.draw(name), name, folder)
+                    written += figures.save(figures.draw(name), name, folder)
     finally:  # after the bar, which would take what goes to standard output for its own
         for path in written:
             click.echo(path)

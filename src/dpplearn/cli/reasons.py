@@ -21,6 +21,7 @@ from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.relative import Reason, Relative, strongest
 from dpplearn.learning.tables import Encoding
 from dpplearn.plots import import_plots
+from dpplearn.plots.figures import check_folder
 
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 CHOSEN = ("rank", "item", "place", "score", "gain", "share", "nearest", "similarity")
@@ -178,9 +179,10 @@ def check_report(folder: Path | None) -> None:
     """Files can be written in the folder, which is made, and the picture drawn: said before the work, not after it."""
     if folder is not None:
         try:
-            import_plots("dpplearn.plots.saving").check_folder(folder)
+            import_plots("dpplearn.plots.coverage")
         except ImportError as error:
             raise ValueError(f"--report draws a picture. {error}.") from None
+        check_folder(folder)
 
 
 def write_report(

@@ -284,7 +284,7 @@ class Sampler:
         self.include, self.base = limits.include, limits.total(limits.include)
         self.cost, self.fill = limits.cost[self.items], fill_tilt(candidates, limits)
         self.tables, self.mean = tilted_tables(self.dpp, self.cost, None if target is None else target - self.base)
-        self.operand = self.dpp._need_L()
+        self.operand = self.dpp._operand
         self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # a bound that rounding does not break
         self.low, self.high = at_least(low) - self.base, limits.room - self.base
         self.quota = None

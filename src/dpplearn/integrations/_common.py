@@ -41,14 +41,14 @@ class ChosenCandidates:
     @property
     def order(self) -> list[int]:
         """Numbers of the chosen candidates, best first."""
-        return [int(i) for i in self.selection.subset]
+        return self.selection.subset.tolist()
 
     @property
     def skipped(self) -> list[dict[str, Any]]:
         """Every other candidate: its number, that of the nearest chosen one, their cosine, why, how its text begins."""
         names = ("candidate", "nearest", "similarity", "reason", "text")
-        left = self.selection.skipped
-        return [dict(zip(names, (*record, self.texts[record.item][:SHOWN]), strict=True)) for record in left]
+        rows = ((*record, self.texts[record.item][:SHOWN]) for record in self.selection.skipped)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def notes(self) -> list[dict[str, Any]]:
         """For each chosen candidate its rank, its number, and the skipped ones that stand nearest to it."""
@@ -64,25 +64,7 @@ class ChosenCandidates:
 
 @dataclass(frozen=True)
 class Chooser:
-    """diversify with a limit in items, tokens or both.
-
-    Parameters
-    ----------
-    k : int, optional
-        Largest number of items.
-    max_tokens : int, optional
-        Largest total number of tokens.
-    count_tokens : callable, optional
-        Tokens of a text; by default one for every four characters.
-    diversity : float
-        0: by score alone. 1: by similarity alone.
-    groups : str, optional
-        The field of the metadata that `max_per_group` is about. Candidates without it are in no group.
-    max_per_group : int, optional
-        Largest number of items of each group.
-    backfill : bool
-        Once no group has room for more, go on without `max_per_group`.
-    """
+    """`diversify` with a limit in items, tokens or both, and the settings that all adapters have."""
 
     k: int | None = None
     max_tokens: int | None = None
@@ -91,6 +73,11 @@ class Chooser:
     groups: str | None = None
     max_per_group: int | None = None
     backfill: bool = False
+
+    @classmethod
+    def of(cls, adapter: Any) -> Chooser:
+        """By the settings of an adapter, which are checked."""
+        return cls(**{name: getattr(adapter, name) for name in cls.__dataclass_fields__})
 
     def __post_init__(self) -> None:
         check_diversity(self.diversity)
@@ -107,26 +94,24 @@ class Chooser:
     ) -> ChosenCandidates:
         """Choose; warn where there was nothing to choose from, or nothing fits."""
         if not len(texts):
-            embeddings, scores = np.empty((0, 1)), []
+            return ChosenCandidates(diversify(np.empty((0, 1)), []), texts)
         cost = None
-        if self.max_tokens is not None and len(texts):
+        if self.max_tokens is not None:
             count = self.count_tokens if self.count_tokens is not None else estimated_tokens()
             cost = [max(count(text), 1) for text in texts]  # an empty text costs 1
-        groups: dict[str, Any] = {}
-        if self.groups is not None and len(texts):
-            groups = {"groups": groups_of(metadata, self.groups), "max_per_group": self.max_per_group}
-        found = diversify(
-            embeddings, scores, self.k, self.max_tokens, cost, self.diversity, backfill=self.backfill, **groups
-        )
-        if len(texts) and len(found) == len(texts):
+        limits: dict[str, Any] = {"k": self.k, "budget": self.max_tokens, "cost": cost, "backfill": self.backfill}
+        if self.groups is not None:
+            limits |= {"groups": groups_of(metadata, self.groups), "max_per_group": self.max_per_group}
+        chosen = diversify(embeddings, scores, diversity=self.diversity, **limits)
+        if len(chosen) == len(texts):
             warnings.warn(
                 f"All {len(texts)} candidates were selected, so there was nothing to choose from. Retrieve more than "
                 "you keep (fetch_k, similarity_top_k, top_k of the retriever), for example four times as many.",
                 stacklevel=3,
             )
-        elif len(texts) and not len(found):
-            warnings.warn(f"None of {len(texts)} candidates was selected: {found.reason}.", stacklevel=3)
-        return ChosenCandidates(found, texts)
+        elif not len(chosen):
+            warnings.warn(f"None of {len(texts)} candidates was selected: {chosen.reason}.", stacklevel=3)
+        return ChosenCandidates(chosen, texts)
 
 
 def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:

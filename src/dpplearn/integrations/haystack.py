@@ -9,14 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn.integrations._common import (
-    Chooser,
-    ChosenCandidates,
-    TokenCounter,
-    framework,
-    given_scores,
-    given_vectors,
-)
+from dpplearn.integrations._common import Chooser, ChosenCandidates, framework, given_scores, given_vectors
 
 with framework("haystack-ai", __name__):
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -39,18 +32,14 @@ class DPPRanker:
 
     Parameters
     ----------
-    top_k : int or None
-        Largest number of documents.
-    max_tokens : int, optional
-        Largest total number of tokens.
+    top_k, max_tokens : int, optional
+        Largest number of documents, and largest total number of tokens.
     count_tokens : callable, optional
         From text to int; by default one token for every four characters.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
-    groups : str, optional
-        A field of the documents' meta, the source for example, that `max_per_group` is about.
-    max_per_group : int, optional
-        Largest number of documents of each group.
+    groups, max_per_group : str and int, optional
+        A field of the documents' meta, such as the source, and how many documents of each group there may be.
     backfill : bool
         Once no group has room for more, go on without `max_per_group`.
     embed : callable, optional
@@ -61,7 +50,7 @@ class DPPRanker:
         self,
         top_k: int | None = 10,
         max_tokens: int | None = None,
-        count_tokens: TokenCounter | None = None,
+        count_tokens: Callable[[str], int] | None = None,
         diversity: float = 0.5,
         embed: Callable[[list[str]], Any] | None = None,
         groups: str | None = None,

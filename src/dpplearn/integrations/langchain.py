@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import check_int
-from dpplearn.integrations._common import Chooser, ChosenCandidates, TokenCounter, cosines, framework, given_scores
+from dpplearn.integrations._common import Chooser, ChosenCandidates, cosines, framework, given_scores
 
 with framework("langchain-core", __name__):
     from langchain_core.documents import BaseDocumentCompressor, Document
@@ -29,18 +29,14 @@ class DPPCompressor(BaseDocumentCompressor):
     Parameters
     ----------
     embeddings : langchain_core.embeddings.Embeddings
-    k : int or None
-        Largest number of documents.
-    max_tokens : int, optional
-        Largest total number of tokens.
+    k, max_tokens : int, optional
+        Largest number of documents, and largest total number of tokens.
     count_tokens : callable, optional
         From text to int; by default one token for every four characters.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
-    groups : str, optional
-        A field of the documents' metadata, the source for example, that `max_per_group` is about.
-    max_per_group : int, optional
-        Largest number of documents of each group.
+    groups, max_per_group : str and int, optional
+        A field of the documents' metadata, such as the source, and how many documents of each group there may be.
     backfill : bool
         Once no group has room for more, go on without `max_per_group`.
     score_key : str, optional
@@ -60,30 +56,22 @@ class DPPCompressor(BaseDocumentCompressor):
     score_key: str | None = None
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002  # pydantic's signature
-        self._chooser()
-
-    def _chooser(self) -> Chooser:
-        return Chooser(**{name: getattr(self, name) for name in Chooser.__dataclass_fields__})
+        Chooser.of(self)
 
     def choose(self, documents: Sequence[Document], query: str) -> ChosenCandidates:
         """Numbers of the documents to keep, and why the others are skipped."""
         texts = [document.page_content for document in documents]
         if not texts:
-            return self._chooser()(texts, [], [], [])
+            return Chooser.of(self)(texts, [], [], [])
         vectors, metadata = self.embeddings.embed_documents(texts), [document.metadata for document in documents]
         if self.score_key is None:
-            return self._chooser()(texts, vectors, cosines(vectors, self.embeddings.embed_query(query)), metadata)
+            return Chooser.of(self)(texts, vectors, cosines(vectors, self.embeddings.embed_query(query)), metadata)
         scores = given_scores([fields.get(self.score_key) for fields in metadata], "Document")
         if scores is None:
             raise ValueError(f"No document has {self.score_key!r} in its metadata. Leave score_key out.")
-        return self._chooser()(texts, vectors, scores, metadata)
+        return Chooser.of(self)(texts, vectors, scores, metadata)
 
-    def compress_documents(
-        self,
-        documents: Sequence[Document],
-        query: str,
-        callbacks: Any = None,  # noqa: ARG002  # LangChain's signature
-    ) -> list[Document]:
+    def compress_documents(self, documents: Sequence[Document], query: str, callbacks: Any = None) -> list[Document]:  # noqa: ARG002
         """The documents to keep, best first, each with its note."""
         choice = self.choose(documents, query)
         return choice.kept(documents, lambda doc, note: doc.model_copy(update={"metadata": doc.metadata | note}))
@@ -115,16 +103,11 @@ class DPPExampleSelector(BaseExampleSelector):
         *,
         fetch_k: int | None = None,
         input_keys: Sequence[str] | None = None,
-        max_tokens: int | None = None,
-        count_tokens: TokenCounter | None = None,
-        diversity: float = 0.5,
-        groups: str | None = None,
-        max_per_group: int | None = None,
-        backfill: bool = False,
+        **settings: Any,
     ) -> None:
         self.embeddings, self.input_keys = embeddings, input_keys
         self.fetch_k = None if fetch_k is None else check_int(fetch_k, "fetch_k", low=1)
-        self.chooser = Chooser(k, max_tokens, count_tokens, diversity, groups, max_per_group, backfill)
+        self.chooser = Chooser(k, **settings)
         self.examples = list(examples)
         texts = [self._text(example) for example in self.examples]
         self.vectors: list[Any] = list(embeddings.embed_documents(texts)) if texts else []

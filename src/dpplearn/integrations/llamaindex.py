@@ -25,18 +25,14 @@ class DPPPostprocessor(BaseNodePostprocessor):
     Parameters
     ----------
     embed_model : BaseEmbedding, optional
-    k : int or None
-        Largest number of nodes.
-    max_tokens : int, optional
-        Largest total number of tokens.
+    k, max_tokens : int, optional
+        Largest number of nodes, and largest total number of tokens.
     count_tokens : callable, optional
         From text to int; by default one token for every four characters.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
-    groups : str, optional
-        A field of the nodes' metadata, the source for example, that `max_per_group` is about.
-    max_per_group : int, optional
-        Largest number of nodes of each group.
+    groups, max_per_group : str and int, optional
+        A field of the nodes' metadata, such as the source, and how many nodes of each group there may be.
     backfill : bool
         Once no group has room for more, go on without `max_per_group`.
     """
@@ -52,10 +48,7 @@ class DPPPostprocessor(BaseNodePostprocessor):
 
     def model_post_init(self, context: Any, /) -> None:
         super().model_post_init(context)
-        self._chooser()
-
-    def _chooser(self) -> Chooser:
-        return Chooser(**{name: getattr(self, name) for name in Chooser.__dataclass_fields__})
+        Chooser.of(self)
 
     @classmethod
     def class_name(cls) -> str:
@@ -65,27 +58,21 @@ class DPPPostprocessor(BaseNodePostprocessor):
         """Numbers of the nodes to keep, and why the others are skipped."""
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
         if not texts:
-            return self._chooser()(texts, [], [], [])
-        embed = None if self.embed_model is None else lambda: self._embed(nodes)
+            return Chooser.of(self)(texts, [], [], [])
+        shown = [node.node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
+        model = self.embed_model
+        embed = None if model is None else lambda: model.get_text_embedding_batch(shown)
         carried = [node.node.embedding for node in nodes]
         vectors = given_vectors(carried, embed, "node", "Pass embed_model=, the one of the index.")
         scores = given_scores([node.score for node in nodes], "Node")
-        if scores is None:
-            scores = self._relevance(vectors, query_bundle)
-        return self._chooser()(texts, vectors, scores, [node.node.metadata for node in nodes])
-
-    def _embed(self, nodes: list[NodeWithScore]) -> Any:
-        shown = [node.node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
-        return self.embed_model.get_text_embedding_batch(shown)
-
-    def _relevance(self, vectors: list[Any], query_bundle: QueryBundle | None) -> Any:
-        """Cosines with the query, for nodes that have no scores."""
-        query = None if query_bundle is None else query_bundle.embedding
-        if query is None and query_bundle is not None and self.embed_model is not None:
-            query = self.embed_model.get_query_embedding(query_bundle.query_str)
-        if query is None:
-            raise ValueError("The nodes have no scores. Pass the query, and embed_model= to compare them with it.")
-        return cosines(vectors, query)
+        if scores is None:  # cosines with the query
+            query = None if query_bundle is None else query_bundle.embedding
+            if query is None and query_bundle is not None and model is not None:
+                query = model.get_query_embedding(query_bundle.query_str)
+            if query is None:
+                raise ValueError("The nodes have no scores. Pass the query, and embed_model= to compare them with it.")
+            scores = cosines(vectors, query)
+        return Chooser.of(self)(texts, vectors, scores, [node.node.metadata for node in nodes])
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

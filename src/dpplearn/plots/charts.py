@@ -94,24 +94,32 @@ def plot_kernel(
     shown = A[np.ix_(items, items)]
     # From 0, so that white is "nothing in common"; similarities up to 1, so that two pictures compare.
     top = 1.0 if which == "S" else float(np.abs(shown).max()) or 1.0
-    low, colours = (-top, DIVERGING) if shown.min() < 0 else (0.0, SEQUENTIAL)
-    image = ax.imshow(shown, cmap=colours, vmin=low, vmax=top, interpolation="nearest")
+    bar = show_matrix(ax, shown, top, signed=bool(shown.min() < 0), colorbar=colorbar)
+    if bar is not None:
+        bar.ax.set_title(f"${which}_{{ij}}$" if which else "", fontsize="medium")  # above: beside it may be other axes
     if names is not None:
         ax.set_xticks(range(items.size), [names[i] for i in items], rotation=90)
         ax.set_yticks(range(items.size), [names[i] for i in items])
-    else:
-        ax.set(xlabel="item", ylabel="item")
-        if order is not None or items.size <= 12:
-            step = -(-items.size // 12)  # at most twelve numbers on each side
-            ax.set_xticks(range(0, items.size, step), items[::step])
-            ax.set_yticks(range(0, items.size, step), items[::step])
+        return ax
+    ax.set(xlabel="item", ylabel="item")
+    if order is not None or items.size <= 12:
+        step = -(-items.size // 12)  # at most twelve numbers on each side
+        ax.set_xticks(range(0, items.size, step), items[::step])
+        ax.set_yticks(range(0, items.size, step), items[::step])
+    return ax
+
+
+def show_matrix(ax: Axes, A: FloatArray, top: float, *, signed: bool, colorbar: bool = True, **options: Any) -> Any:
+    """A matrix as colours from 0, or -top, to top, without frame and ticks; its bar of colours, if there is one."""
+    low, colours = (-top, DIVERGING) if signed else (0.0, SEQUENTIAL)
+    image = ax.imshow(A, cmap=colours, vmin=low, vmax=top, interpolation="nearest")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    if colorbar:
-        bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03)
-        bar.ax.set_title(f"${which}_{{ij}}$" if which else "", fontsize="medium")  # above: beside it may be other axes
-        bar.outline.set_visible(False)
-    return ax
+    if not colorbar:
+        return None
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, **options)
+    bar.outline.set_visible(False)
+    return bar
 
 
 def plot_marginals(
@@ -282,10 +290,7 @@ def plot_weights(
 
 def check_axes(ax: Axes | None) -> Axes:
     """The axes given, or those of a new pyplot figure."""
-    if ax is None:
-        new: Axes = plt.subplots(layout="constrained")[1]
-        return new
-    given: object = ax
+    given: object = plt.subplots(layout="constrained")[1] if ax is None else ax
     if not isinstance(given, Axes):
         hint = " Pass one of them, such as axes[0]." if hasattr(given, "__len__") else ""
         raise TypeError(f"ax must be matplotlib axes or None, found {type(given).__name__}.{hint}")
@@ -300,14 +305,11 @@ def check_chosen(chosen: Any, n: int) -> tuple[IntArray, IntArray]:
 
 def check_names(labels: Sequence[str] | None, n: int, name: str, what: str = "item") -> list[str] | None:
     """One string for each of n items, or none."""
-    if labels is None:
-        return None
     if isinstance(labels, str):
         raise TypeError(f"{name} must be a list of strings, one per {what}, found one string.")
-    found = [str(label) for label in labels]
-    if len(found) != n:
-        raise ValueError(f"{name} must have one string per {what} ({n}), found {len(found)}.")
-    return found
+    if labels is not None and len(labels) != n:
+        raise ValueError(f"{name} must have one string per {what} ({n}), found {len(labels)}.")
+    return None if labels is None else [str(label) for label in labels]
 
 
 def check_probabilities(dpp: Any) -> FloatArray:
@@ -322,8 +324,7 @@ def check_probabilities(dpp: Any) -> FloatArray:
     p = check_array(dpp, "marginals", 1)
     if p.size == 0:
         raise ValueError("marginals has no items: there is nothing to draw.")
-    if p.min() < 0 or p.max() > 1:
-        i = int(np.argmax(np.maximum(-p, p - 1)))
+    for i in np.flatnonzero((p < 0) | (p > 1))[:1]:
         raise ValueError(f"marginals must be probabilities, from 0 to 1, but marginals[{i}] is {p[i]:.3g}.")
     return p
 
@@ -336,8 +337,6 @@ def read_weights(model: Any, std: ArrayLike | None) -> tuple[FloatArray, FloatAr
             raise TypeError(f"std goes with an array of weights; a {type(model).__name__} has its own.")
         names = model.features_.names if hasattr(model, "features_") else model.feature_names_in_
         return model.theta_, model.theta_std_, [str(name) for name in names]
-    if hasattr(model, "fit"):
-        raise TypeError(f"model must be a ConditionalDPP, a Summarizer or an array, found {type(model).__name__}.")
     theta = check_array(model, "theta", 1)
     if theta.size == 0:
         raise ValueError("theta has no weights: there is nothing to draw.")

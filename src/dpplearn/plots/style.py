@@ -10,17 +10,12 @@ A figure is made inside `style()`, which restores the user's own settings at its
         return figure
 
 Widths are those of one and of two columns of a page, in inches; text is 8 to 9 points at that size.
-There are two looks: "paper", in a face like that of papers, and "page", in sans type, as pages on the web are set:
-
-    with look("page"):
-        figure = draw()
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import matplotlib
@@ -29,8 +24,6 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.rcsetup import cycler
-
-from dpplearn._checks import check_choice
 
 # Okabe and Ito's palette: told apart with any of the common colour deficiencies.
 BLUE = "#0072B2"
@@ -48,8 +41,7 @@ PALETTE = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK)
 SEQUENTIAL = LinearSegmentedColormap.from_list("dpplearn", ["#FFFFFF", "#B7D7EA", "#4C9CCB", BLUE, "#003A5C"])
 DIVERGING = LinearSegmentedColormap.from_list("dpplearn-signed", ["#7A3600", VERMILION, "#FFFFFF", BLUE, "#003A5C"])
 
-ONE_COLUMN = 3.35  # inches
-TWO_COLUMNS = 6.9
+ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9  # inches
 TITLE_SIZE = 9.5  # points
 
 SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
@@ -84,37 +76,15 @@ SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
 }
 
 
-PAGE: Any = SETTINGS | {  # a wider face, so a little smaller
-    "font.family": "DejaVu Sans",
-    "mathtext.fontset": "dejavusans",
-    "font.size": 7.8,
-    "axes.titlesize": 8.2,
-    "axes.labelsize": 7.8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-}
-ROOMY = 1.2  # and a page has no columns to fit
-LOOKS = {"paper": SETTINGS, "page": PAGE}
-chosen_look: ContextVar[str] = ContextVar("look", default="paper")
-
-
-@contextmanager
-def look(name: str) -> Iterator[None]:
-    """The look of figures that are made inside: "paper" or "page"."""
-    token = chosen_look.set(check_choice(name, "look", tuple(LOOKS)))
-    try:
-        yield
-    finally:
-        chosen_look.reset(token)
+SCALE = 1.0  # of the sizes of new figures; those for pages on the web, which have no columns to fit, may be larger
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib's defaults and those of the look, as context or decorator; afterwards the user's own again."""
+    """Matplotlib's defaults and SETTINGS, as context or decorator; afterwards the user's own settings again."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # a matplotlibrc or an earlier plt.style.use changes no figure of ours
-        matplotlib.rcParams.update(LOOKS[chosen_look.get()])
+        matplotlib.rcParams.update(SETTINGS)
         yield
 
 
@@ -130,8 +100,7 @@ def new_figure(
     >>> figure.get_size_inches()
     array([6.9, 2. ])
     """
-    wider = ROOMY if chosen_look.get() == "page" else 1.0
-    figure = Figure(figsize=(wider * width, wider * height), layout="constrained")
+    figure = Figure(figsize=(SCALE * width, SCALE * height), layout="constrained")
     return figure, figure.subplots(rows, columns, **subplots)
 
 

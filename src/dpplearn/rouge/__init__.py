@@ -4,9 +4,8 @@
 `score_corpus` a system with a corpus; `paired_bootstrap` compares two systems.
 """
 
-from dpplearn.rouge.corpus import Average, CorpusScore, Interval, score_corpus
+from dpplearn.rouge.corpus import Average, CorpusScore, Interval, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.rouge.metrics import Score
-from dpplearn.rouge.paired import PairedTest, paired_bootstrap
 from dpplearn.rouge.reading import EmptyTextWarning, tokenize
 from dpplearn.rouge.scorer import Rouge, score
 

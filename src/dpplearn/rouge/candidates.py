@@ -27,7 +27,7 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
     encoding : str
     """
     check_encoding(encoding)
-    found: Candidates = {}
+    systems: Candidates = {}
     if path.is_dir():
         folders = [entry for entry in entries(path) if entry.is_dir()]
         if folders and len(folders) < len(entries(path)):
@@ -39,17 +39,17 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
             files = by_topic(folder)
             if not files:
                 raise ValueError(f"{folder} must hold a text file for each topic, but holds none.")
-            found[folder.resolve().name] = {topic: read_text(file, encoding) for topic, file in files.items()}
+            systems[folder.resolve().name] = {topic: read_text(file, encoding) for topic, file in files.items()}
     else:
         for where, _, record in json_lines(path, path, encoding, ADVICE):
             system = path.stem if record.get("system") is None else str(record["system"])
             if "summary" not in record:
                 raise ValueError(f'{where} must have the field "summary", but has {", ".join(record) or "none"}.')
             text = check_text(record["summary"], '"summary"', where)
-            add(found.setdefault(system, {}), topic_in(record, where), text, where)
-    if not found:
+            add(systems.setdefault(system, {}), topic_in(record, where), text, where)
+    if not systems:
         raise ValueError(f"{path} holds no candidate. It must be a folder of text files or a JSON Lines file.")
-    return found
+    return systems
 
 
 def read_references(path: Path, topics: Collection[str] = ()) -> References:
@@ -64,46 +64,43 @@ def read_references(path: Path, topics: Collection[str] = ()) -> References:
         The ids looked for. A file belongs to the longest of them that its name starts with, up to a dot, so
         that D30001.M.100.T.A is a reference of D30001. Other files are topics of their own.
     """
-    found: References = {}
+    references: References = {}
     if path.is_dir():
         for entry in entries(path):
             if entry.is_dir():
                 texts: list[Text] = [read_text(file) for file in entries(entry) if file.is_file()]
-                add(found, entry.name, require(texts, f"{entry} holds no file"), entry)
+                add(references, entry.name, require(texts, f"{entry} holds no file"), entry)
         for name, file in by_topic(path).items():
             topic = prefix_in(name, topics)
             if (path / topic).is_dir():
                 raise ValueError(f"{topic} has references in {path / topic} and in {file}. Keep one of the two.")
-            found.setdefault(topic, []).append(read_text(file))
+            references.setdefault(topic, []).append(read_text(file))
     else:
         for where, _, record in json_lines(path, path, advice=ADVICE):
             given = record.get("references")
             if not isinstance(given, list):
                 raise ValueError(f'{where}: "references" must be a list of texts, but is {describe(given)}.')
             texts = [check_text(text, "a reference", where) for text in given]
-            add(found, topic_in(record, where), require(texts, f"{where} has no reference"), where)
-    if not found:
+            add(references, topic_in(record, where), require(texts, f"{where} has no reference"), where)
+    if not references:
         raise ValueError(f"{path} holds no reference. It must be a folder of text files or a JSON Lines file.")
-    return found
+    return references
 
 
 def by_topic(folder: Path) -> dict[str, Path]:
     """Return the text files of a folder by their names without .txt."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for file in entries(folder):
         if file.is_file():
-            add(found, file.name.removesuffix(".txt"), file, file)
-    return found
+            add(files, file.name.removesuffix(".txt"), file, file)
+    return files
 
 
 def prefix_in(name: str, topics: Collection[str]) -> str:
     """Return the longest topic that the name starts with, up to a dot or the end; without one, the name."""
-    head = name
-    while head not in topics:
-        head, dot, _ = head.rpartition(".")
-        if not dot:
-            return name
-    return head
+    parts = name.split(".")
+    heads = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((head for head in heads if head in topics), name)
 
 
 def read_text(file: Path, encoding: str = "utf-8") -> str:
@@ -117,12 +114,11 @@ def topic_in(record: dict[str, Any], where: str) -> str:
     return str(record["id"])
 
 
-def check_text(text: Any, name: str, where: str) -> Text:
-    if isinstance(text, str):
-        return text
-    if isinstance(text, list) and all(isinstance(sentence, str) for sentence in text):
-        return text
-    raise ValueError(f"{where}: {name} must be a string or a list of sentences, but is {describe(text)}.")
+def check_text(text: Any, name: str, where: str) -> Any:
+    sentences = [text] if isinstance(text, str) else text
+    if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
+        raise ValueError(f"{where}: {name} must be a string or a list of sentences, but is {describe(text)}.")
+    return text
 
 
 def require(texts: list[Text], problem: str) -> list[Text]:
@@ -131,8 +127,8 @@ def require(texts: list[Text], problem: str) -> list[Text]:
     return texts
 
 
-def add(found: dict[str, Any], topic: str, value: Any, where: object) -> None:
+def add(topics: dict[str, Any], topic: str, value: Any, where: object) -> None:
     """Store a topic, which must be new."""
-    if topic in found:
+    if topic in topics:
         raise ValueError(f"{where}: the id {topic!r} occurs a second time. Each id may occur once; rename one.")
-    found[topic] = value
+    topics[topic] = value

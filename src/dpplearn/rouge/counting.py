@@ -42,11 +42,7 @@ class NumberedTexts(NamedTuple):
 class TokenNumbers:
     """The tokens that are told apart, those of some texts, by number.
 
-    Parameters
-    ----------
-    texts : iterable of TokenizedText
-    pad : int
-        END marks after each text that is numbered: how far apart the first and the last token of a gram can be.
+    `pad` END marks follow each text that is numbered: as far apart as the first and the last token of a gram can be.
     """
 
     def __init__(self, texts: Iterable[TokenizedText], pad: int) -> None:
@@ -68,7 +64,7 @@ class TokenNumbers:
                 lines.append(LineTokens(np.array(aligned, np.int64), ends, np.bincount(ids[start:], minlength=V + 1)))
             ids += repeat(V + 1, self.pad)
         lengths = [len(text.tokens) for text in texts]
-        owner = np.arange(len(texts)).repeat([length + self.pad for length in lengths])
+        owner = np.arange(len(texts)).repeat(np.array(lengths, np.int64) + self.pad)
         numbers = np.array(ids, np.int64)
         return NumberedTexts(numbers, np.minimum(numbers, V), lengths, owner, V, lines)
 
@@ -76,38 +72,33 @@ class TokenNumbers:
 DIRECT = 1 << 17  # possible keys up to which a table has a cell for each, 1 MB in all
 
 
-class GramTable(NamedTuple):
+class GramTable:
     """Distinct keys in ascending order, and counts[text, key].
 
-    Where there are few possible keys, places[key] is the place of each, and no key need be sorted or searched.
+    Where there are few possible keys, all less than `span`, each has a cell that says its place, and no key need be
+    sorted or searched.
     """
 
-    keys: IntArray
-    counts: IntArray
-    places: IntArray | None
-
-    @classmethod
-    def of(cls, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> "GramTable":
-        """Count the keys, which are less than span, of each text."""
+    def __init__(self, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> None:
+        self.cells: IntArray | None = None
         if span > DIRECT:
-            distinct, place = np.unique(keys, return_inverse=True)
-            return cls(distinct, count_places(place, owner, n_texts, distinct.size), None)
-        seen = np.zeros(span, np.bool_)
-        seen[keys] = True
-        distinct = seen.nonzero()[0]
-        places = np.full(span, distinct.size)
-        places[distinct] = np.arange(distinct.size)
-        return cls(distinct, count_places(places[keys], owner, n_texts, distinct.size), places)
+            self.keys, place = np.unique(keys, return_inverse=True)
+        else:
+            seen = np.zeros(span, np.bool_)
+            seen[keys] = True
+            self.keys = seen.nonzero()[0]
+            self.cells = np.full(span, self.keys.size)
+            self.cells[self.keys] = np.arange(self.keys.size)
+            place = self.cells[keys]
+        self.counts = count_places(place, owner, n_texts, self.keys.size)
 
     def find(self, keys: IntArray) -> IntArray:
         """Return the place of each key, or the number of keys for one that is absent."""
-        if self.places is not None:
-            return self.places[keys]
-        size = self.keys.size
-        if not size:
-            return np.zeros_like(keys)
+        if self.cells is not None:
+            return self.cells[keys]
         place = self.keys.searchsorted(keys)
-        place[self.keys.take(place, mode="clip") != keys] = size
+        if self.keys.size:
+            place[self.keys.take(place, mode="clip") != keys] = self.keys.size
         return place
 
 
@@ -124,12 +115,7 @@ class GramCounter(ABC):
 
     def __init__(self, texts: NumberedTexts) -> None:
         self.base = texts.size + 2  # keys are numbers of this base, a token the last digit
-        self.sizes = Sizes.of([self.size(length) for length in texts.lengths])
-
-    @property
-    def width(self) -> int:
-        """The number of array cells that a text takes up in `hits`."""
-        return self.counts.size
+        self.sizes = Sizes([self.size(length) for length in texts.lengths])
 
     @abstractmethod
     def size(self, length: int) -> int:
@@ -143,8 +129,8 @@ class GramCounter(ABC):
         """Return the sum over grams of min(count in text q, count in prepared text p), for each q and p."""
         place, size = self.find(texts), self.counts.shape[1]
         owner = texts.owner[: place.shape[-1]]
-        found = count_places(place, owner, len(texts.lengths), size + 1)[:, None, :size]  # less the absent
-        hits: list[list[float]] = np.minimum(found, self.counts).sum(axis=2).tolist()
+        counts = count_places(place, owner, len(texts.lengths), size + 1)[:, None, :size]  # less the absent
+        hits: list[list[float]] = np.minimum(counts, self.counts).sum(axis=2).tolist()
         return hits
 
 
@@ -162,14 +148,13 @@ class NGramCounter(GramCounter):
         for _ in range(self.n - 1):
             keys = self.longer(place, texts)
             inside = ((place[:-1] < absent) & (texts.ids[texts.ids.size - keys.size :] < texts.size)).nonzero()[0]
-            table = GramTable.of(keys[inside], texts.owner[inside], n_texts, span=(absent + 1) * self.base)
+            table = GramTable(keys[inside], texts.owner[inside], n_texts, span=(absent + 1) * self.base)
             self.tables.append(table)
             place, absent, self.counts = table.find(keys), table.keys.size, table.counts
 
     def longer(self, place: IntArray, texts: NumberedTexts) -> IntArray:
         """Return the keys of the grams that are one token longer than those at these places."""
-        last = texts.ids[texts.ids.size - place.size + 1 :]
-        return place[:-1] * self.base + last
+        return place[:-1] * self.base + texts.ids[texts.ids.size - place.size + 1 :]
 
     def size(self, length: int) -> int:
         return max(length - self.n + 1, 0)
@@ -193,10 +178,8 @@ class SkipBigramCounter(GramCounter):
         inside = keys != self.no_gram
         for gap in self.gaps:
             inside[gap - 1] = known[gap : gap + size]
-        inside &= known[:size]
-        row, position = inside.nonzero()
-        found, owner = keys[row, position], texts.owner[position]
-        self.table = GramTable.of(found, owner, len(texts.lengths), span=self.no_gram + 1)
+        row, position = (inside & known[:size]).nonzero()
+        self.table = GramTable(keys[row, position], texts.owner[position], len(texts.lengths), span=self.no_gram + 1)
         self.counts = self.table.counts
 
     def keys(self, texts: NumberedTexts) -> IntArray:
@@ -229,8 +212,6 @@ MOST_CELLS = 1 << 30  # of one pair of lines: 1 GB for the way back through the 
 class SubsequenceCounter:
     """Hits of candidates against prepared references: single ones, or runs of k as k^weight."""
 
-    width = 0  # cells of arrays made for all candidates at once: there are none
-
     def __init__(self, metric: Subsequence, texts: NumberedTexts) -> None:
         self.runs, self.references = metric.runs, texts.lines
         lengths = [line_lengths(text) for text in texts.lines]
@@ -238,7 +219,7 @@ class SubsequenceCounter:
         power = [float(k) ** metric.weight for k in range(self.longest + 1)]
         self.power = np.array(power)
         each = [plain_sum(power[length] for length in lines) for lines in lengths]
-        self.sizes = Sizes.of(each, metric.weight, lines=True)
+        self.sizes = Sizes(each, metric.weight, lines=True)
 
     def size(self, length: int) -> int:
         """Return the size of a candidate of so many tokens: the tokens, whatever its lines."""
@@ -248,7 +229,7 @@ class SubsequenceCounter:
         """Return the hits of each candidate against each reference."""
         from dpplearn.rouge._loops import subsequence_hits  # here: numba takes a moment to import
 
-        found = []
+        hits = []
         for text in texts.lines:
             n = max(line_lengths(text))
             if self.longest * n > MOST_CELLS:
@@ -257,8 +238,8 @@ class SubsequenceCounter:
                     "Put one sentence on each line, or leave these metrics out."
                 )
             pairs = [subsequence_hits(reference, text, self.power, n) for reference in self.references]
-            found.append([float(weighted if self.runs else hits) for hits, weighted in pairs])
-        return found
+            hits.append([float(pair[self.runs]) for pair in pairs])  # the number of hits, or the weight of their runs
+        return hits
 
 
 def line_lengths(text: LineTokens) -> list[int]:

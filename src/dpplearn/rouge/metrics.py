@@ -100,13 +100,6 @@ def ratio(above: float, below: float) -> float:
     return above / below if below else 0.0
 
 
-def rounded_score(recall: float, precision: float, alpha: float) -> Score:
-    """F = P R / ((1 - alpha) P + alpha R) is taken from the rounded recall and precision, and is rounded again."""
-    recall, precision = round5(recall), round5(precision)
-    f = ratio(precision * recall, (1 - alpha) * precision + alpha * recall)
-    return Score(recall, precision, round5(f))
-
-
 class Sizes(NamedTuple):
     """What the hits against each reference are out of: its number of grams; or its lines, for ROUGE-L and ROUGE-W.
 
@@ -115,13 +108,8 @@ class Sizes(NamedTuple):
     """
 
     each: list[float]
-    total: float  # what all weigh
-    power: float
-    lines: bool
-
-    @classmethod
-    def of(cls, each: list[float], power: float = 1.0, *, lines: bool = False) -> "Sizes":
-        return cls(each, plain_sum([size**power for size in each]) if lines else sum(each), power, lines)
+    power: float = 1.0
+    lines: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,16 +126,19 @@ class Combination:
             raise ValueError(f"alpha must be from 0 to 1, but is {describe(self.alpha)}.")
 
     def __call__(self, hits: Sequence[float], sizes: Sizes, size: int) -> Score:
-        """Combine the hits against references of these sizes, for a candidate of this size."""
-        each, total, power, lines = sizes
-        if self.how == "average":
-            hit, below, n = plain_sum(hits) if lines else sum(hits), total, len(hits)  # counts are whole numbers
-        else:
-            recalls = [ratio(hit, below) for hit, below in zip(hits, each, strict=True)]
-            recalls = [recall ** (1 / power) if lines else round5(recall) for recall in recalls]
+        """Combine the hits against references of these sizes, for a candidate of this size.
+
+        F = P R / ((1 - alpha) P + alpha R) is taken from the rounded recall and precision, and is rounded again.
+        """
+        each, power, lines = sizes
+        root = 1 / power if lines else 1.0
+        if self.how == "best":
+            recalls = [ratio(hit, below) ** root for hit, below in zip(hits, each, strict=True)]
+            recalls = recalls if lines else [round5(recall) for recall in recalls]
             best = recalls.index(max(recalls))  # the first, of several
-            hit, below, n = hits[best], each[best] ** power, 1
-        if not lines:
-            return rounded_score(ratio(hit, below), ratio(hit, n * size), self.alpha)
-        recall, precision = ratio(hit, below), ratio(hit, n * float(size) ** power)
-        return rounded_score(recall ** (1 / power), precision ** (1 / power), self.alpha)
+            hits, each = hits[best : best + 1], each[best : best + 1]
+        total = plain_sum(size**power for size in each) if lines else sum(each)  # counts are whole numbers
+        hit, taken = plain_sum(hits) if lines else sum(hits), len(hits) * (float(size) ** power if lines else size)
+        recall, precision = round5(ratio(hit, total) ** root), round5(ratio(hit, taken) ** root)
+        f = ratio(precision * recall, (1 - self.alpha) * precision + self.alpha * recall)
+        return Score(recall, precision, round5(f))

@@ -5,10 +5,9 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dpplearn._checks import describe
+from dpplearn._checks import check_int, describe
 from dpplearn.rouge.stems import STEMS, Memory, Stemmer
 
 Text = str | bytes | Sequence[str] | Sequence[bytes]
@@ -58,18 +57,13 @@ class Limit:
     n_words: int | None = None
 
     def __post_init__(self) -> None:
-        given: dict[str, Any] = {"bytes": self.n_bytes, "words": self.n_words}
-        if None not in given.values():
+        if self.n_bytes is not None and self.n_words is not None:
             raise ValueError(
                 f"Give one limit, bytes or words, but found bytes={self.n_bytes} and words={self.n_words}."
             )
-        for name, n in given.items():
-            if n is None:
-                continue
-            if isinstance(n, bool) or not isinstance(n, Integral):
-                raise TypeError(f"{name} must be a whole number or None, but is {describe(n)}.")
-            if int(n) < 1:
-                raise ValueError(f"{name} must be at least 1, but is {n}. For no limit, pass {name}=None.")
+        for name, n in (("bytes", self.n_bytes), ("words", self.n_words)):
+            if n is not None:
+                check_int(n, name, low=1)
 
     def cut(self, text: bytes, *, aligned: bool = False) -> list[bytes]:
         r"""Return the lines that are read: whole while their sum is below the limit, then the head of one more.
@@ -116,14 +110,9 @@ OFFICIAL = bytes(
 
 
 class Tokenizer:
-    """The rule that makes tokens of a text.
+    """The rule that makes tokens of a text: that of ROUGE-1.5.5 ("official"), or Unicode words in folded case.
 
-    Parameters
-    ----------
-    kind : {"official", "unicode"}
-        The rule of ROUGE-1.5.5, or Unicode words in folded case.
-    stem : bool or callable
-        Whether official tokens are stemmed; for Unicode words, the stemmer to use (True means none).
+    `stem` says whether official tokens are stemmed; for Unicode words it is the stemmer to use (True means none).
     """
 
     def __init__(self, kind: str = "official", stem: bool | Stemmer = True) -> None:

@@ -25,13 +25,13 @@ class RougeOptions:
 
     def __init__(
         self,
-        metrics: Iterable[str],
-        bytes: int | None,
-        words: int | None,
-        stem: bool | Stemmer,
-        combine: str,
-        alpha: float,
-        tokenizer: str,
+        metrics: Iterable[str] = METRICS,
+        bytes: int | None = None,
+        words: int | None = None,
+        stem: bool | Stemmer = True,
+        combine: str = "average",
+        alpha: float = 0.5,
+        tokenizer: str = "official",
     ) -> None:
         self.combine = Combination(combine, alpha)
         self.metrics = parse_metrics(metrics)
@@ -63,40 +63,32 @@ COUNTERS: dict[type, Callable[[Any, NumberedTexts], GramCounter | SubsequenceCou
 class PreparedReferences:
     """The counts of every reference, ready for candidates.
 
-    Parameters
-    ----------
-    scoring : RougeOptions
-    references : sequence of TokenizedText
-    vocabulary : sequence of TokenizedText
-        The texts whose tokens are told apart; all others are one token that matches nothing. The references
-        themselves serve any candidate; a candidate's own tokens are fewer, and enough for that candidate.
+    Only the tokens of `vocabulary` are told apart; all others are one token that matches nothing. The references
+    themselves serve any candidate; a candidate's own tokens are fewer, and enough for that candidate.
     """
 
     def __init__(
-        self, scoring: RougeOptions, references: Sequence[TokenizedText], vocabulary: Sequence[TokenizedText]
+        self, options: RougeOptions, references: Sequence[TokenizedText], vocabulary: Sequence[TokenizedText]
     ) -> None:
-        self.scoring = scoring
-        self.vocabulary = TokenNumbers(vocabulary, scoring.reach)
+        self.options = options
+        self.vocabulary = TokenNumbers(vocabulary, options.reach)
         texts = self.vocabulary.number(references)
-        self.counters = {name: COUNTERS[type(metric)](metric, texts) for name, metric in scoring.metrics.items()}
-
-    @property
-    def width(self) -> int:
-        """The number of array cells that each candidate needs."""
-        return max([1, *(counter.width for counter in self.counters.values())])
+        self.counters = {name: COUNTERS[type(metric)](metric, texts) for name, metric in options.metrics.items()}
+        grams = [counter.counts.size for counter in self.counters.values() if isinstance(counter, GramCounter)]
+        self.width = max([1, *grams])  # array cells that each candidate needs
 
     def score(self, candidates: Sequence[TokenizedText]) -> list[dict[str, Score]]:
         """Return the scores of each candidate by metric."""
         texts = self.vocabulary.number(candidates)
-        found: list[dict[str, Score]] = [{} for _ in candidates]
+        scores: list[dict[str, Score]] = [{} for _ in candidates]
         for name, counter in self.counters.items():
-            for scores, hits, length in zip(found, counter.hits(texts), texts.lengths, strict=True):
-                scores[name] = self.scoring.combine(hits, counter.sizes, counter.size(length))
-        return found
+            for own, hits, length in zip(scores, counter.hits(texts), texts.lengths, strict=True):
+                own[name] = self.options.combine(hits, counter.sizes, counter.size(length))
+        return scores
 
     def warn_of_empty(self) -> None:
         """Say to the caller's caller where ROUGE-1.5.5 would have stopped with a division by zero: in ROUGE-W."""
-        for name, metric in self.scoring.metrics.items():
+        for name, metric in self.options.metrics.items():
             weighted = isinstance(metric, Subsequence) and metric.runs
             sizes = self.counters[name].sizes.each if weighted else []
             if empty := [str(i) for i, size in enumerate(sizes, 1) if not size]:
@@ -157,9 +149,9 @@ def score(
     >>> score("The cats sat.", ["A cat sat.", "The dog sat."], metrics=["rouge-1"])
     {'rouge-1': Score(recall=0.66667, precision=0.66667, f=0.66667)}
     """
-    scoring = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
-    texts, reading = scoring.read_references(references), scoring.read(candidate)
-    prepared = PreparedReferences(scoring, texts, vocabulary=[reading])
+    options = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
+    texts, reading = options.read_references(references), options.read(candidate)
+    prepared = PreparedReferences(options, texts, vocabulary=[reading])
     prepared.warn_of_empty()
     return prepared.score([reading])[0]
 
@@ -167,7 +159,7 @@ def score(
 class Rouge:
     """References made ready, to score many candidates against.
 
-    The parameters are those of :func:`score`.
+    The parameters are those of :func:`score`, named.
 
     Examples
     --------
@@ -178,30 +170,19 @@ class Rouge:
     [0.4, 0.0, 0.0]
     """
 
-    def __init__(
-        self,
-        references: Sequence[Text] | str,
-        metrics: Iterable[str] = METRICS,
-        bytes: int | None = None,
-        words: int | None = None,
-        stem: bool | Stemmer = True,
-        combine: str = "average",
-        alpha: float = 0.5,
-        *,
-        tokenizer: str = "official",
-    ) -> None:
-        self._scoring = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
-        texts = self._scoring.read_references(references)
-        self._references = PreparedReferences(self._scoring, texts, vocabulary=texts)
+    def __init__(self, references: Sequence[Text] | str, metrics: Iterable[str] = METRICS, **options: Any) -> None:
+        self._options = RougeOptions(metrics, **options)
+        texts = self._options.read_references(references)
+        self._references = PreparedReferences(self._options, texts, vocabulary=texts)
         self._references.warn_of_empty()
         self._count = len(texts)
 
     def __repr__(self) -> str:
-        return f"<Rouge of {count_of(self._count, 'reference', 'references')}: {', '.join(self._scoring.metrics)}>"
+        return f"<Rouge of {count_of(self._count, 'reference', 'references')}: {', '.join(self._options.metrics)}>"
 
     def score(self, candidate: Text) -> dict[str, Score]:
         """Score one candidate."""
-        return self._references.score([self._scoring.read(candidate)])[0]
+        return self._references.score([self._options.read(candidate)])[0]
 
     def score_many(self, candidates: Iterable[Text]) -> list[dict[str, Score]]:
         """The scores of each candidate in order, which takes less time together than one by one."""
@@ -211,7 +192,7 @@ class Rouge:
         batch: list[TokenizedText] = []
         cells, width = 0, self._references.width
         for candidate in candidates:
-            batch.append(self._scoring.read(candidate))
+            batch.append(self._options.read(candidate))
             cells += width + len(batch[-1].tokens)
             if cells >= CELLS:
                 scores += self._references.score(batch)

@@ -44,16 +44,6 @@ def gain_of_adding(C, k, b, diagonal):
 
 
 @jit
-def insert(C, Y, k, i, x, gain):
-    """Append item i to Y, and the row (x, sqrt(g)) to C."""
-    for c in range(k):
-        C[k, c] = x[c]
-    C[k, k] = np.sqrt(gain)
-    Y[k] = i
-    return k + 1
-
-
-@jit
 def make_last(C, Y, k, a):
     """Move the item at place a of Y behind all others; rotations make C triangular again; returns its squared pivot."""
     i = Y[a]
@@ -110,8 +100,10 @@ def run_chain(chain, u, k, fixed_size):
         if u[t, 3] * whole < gain:
             if not toggle:
                 inside[Y[k]] = False
-            k = insert(C, Y, k, i, b, gain)
-            inside[i] = True
+            for c in range(k):  # the row (x, sqrt(g)) of C
+                C[k, c] = b[c]
+            C[k, k], Y[k], inside[i] = np.sqrt(gain), i, True
+            k += 1
         elif not toggle:
             k += 1
     return k

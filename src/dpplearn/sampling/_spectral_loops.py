@@ -4,24 +4,23 @@ Phase 1 picks the eigenvectors J, each with its own probability; phase 2 draws f
 DPP spanned by V[:, J]. Neither phase touches all n items unless that is the cheaper way.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpplearn._numba import jit
 from dpplearn._precision import AGAIN
+from dpplearn.sampling import Array
 
-Array = np.ndarray[Any, Any]
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
 BATCH = 4  # proposals fetched together: more would mostly be thrown away with the last
 
 
 class Work(NamedTuple):
-    """What one stream of samples writes on; `draw` leaves its sample in items."""
+    """What one stream of samples writes on; `draw_one` leaves its sample in items."""
 
     J: Array  # (m,) columns chosen in phase 1
     items: Array  # (n,) items chosen in phase 2
-    left_out: Array  # (n,) marks, to turn a set into its complement
     E: Array  # orthonormal rows that span the items taken so far
     dots: Array  # (m,) products of a row with those of E
     waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
@@ -65,8 +64,8 @@ def fill(state, out):
 
 @jit
 def make_work(n, m):
-    J, items, left_out = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8)
-    return Work(J, items, left_out, np.empty((min(m, 64), min(m, 64))), np.empty(m), np.empty((BATCH, m + 1)))
+    J, items = np.empty(m, np.int64), np.empty(n, np.int64)
+    return Work(J, items, np.empty((min(m, 64), min(m, 64))), np.empty(m), np.empty((BATCH, m + 1)))
 
 
 @jit(steps=lambda V: 10 * V.size)
@@ -211,10 +210,9 @@ def project(tables, k, state, work):
 
 
 @jit
-def complement(chosen, k, left_out, n):
+def complement(chosen, k, n):
     """Turn the k numbers in chosen into the n - k others, ascending; returns how many."""
-    for i in range(n):
-        left_out[i] = 1
+    left_out = np.ones(n, np.uint8)
     for c in range(k):
         left_out[chosen[c]] = 0
     k = 0
@@ -237,7 +235,7 @@ def sort(items, k):
 
 
 @jit
-def draw(tables, state, work, smallest, largest):
+def draw_one(tables, state, work, smallest, largest):
     """One sample, sorted, into work.items; returns its size, or -1 where that is not from smallest to largest."""
     n, m = tables.V.shape
     J, items = work.J, work.items
@@ -250,13 +248,13 @@ def draw(tables, state, work, smallest, largest):
     # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
     flip = n == m and 2 * k > n
     if flip:
-        k = complement(J, k, work.left_out, n)
+        k = complement(J, k, n)
     if k > 0:
         if work.E.shape[0] < k:
-            work = Work(J, items, work.left_out, np.empty((k, k)), work.dots, work.waiting)
+            work = Work(J, items, np.empty((k, k)), work.dots, work.waiting)
         project(tables, k, state, work)
     if flip:
-        return complement(items, k, work.left_out, n)
+        return complement(items, k, n)
     sort(items, k)
     return k
 
@@ -274,7 +272,7 @@ def draw_block(tables, state, size, sizes, room, smallest, largest):
     out = np.empty(max(room, 1), np.int32)
     end = 0
     for s in range(size):
-        k = draw(tables, state, work, smallest, largest)
+        k = draw_one(tables, state, work, smallest, largest)
         sizes[s], k = k, max(k, 0)
         if end + k > out.size:
             grown = np.empty(2 * (end + k), np.int32)

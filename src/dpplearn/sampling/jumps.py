@@ -57,14 +57,14 @@ def sample_jumps(tables: Jumps, size: int, rng: np.random.Generator, *, n_jobs: 
     seeds = rng.integers(0, 2**63, size=-(-size // PER_TASK))
 
     def task(b: int) -> list[IntArray]:
-        return draw(tables, min(PER_TASK, size - b * PER_TASK), np.random.default_rng(seeds[b]))
+        return draw_side_by_side(tables, min(PER_TASK, size - b * PER_TASK), np.random.default_rng(seeds[b]))
 
     with blas_threads(tables.W.shape[1]):
         blocks = map_threads(task, len(seeds), n_jobs)
     return end_to_end([Y for block in blocks for Y in block])
 
 
-def draw(tables: Jumps, size: int, rng: np.random.Generator) -> list[IntArray]:
+def draw_side_by_side(tables: Jumps, size: int, rng: np.random.Generator) -> list[IntArray]:
     """Some samples, side by side: in each round, everyone goes to the next block in which it chooses something."""
     from dpplearn._determinant_loops import decide
 

@@ -16,7 +16,6 @@ from dpplearn._io.atomic import read_sealed, replace_file, write_sealed
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
-from dpplearn.summarize.corpora.passing import Pass
 from dpplearn.summarize.corpora.pieces import CorpusPiece
 from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.summarizer import Summarizer
@@ -66,12 +65,14 @@ def summarize_corpus(
     identity |= {"model": known, "encoder": encoder, "options": options, "explain": explain}
     census, failed = Census(), list[tuple[str, str]]()
     with WorkFolder(work, identity, anew=anew) as folder, open_workers(backend, n_jobs) as workers:
-        line = Pass(corpus, folder, workers, as_progress(verbose))
-        files, notes = line.each(
+        files, notes = corpus.work_through(
             "Summarizing",
             "summaries",
             summarize_piece,
             lambda piece, path: Request(piece, path, model, encoder, options, explain),
+            folder=folder,
+            workers=workers,
+            progress=as_progress(verbose),
             size=count_lines,
             ending=".jsonl",
         )

@@ -14,21 +14,21 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from dpplearn._linalg import TRIANGLE
 from dpplearn._precision import EPS, SINGULAR
 
-T = TypeVar("T")
+Result = TypeVar("Result")
 SHARE = 0.5  # of what is free, for the work on one batch
 CACHE = 2**27  # bytes of work at a time on a CPU, whose memory is shared with everyone
-BLOCK = 32  # triangles up to this size are inverted by the library, larger ones by halves: products are faster
 INDEFINITE = 1e3  # times n eps: an eigenvalue that is negative by this share of the largest is no rounding
 
 
 def inverse_lower(C: Tensor) -> Tensor:
     """C^-1 of lower triangles, by halves: [A 0; B D]^-1 = [A^-1 0; -D^-1 B A^-1 D^-1]."""
     n = C.shape[-1]
-    if n <= (BLOCK if C.is_cuda else 4 * BLOCK):
+    if n <= (TRIANGLE if C.is_cuda else 4 * TRIANGLE):
         return torch.linalg.solve_triangular(C, torch.eye(n, dtype=C.dtype, device=C.device), upper=False)
-    h = BLOCK * ((n + BLOCK) // (2 * BLOCK))  # where the library is fastest: at a multiple of its tiles
+    h = TRIANGLE * ((n + TRIANGLE) // (2 * TRIANGLE))  # where the library is fastest: at a multiple of its tiles
     out = torch.zeros_like(C, memory_format=torch.contiguous_format)
     out[..., :h, :h], out[..., h:, h:] = inverse_lower(C[..., :h, :h]), inverse_lower(C[..., h:, h:])
     out[..., h:, :h] = -(out[..., h:, h:] @ (C[..., h:, :h] @ out[..., :h, :h]))
@@ -185,13 +185,13 @@ def free_bytes(device: torch.device) -> int:
     return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
 
 
-def in_batches(count: int, each: int, device: torch.device, call: Callable[[int, int], T]) -> list[T]:
+def in_batches(count: int, each: int, device: torch.device, call: Callable[[int, int], Result]) -> list[Result]:
     """call(low, high) for ranges that cover 0 ... count, of as many as fit where one takes `each` bytes.
 
     An out-of-memory error halves the batch, and the same range is tried again.
     """
     size = max(1, min(count, int(SHARE * free_bytes(device)) // max(each, 1)))
-    out: list[T] = []
+    out: list[Result] = []
     low = 0
     while low < count:
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ from dpplearn._precision import EPS, ROUNDING
 from dpplearn.torch.determinants import in_batches
 from dpplearn.torch.likelihood import kernel_of, log_prob, marginal_kernel, marginals
 
-ENUMERABLE = 12  # items up to which the entropy is the sum over all subsets
+SUMMED = 12  # items up to which the entropy is the sum over all subsets
 
 
 def sample(
@@ -64,7 +64,7 @@ def sample(
 
         def draw(low: int, high: int) -> Tensor:
             which = torch.arange(low, high, device=K.device) % max(len(K), 1)
-            return eliminate(K[which], u[low:high])
+            return eliminate_batch(K[which], u[low:high])
 
         parts = in_batches(count, 2 * n * n * K.element_size(), K.device, draw)
         drawn = torch.cat(parts) if parts else torch.empty(0, n, dtype=torch.bool, device=K.device)
@@ -72,7 +72,7 @@ def sample(
         return drawn if items is None else drawn & items
 
 
-def eliminate(A: Tensor, u: Tensor) -> Tensor:
+def eliminate_batch(A: Tensor, u: Tensor) -> Tensor:
     """One subset of each marginal kernel, from uniform numbers; A is used up."""
     n = A.shape[-1]
     taken = torch.empty(A.shape[:-1], dtype=torch.bool, device=A.device)
@@ -166,20 +166,14 @@ class DPPDistribution(Distribution):
     """
 
     has_enumerate_support = True
+    arg_constraints: ClassVar[dict[str, Any]] = {}  # what is wrong with a kernel is told where it shows
+    support = constraints.independent(constraints.boolean, 1)
 
     def __init__(self, L: Tensor, *, symmetric: bool = True, validate_args: bool | None = None) -> None:
         if L.ndim < 2 or L.shape[-1] != L.shape[-2]:
             raise ValueError(f"L must have shape (..., n, n), found {tuple(L.shape)}.")
         self.L, self.symmetric = L, symmetric
         super().__init__(L.shape[:-2], L.shape[-1:], validate_args)
-
-    @property
-    def arg_constraints(self) -> dict[str, Any]:  # what is wrong with a kernel is told where it shows
-        return {}
-
-    @property
-    def support(self) -> Any:
-        return constraints.independent(constraints.boolean, 1)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> DPPDistribution:
         n = self.L.shape[-1]
@@ -218,7 +212,7 @@ class DPPDistribution(Distribution):
 
     def entropy(self, n_samples: int = 10_000, generator: torch.Generator | None = None) -> Tensor:
         """-sum of P(Y) log P(Y) in nats: exact, and differentiable, up to 12 items; beyond that from draws."""
-        if self.L.shape[-1] <= ENUMERABLE:
+        if self.L.shape[-1] <= SUMMED:
             log_p = log_prob(self.L, self.enumerate_support(), symmetric=self.symmetric)
             return -torch.where(torch.isfinite(log_p), log_p.exp() * log_p, 0.0).sum(0)
         draws = self.sample((check_int(n_samples, "n_samples", low=1),), generator)

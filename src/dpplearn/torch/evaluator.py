@@ -51,9 +51,6 @@ class Tensors(NamedTuple):
     weight: Tensor  # (b,)
     log_det: Tensor  # (b,) log det S_Y
 
-    def part(self, low: int, high: int) -> Tensors:
-        return Tensors(*(x[low:high] for x in self))
-
 
 @dataclass
 class Bucket:
@@ -62,7 +59,6 @@ class Bucket:
     dual: bool
     n: int
     d: int  # columns of S
-    weights: list[float] = field(default_factory=list)
     examples: list[Instance] = field(default_factory=list)
     kept: Tensors | None = None
 
@@ -74,10 +70,10 @@ class Bucket:
     def tensors(self, low: int, high: int, device: torch.device) -> Tensors:
         """Of the instances low ... high."""
         if self.kept is not None:
-            return self.kept.part(low, high)
+            return Tensors(*(x[low:high] for x in self.kept))
         step = max(1, STAGE // (8 * self.n * self.d))
-        parts = [self._stacked(a, min(a + step, high), device) for a in range(low, high, step)]
-        return parts[0] if len(parts) == 1 else Tensors(*(torch.cat(xs) for xs in zip(*parts, strict=True)))
+        parts = [self._stacked(self.examples[a : min(a + step, high)], device) for a in range(low, high, step)]
+        return Tensors(*map(torch.cat, zip(*parts, strict=True)))
 
     def keep(self, device: torch.device) -> None:
         """Put all on the device, if that leaves half of what is free there; on a CPU, if S is not sparse features'."""
@@ -86,20 +82,15 @@ class Bucket:
         fits = examples[0].S.keep if device.type == "cpu" else bytes_ <= SHARE * free_bytes(device)
         self.kept = self.tensors(0, len(examples), device) if fits else None
 
-    def _stacked(self, low: int, high: int, device: torch.device) -> Tensors:
-        part, m = self.examples[low:high], self.examples[0].items.n_features
-        b, n = len(part), self.n
-        S, F = np.zeros((b, n, self.d)), np.zeros((b, n, m))
-        there, target = np.zeros((b, n), np.bool_), np.zeros((b, n), np.bool_)
-        for t, example in enumerate(part):
-            found = example.S.rows() if self.dual else example.S.similarity.matrix(example.items)
-            S[t, : len(found), : found.shape[1]] = found
-            F[t, : len(found)], there[t, : len(found)], target[t, example.subsets[0]] = (
-                example.items.features,
-                True,
-                True,
-            )
-        weight, log_det = np.array(self.weights[low:high]), np.array([example.targets[0].log_det for example in part])
+    def _stacked(self, examples: list[Instance], device: torch.device) -> Tensors:
+        shape = len(examples), self.n
+        S, F = np.zeros((*shape, self.d)), np.zeros((*shape, examples[0].items.n_features))
+        there, target = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+        for t, example in enumerate(examples):
+            rows, n = example.S.rows() if self.dual else example.S.similarity.matrix(example.items), example.items.n
+            S[t, :n, : rows.shape[1]], F[t, :n] = rows, example.items.features
+            there[t, :n] = target[t, example.subsets[0]] = True
+        weight, log_det = np.array([(x.targets[0].weight, x.targets[0].log_det) for x in examples]).T.copy()
         return Tensors(*(torch.from_numpy(x).to(device) for x in (S, F, there, target, weight, log_det)))
 
 
@@ -122,15 +113,12 @@ class Prepared:
 
     def _place(self, similarity: Similarity) -> None:
         """Into buckets: the rank, and so the route, may be another for another S."""
-        self.similarity, self.buckets, self.in_order = similarity, list[Bucket](), list[Instance]()
-        found: dict[tuple[int, ...], Bucket] = {}
+        self.similarity, self.in_order, found = similarity, list[Instance](), dict[tuple[int, ...], Bucket]()
         for w, items, Y in zip(self.shard.weights.tolist(), self.shard.item_sets, self.shard.subsets, strict=True):
             example = Instance(items, [Y], [w], similarity)
             n = rounded(items.n)
             d = rounded(similarity.rank(items) or 1) if example.dual else n
-            bucket = found.setdefault((example.dual, n, d), Bucket(example.dual, n, d))
-            bucket.weights.append(w)
-            bucket.examples.append(example)
+            found.setdefault((example.dual, n, d), Bucket(example.dual, n, d)).examples.append(example)
             self.in_order.append(example)
         self.buckets = [found[key] for key in sorted(found)]
         for bucket in self.buckets:

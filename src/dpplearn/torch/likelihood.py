@@ -48,7 +48,7 @@ def log_prob(
     """
     L = kernel_of(L, items, symmetric)
     mask = subset_of(mask, L.shape[-1], items)
-    return log_minor(L, mask, symmetric, invalid, "L_Y") - log_normalizer(L, symmetric, invalid)
+    return log_det_of_subset(L, mask, symmetric, invalid, "L_Y") - log_normalizer(L, symmetric, invalid)
 
 
 def log_prob_quality(
@@ -98,7 +98,7 @@ def log_prob_quality(
     r = torch.exp(eta / 2 - log_d)
     M = S * (r.unsqueeze(-1) * r.unsqueeze(-2)) + torch.diag_embed(torch.exp(-2 * log_d))
     log_z = log_det(M, True, False, invalid, "I + L") + 2 * log_d.sum(-1)
-    return linear + log_minor(S, mask, True, invalid, "S_Y") - log_z
+    return linear + log_det_of_subset(S, mask, True, invalid, "S_Y") - log_z
 
 
 def log_prob_low_rank(B: Tensor, mask: Tensor, *, items: Tensor | None = None, invalid: float | None = None) -> Tensor:
@@ -132,7 +132,7 @@ def log_det(A: Tensor, symmetric: bool, singular: bool, invalid: float | None, n
     return LogdetInverse.apply(A, inverse, symmetric, singular, invalid, name)[0]
 
 
-def log_minor(A: Tensor, mask: Tensor, symmetric: bool, invalid: float | None, name: str) -> Tensor:
+def log_det_of_subset(A: Tensor, mask: Tensor, symmetric: bool, invalid: float | None, name: str) -> Tensor:
     """log det A_Y."""
     shape, n = batch_shape(A, mask), A.shape[-1]
     return log_det(block_of(A.expand(*shape, n, n), mask.expand(*shape, n)), symmetric, True, invalid, name)

@@ -31,7 +31,7 @@ from dpplearn.decoding.selection import Nearest, Selection
 from dpplearn.dpp import DPP
 
 ON_HOST = ("cpu",)  # kinds of devices whose tensors are read as arrays
-ROWS = 2**17  # rows that are float64 at a time
+DEVICE_ROWS = 2**17  # rows that are float64 at a time
 CELLS = 2**26  # cosines and entries of rows at a time
 TF32 = 2.0**-11  # rounding of products of float32, where torch was told to hurry
 
@@ -102,8 +102,8 @@ class TensorCandidates(Candidates):
         Y = torch.tensor(subset, device=rows.diag.device)
         C = torch.eye(rows.rows.shape[1], dtype=torch.float64, device=Y.device)
         scale = rows.scale / torch.sqrt(1.0 + rows.own)
-        for low in range(0, self.n, ROWS):
-            part = slice(low, low + ROWS)
+        for low in range(0, self.n, DEVICE_ROWS):
+            part = slice(low, low + DEVICE_ROWS)
             B = scale[part].unsqueeze(-1) * rows.rows[part].double()
             C += B.mT @ B
         B = rows.scale[Y].unsqueeze(-1) * rows.rows[Y].double()
@@ -177,7 +177,7 @@ def read_tensors(embeddings: Any, scores: Any, decoder: str) -> tuple[Any, Any, 
     if device.type in ON_HOST or decoder != "greedy" or len(embeddings) == 0:
         return *read_candidates(host(embeddings), host(scores)), Candidates
     E = torch.as_tensor(embeddings, device=device).detach()
-    rows, lengths = read_rows(E if E.is_floating_point() else E.double(), "embeddings")
+    rows, lengths = read_device_rows(E if E.is_floating_point() else E.double(), "embeddings")
     if scores is None:
         return rows, lengths, torch.zeros_like(lengths), TensorCandidates
     s = torch.as_tensor(scores, device=device).detach()
@@ -194,7 +194,7 @@ def read_tensors(embeddings: Any, scores: Any, decoder: str) -> tuple[Any, Any, 
     return rows, lengths, standardize(s.double(), eps), TensorCandidates
 
 
-def read_rows(rows: Tensor, name: str) -> tuple[Tensor, Tensor]:
+def read_device_rows(rows: Tensor, name: str) -> tuple[Tensor, Tensor]:
     """Rows and their lengths; those too long or short for squares times a power of 2, in the same directions."""
     if rows.ndim != 2 or 0 in rows.shape or not rows.is_floating_point():
         raise ValueError(
@@ -235,7 +235,7 @@ def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates
         return read_model(tuple(map(host, model)), diversity, nugget=nugget)
     d, own = check_diversity(diversity), check_nugget(nugget)
     q, phi = (torch.as_tensor(x, device=device).detach() for x in model)
-    rows, lengths = read_rows(phi, "phi")
+    rows, lengths = read_device_rows(phi, "phi")
     q = q.double()
     if q.shape != lengths.shape or not bool(((q >= 0.0) & (q < 1e150)).all()):
         raise ValueError(f"q must have {len(rows)} entries, none below 0 and none beyond 1e150.")

@@ -1,12 +1,7 @@
 """k-DPPs: log P(Y given |Y| = k) and the marginals given the size, for batches.
 
-log P = log det L_Y - log e_k(lam), e_k the k-th elementary symmetric polynomial of the eigenvalues. With c such that a
-DPP with kernel c L has k items on average,
-
-    e_k(lam) = c^-k P(k coins of probabilities c lam_i / (1 + c lam_i) show heads) times the product of 1 + c lam_i,
-
-in which nothing over- or underflows. Its derivative in lam_i is c P_-i(k - 1) / ((1 + c lam_i) P(k)), where P_-i is
-without the i-th coin.
+log P = log det L_Y - log e_k(lam), e_k the k-th elementary symmetric polynomial of the eigenvalues, whose derivative in
+lam_i is e_{k-1} of the others. Sums are in logarithms, so that nothing over- or underflows.
 """
 
 from __future__ import annotations
@@ -18,10 +13,9 @@ from torch import Tensor
 
 from dpplearn._precision import UNSURE
 from dpplearn.torch.determinants import batched, cannot_ask, entry, transformed
-from dpplearn.torch.likelihood import batch_shape, kernel_of, log_minor, subset_of
+from dpplearn.torch.likelihood import batch_shape, kernel_of, log_det_of_subset, subset_of
 
 UNSURE_SINGLE = 1e-2  # what UNSURE is in float64: the error of log P, or of a probability, that is refused
-HALVINGS = 20  # of an interval of log c, of which the value does not depend: near the right one, P(k) is not small
 
 
 def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, invalid: float | None = None) -> Tensor:
@@ -46,7 +40,7 @@ def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, inval
     lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*batch_shape(L, mask), -1)
     sizes = mask.sum(-1).expand(lam.shape[:-1])
     log_e, slope = LogElementary.apply(lam, sizes)
-    log_det = log_minor(L, mask, True, invalid, "L_Y")
+    log_det = log_det_of_subset(L, mask, True, invalid, "L_Y")
     value = torch.where(log_det == -float("inf"), log_det, log_det - log_e)  # of probability 0, whatever e_k is
     lost = torch.isfinite(value) & loses_digits(lam, slope)
     refuse(lost, invalid)
@@ -86,15 +80,14 @@ def refuse(lost: Tensor, invalid: float | None) -> None:
         )
 
 
-def heads(p: Tensor, most: int) -> Tensor:
-    """P(0 ... most of the first i coins show heads), of shape (..., n + 1, most + 1)."""
-    n = p.shape[-1]
-    now = torch.zeros(*p.shape[:-1], most + 1, dtype=p.dtype, device=p.device)
-    now[..., 0] = 1.0
+def log_esp_table(log_lam: Tensor, most: int) -> Tensor:
+    """log e_0 ... e_most of the first i numbers, of shape (..., n + 1, most + 1), from their logarithms."""
+    now = torch.full((*log_lam.shape[:-1], most + 1), -float("inf"), dtype=log_lam.dtype, device=log_lam.device)
+    now[..., 0] = 0.0
     table = [now]
-    for i in range(n):
-        one = p[..., i : i + 1]
-        now = now * (1 - one) + torch.nn.functional.pad(now[..., :-1], (1, 0)) * one
+    for x in log_lam.unbind(-1):  # without the next number, and with it
+        taken = torch.nn.functional.pad(now[..., :-1] + x.unsqueeze(-1), (1, 0), value=-float("inf"))
+        now = torch.logaddexp(now, taken)
         table.append(now)
     return torch.stack(table, -2)
 
@@ -105,29 +98,18 @@ class LogElementary(torch.autograd.Function):
     @staticmethod
     def forward(lam: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         most = lam.shape[-1] if cannot_ask() or k.numel() == 0 else int(k.max())
-        # sum of c lam / (1 + c lam) = k; where all of n or none are wanted, any c does that is large or small enough
-        mean = lam.clamp(min=torch.finfo(lam.dtype).tiny).log().amax(-1)
-        low, high = -mean - 50.0, -mean + 50.0 if lam.dtype == torch.float64 else -mean + 30.0
-        want = k.clamp(min=0.5).minimum(((lam > 0).sum(-1) - 0.5).clamp(min=0.5))
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            x = middle.exp().unsqueeze(-1) * lam
-            more = (x / (1 + x)).sum(-1) < want
-            low, high = torch.where(more, middle, low), torch.where(more, high, middle)
-        log_c = (low + high) / 2
-        x = log_c.exp().unsqueeze(-1) * lam
-        p = x / (1 + x)
-        before, after = heads(p, most), heads(p.flip(-1), most).flip(-2)
+        top = lam.amax(-1, keepdim=True).clamp(min=torch.finfo(lam.dtype).tiny)
+        log_lam = (lam / top).log()
+        before, after = log_esp_table(log_lam, most), log_esp_table(log_lam.flip(-1), most).flip(-2)
         at = k.clamp(min=0).unsqueeze(-1)
-        chance = before[..., -1, :].gather(-1, at).squeeze(-1)
-        value = chance.log() - k * log_c + torch.log1p(x).sum(-1)
-        # P_-i(k - 1): a heads among the coins before i, and k - 1 - a among those after it
+        log_e = before[..., -1, :].gather(-1, at)
+        # e_{k-1} of all but the i-th: a of those before it, and k - 1 - a of those after it
         a = torch.arange(most + 1, device=lam.device)
         rest = (at - 1 - a).clamp(min=0)  # (..., most + 1)
-        others = after[..., 1:, :].gather(-1, rest.unsqueeze(-2).expand(*before[..., :-1, :].shape))
-        without = (before[..., :-1, :] * others * (a < at).unsqueeze(-2)).sum(-1)
-        slope = log_c.exp().unsqueeze(-1) * without / ((1 + x) * chance.unsqueeze(-1))
-        return value, torch.where(torch.isfinite(value).unsqueeze(-1), slope, 0.0)
+        others = before[..., :-1, :] + after[..., 1:, :].gather(-1, rest.unsqueeze(-2).expand_as(after[..., 1:, :]))
+        without = torch.where((a < at).unsqueeze(-2), others, -float("inf")).logsumexp(-1)
+        slope = torch.where(torch.isfinite(log_e), (without - log_e).exp() / top, 0.0)
+        return (log_e + at * top.log()).squeeze(-1), slope
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG004  # k has no derivative

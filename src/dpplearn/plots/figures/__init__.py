@@ -1,12 +1,23 @@
 """The figures of the paper, by name: `dpplearn figures` draws them.
 
 A figure is a module here with `def draw() -> Figure`, decorated with `style.style()`, a line in FIGURES, and a section
-in docs/figures.md. The module is imported, and matplotlib with it, when the figure is drawn.
+in docs/figures.md. The module is imported, and matplotlib with it, when the figure is drawn. Files are vector and PNG,
+the same bytes each time, each whole or not there.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpplearn._checks import check_choice
+from dpplearn._io.atomic import replace_file
+from dpplearn.plots import import_plots
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # name, which is that of the module: one line for --help, in the order of the paper's numbers
 FIGURES = {
@@ -17,7 +28,11 @@ FIGURES = {
     "cluster": "A cluster, a reference summary and an extract (Figure 5).",
 }
 
-FORMATS = ("pdf", "svg", "png")
+FORMATS: dict[str, dict[str, None]] = {  # without date and version: a file changes only when its figure does
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
 
 
 def figure_names(names: Iterable[str] = ()) -> list[str]:
@@ -35,3 +50,49 @@ def figure_names(names: Iterable[str] = ()) -> list[str]:
             known = ", ".join(f"{name} ({number})" for number, name in numbered.items())
             raise ValueError(f"There is no figure {name!r}. The figures are {known}.")
     return list(dict.fromkeys(found)) or list(FIGURES)
+
+
+def draw(name: str) -> Figure:
+    """The figure of a name or of a number of the paper."""
+    [name] = figure_names([name])
+    figure: Figure = import_plots(f"dpplearn.plots.figures.{name}").draw()
+    return figure
+
+
+def save(
+    figure: Figure, name: str, folder: str | Path, formats: Iterable[str] = tuple(FORMATS), dpi: float = 200
+) -> list[Path]:
+    """Write a figure to folder/name.pdf, .svg and .png, and return the paths; dpi is of the PNG.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in save(draw("2"), "geometry", folder, ["svg"])]
+    ['geometry.svg']
+    """
+    from dpplearn.plots.style import style
+
+    paths = {kind: Path(folder) / f"{name}.{check_choice(kind, 'formats', tuple(FORMATS))}" for kind in formats}
+    with style():  # matplotlib makes ticks when it draws, by the settings of that moment
+        if figure.get_layout_engine() is not None:  # laid out once: each time moves square axes a little
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
+        for kind, path in paths.items():
+            with replace_file(path, "wb") as file:
+                figure.savefig(file, format=kind, metadata=FORMATS[kind], dpi=dpi)
+    return list(paths.values())
+
+
+def check_folder(folder: str | Path) -> Path:
+    """Make a folder if need be, and try whether files can be written there."""
+    if not str(folder):  # Path("") is the current folder
+        raise ValueError("The folder to write to must have a name, found an empty one. Give a folder.")
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise OSError(f"Cannot write to the folder {path}: {error.strerror}. Give another folder.") from error
+    return path

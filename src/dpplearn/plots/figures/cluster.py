@@ -13,7 +13,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
 
-from dpplearn.plots.style import LIGHT, TITLE_SIZE, TWO_COLUMNS, look, style
+from dpplearn.plots.style import LIGHT, TITLE_SIZE, TWO_COLUMNS, style
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
 from dpplearn.summarize.summarizer import Summarizer
 
@@ -117,7 +117,6 @@ def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width:
     return shown
 
 
-@look("paper")  # the columns are set for that face
 @style()
 def draw() -> Figure:
     """Articles at the left, one reference and the extract at the right; the extract is marked where it stands."""

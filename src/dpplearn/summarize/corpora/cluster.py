@@ -68,8 +68,7 @@ class Cluster:
                 )
             if document.id in seen:
                 raise ValueError(
-                    f"The id {document.id!r} occurs twice among the documents of {self.name}. "
-                    "Ids of documents must differ; rename one."
+                    f"documents of {self.name} must have different ids, but {document.id!r} occurs twice. Rename one."
                 )
             seen.add(document.id)
         for reference in self.references:
@@ -121,7 +120,6 @@ class Cluster:
         cls,
         texts: Iterable[str],
         *,
-        titles: Iterable[str | None] | None = None,
         references: Sequence[str] = (),
         id: str | None = None,
         language: str | None = None,
@@ -138,11 +136,7 @@ class Cluster:
         texts = list(texts)
         if not texts:
             raise ValueError("There must be at least one text to make a cluster of, but the list is empty.")
-        names = [None] * len(texts) if titles is None else list(titles)
-        if len(names) != len(texts):
-            raise ValueError(f"There must be as many titles as texts ({len(texts)}), found {len(names)}.")
-        documents = [Document(str(i), text, title) for i, (text, title) in enumerate(zip(texts, names, strict=True), 1)]
-        return cls(documents, references, id, language)
+        return cls([Document(str(i), text) for i, text in enumerate(texts, 1)], references, id, language)
 
     @classmethod
     def from_files(

@@ -27,7 +27,7 @@ REFERENCES = "references"
 INNER = ("docs", "documents")  # where the documents of a cluster may be
 
 
-def cut_folders(source: Source) -> Iterator[Cut]:
+def cut_folders(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     """The clusters of a folder of folders, some at a time, or the one of a folder of documents."""
     path, there = source.path, entries(source.path)
     clusters = [entry for entry in there if entry.is_dir() and entry.name not in (REFERENCES, *INNER)]
@@ -38,7 +38,7 @@ def cut_folders(source: Source) -> Iterator[Cut]:
             f"{clusters[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
         )
     folders = [path] if loose or not clusters else clusters
-    for a, b in spans(len(folders), source):
+    for a, b in spans(len(folders), sizes):
         yield Cut(read_folders, tuple(folders[a:b]), b / len(folders))
 
 

@@ -74,7 +74,7 @@ def plain_document(name: str, source: str) -> Document:
             later = dated
         elif dated and date is None and not below[:1].islower():
             date = dated
-        elif title is None and is_title(line) and (not below or date_line(below) or is_date(below)):
+        elif title is None and is_title(line) and line[-1] != "," and (not below or date_line(below) or is_date(below)):
             title = line
         else:
             break
@@ -106,7 +106,7 @@ def parse_misnamed(file: DocumentFile) -> list[Document]:
     """A file that does not begin as all those do that are called like it: text, if it is any, with a remark."""
     if not file.data.strip():
         raise ValueError(f"{file.place} is empty.")
-    kind = next(kind.name for kind in KINDS if suffix_of(Path(file.name)) in kind.suffixes)
+    kind = next(kind.name for kind in FILE_KINDS if suffix_of(Path(file.name)) in kind.suffixes)
     try:
         document = plain_document(file.name, file.text())
     except ValueError as error:
@@ -141,7 +141,7 @@ HTML = FileKind(
     "HTML", (".html", ".htm", ".xhtml"), parse_html, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
 )
 MISNAMED = FileKind("misnamed", (), parse_misnamed)
-KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
+FILE_KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
     TEXT,
     MARKDOWN,
     HTML,
@@ -155,14 +155,14 @@ KINDS = [  # a new kind of files is one entry; those with an opening are told by
         re.compile("PK\x03\x04"),
         always=True,
     ),
-    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.rtf:parse_rtf"), re.compile(r"\{\\rtf"), always=True),
+    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.office:parse_rtf"), re.compile(r"\{\\rtf"), always=True),
     FileKind("e-mail", (".eml", ".mbox"), Apart(f"{_FORMATS}.mail:parse_mail"), MAIL),
 ]
 
 
 def suffixes() -> list[str]:
     """How names of documents end."""
-    return [suffix for kind in KINDS for suffix in kind.suffixes]
+    return [suffix for kind in FILE_KINDS for suffix in kind.suffixes]
 
 
 def suffix_of(path: Path) -> str:
@@ -194,8 +194,8 @@ def kind_of(file: DocumentFile) -> FileKind:
     if file.encoding is not None:
         check_encoding(file.encoding)
     opening, suffix = file.opening, suffix_of(Path(file.name))
-    begins = (kind for kind in KINDS if kind.opening and kind.opening.match(opening))
-    named = (MISNAMED if kind.always else kind for kind in KINDS if suffix in kind.suffixes)
+    begins = (kind for kind in FILE_KINDS if kind.opening and kind.opening.match(opening))
+    named = (MISNAMED if kind.always else kind for kind in FILE_KINDS if suffix in kind.suffixes)
     return next(chain(begins, named), TEXT)
 
 

@@ -25,7 +25,7 @@ from dpplearn.summarize.text.markdown import is_markdown
 
 One: TypeAlias = str | PathLike[str] | bytes | Document
 Given: TypeAlias = Cluster | One | Iterable[One]
-EXPECTED = "a text, a path, bytes, several of these in a list, or a Cluster"
+GIVABLE = "a text, a path, bytes, several of these in a list, or a Cluster"
 LONGEST_PATH = 4_096  # characters
 ELSEWHERE = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".doc")
 ADVICE = {"dict": " For texts by name, pass list(given.values())."}
@@ -61,11 +61,11 @@ def as_cluster(given: Given, *, encoding: str | None = None, language: str | Non
     elif isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable):
         kind = "None" if given is None else type(given).__name__
         advice = " Pass what its read() returns." if hasattr(given, "read") else ADVICE.get(kind, "")
-        raise TypeError(f"What is to be summarized must be {EXPECTED}; found {kind}.{advice}")
+        raise TypeError(f"What is to be summarized must be {GIVABLE}; found {kind}.{advice}")
     else:
         several = list(given)
     if not several:
-        raise ValueError(f"There is nothing to summarize: the list is empty. Expected {EXPECTED}.")
+        raise ValueError(f"There is nothing to summarize: the list is empty. Expected {GIVABLE}.")
     if all(is_path(one) for one in several):
         return Cluster(read_files(several, encoding), (), None, language)
     documents = [document for number, one in enumerate(several, 1) for document in documents_of(one, number, encoding)]
@@ -105,7 +105,7 @@ def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
         return read_files([one], encoding)
     if not isinstance(one, str):
         kind = "None" if one is None else type(one).__name__
-        raise TypeError(f"What is to be summarized must be {EXPECTED}; item {number} of the list is {kind}.")
+        raise TypeError(f"What is to be summarized must be {GIVABLE}; item {number} of the list is {kind}.")
     if HTML.opening is not None and HTML.opening.match(one):  # a page, as plainly as Markdown, by how it begins
         return [html_document(str(number), one)]
     if is_markdown(one):

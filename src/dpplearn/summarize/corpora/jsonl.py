@@ -11,7 +11,7 @@ from dpplearn._checks import describe
 from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
 from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.pieces import Cut, sizes
+from dpplearn.summarize.corpora.pieces import Cut
 from dpplearn.summarize.corpora.source import BadClusterError, Source
 
 PIECE_BYTES = 2**24  # of lines after which a piece ends
@@ -28,17 +28,14 @@ def looks_like_jsonl(path: Path) -> bool:
     return first is not None and first.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
-def cut_jsonl(source: Source) -> Iterator[Cut]:
+def cut_jsonl(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     """Stretches of lines: by their places in the file, or as they come out of one that is packed or recoded."""
     path, encoding = source.path, source.encoding or "utf-8"
     total, in_place = max(path.stat().st_size, 1), breaks_at_bytes(encoding) and not is_packed(path)
     first, start = 1, 0
     with path.open("rb") as file:
         lines = read_lines(file, path, encoding)
-        for number in sizes(source):
-            some = take(lines, number)
-            if not some:
-                return
+        while some := take(lines, next(sizes)):
             stop = start + sum(len(data) for data, _ in some)
             if in_place:
                 yield Cut(read_range, (start, stop, first), stop / total)
@@ -90,90 +87,80 @@ def numbered_clusters(lines: Iterable[Line], first: int, source: Source) -> Iter
 def cluster_of(record: dict[str, Any], where: str) -> Cluster:
     """The cluster in a record, whose place messages name; an error knows its id."""
     try:
-        return read_cluster(record, where)
+        documents, references = record.get("documents"), record.get("references")
+        if not isinstance(documents, list) or not documents:
+            raise ValueError(
+                f'field "documents": must be a list with a document, {what_is_there(record, "documents")}.'
+            )
+        if not isinstance(references, list | None):
+            raise ValueError(f'field "references": must be a list of texts, {what_is_there(record, "references")}.')
+        languages = [optional_text(record, key) for key in ("lang", "language")]
+        split, labels = optional_text(record, "split"), record.get("reference_ids") or ()
+        if not isinstance(labels, list | tuple) or not all(isinstance(label, str) for label in labels):
+            raise ValueError(
+                f'field "reference_ids": must be a list of strings, {what_is_there(record, "reference_ids")}.'
+            )
+        return Cluster(
+            [document_of(one, i) for i, one in enumerate(documents)],
+            [reference_of(one, i) for i, one in enumerate(references or ())],
+            identifier(record),
+            next((language for language in languages if language is not None), None),
+            split=split,
+            reference_ids=labels,
+        )
     except ValueError as error:
         name = record.get("id")
-        raise BadClusterError(str(error), str(name) if isinstance(name, str | int) else None) from None
+        raise BadClusterError(f"{where}, {error}", str(name) if isinstance(name, str | int) else None) from None
 
 
-def read_cluster(record: dict[str, Any], where: str) -> Cluster:
-    """The cluster in a record, every field as it must be."""
-    given = record.get("documents")
-    if not isinstance(given, list) or not given:
-        raise wrong(where, "documents", "a list with a document", record)
-    documents = [read_item(item, i, where) for i, item in enumerate(given)]
-    ids = [document.id for document in documents]
-    if len({*ids}) < len(ids):
-        i, name = next((i, name) for i, name in enumerate(ids) if name in ids[:i])
-        raise ValueError(f'{where}, field "documents[{i}].id": {name!r} occurs twice. Ids must differ.')
-    if not isinstance(record.get("references"), list | None):
-        raise wrong(where, "references", "a list of texts", record)
-    references, labels = record.get("references") or [], record.get("reference_ids") or []
-    if not isinstance(labels, list | tuple) or not all(isinstance(label, str) for label in labels):
-        raise wrong(where, "reference_ids", "a list of strings", record)
-    for i, one in enumerate(references):
-        if not isinstance(one, str) and not (isinstance(one, list) and all(isinstance(line, str) for line in one)):
-            raise ValueError(f'{where}, field "references[{i}]": must be a text, found {describe(one)}.')
-    if labels and len(labels) != len(references):
-        counts = f"{len(references)} references, found {len(labels)}"
-        raise ValueError(f'{where}, field "reference_ids": must name each of the {counts}.')
-    languages = [read_text(record, name, where) for name in ("lang", "language")]
-    return Cluster(
-        documents,
-        ["\n".join(one) if isinstance(one, list) else one for one in references],  # a list of sentences
-        read_id(record, where),
-        next((language for language in languages if language is not None), None),
-        split=read_text(record, "split", where),
-        reference_ids=labels,
-    )
-
-
-def read_item(item: Any, index: int, where: str) -> Document:
+def document_of(item: Any, index: int) -> Document:
     """One of the documents of a cluster: a text, or an object with more about it."""
     field = f"documents[{index}]"
     if isinstance(item, str):
-        item = {"text": item}
+        return Document(str(index + 1), item)
     if not isinstance(item, dict):
-        raise ValueError(f'{where}, field "{field}": must be an object with "id" and "text", found {describe(item)}.')
+        raise ValueError(f'field "{field}": must be an object with "id" and "text", found {describe(item)}.')
     text = item.get("text")
     if not isinstance(text, str):
-        raise wrong(where, f"{field}.text", "a string", item)
+        raise ValueError(f'field "{field}.text": must be a string, {what_is_there(item, "text")}.')
     if len(text) > MAX_BYTES:
-        raise ValueError(
-            f'{where}, field "{field}.text": must have at most {MAX_BYTES:,} characters, found {len(text):,}. '
-            "Cut it into several documents."
-        )
-    name = str(index + 1) if item.get("id") is None else read_id(item, where, f"{field}.")
-    title, date, role = (read_text(item, key, where, f"{field}.") for key in ("title", "date", "role"))
+        most = f"at most {MAX_BYTES:,} characters, found {len(text):,}"
+        raise ValueError(f'field "{field}.text": must have {most}. Cut it into several documents.')
+    name = str(index + 1) if item.get("id") is None else identifier(item, f"{field}.")
+    title, date, role = (optional_text(item, key, f"{field}.") for key in ("title", "date", "role"))
     return Document(name, text, title, date, role)
 
 
-def read_id(record: dict[str, Any], where: str, path: str = "") -> str:
+def reference_of(item: Any, index: int) -> str:
+    """A reference: a text, or a list of its sentences."""
+    lines = [item] if isinstance(item, str) else item
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise ValueError(f'field "references[{index}]": must be a text, found {describe(item)}.')
+    return "\n".join(lines)
+
+
+def identifier(record: dict[str, Any], path: str = "") -> str:
     value = record.get("id")
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise wrong(where, f"{path}id", "a string or a number", record)
+        raise ValueError(f'field "{path}id": must be a string or a number, {what_is_there(record, "id")}.')
     return str(value)
 
 
-def read_text(record: dict[str, Any], key: str, where: str, path: str = "") -> str | None:
-    """A text that may be missing."""
+def optional_text(record: dict[str, Any], key: str, path: str = "") -> str | None:
     value = record.get(key)
     if not isinstance(value, str | None):
-        raise wrong(where, path + key, "a string", record)
+        raise ValueError(f'field "{path}{key}": must be a string, {what_is_there(record, key)}.')
     return value
 
 
-def wrong(where: str, field: str, wanted: str, record: dict[str, Any]) -> ValueError:
-    """An error that says what a field must be, and what it is.
+def what_is_there(record: dict[str, Any], key: str) -> str:
+    """What is there instead of what a field must be, as the end of a sentence.
 
     Examples
     --------
-    >>> for record in ({"id": 1.5}, {"id": None}, {}):
-    ...     print(wrong("a.jsonl, line 1", "id", "a string", record))
-    a.jsonl, line 1, field "id": must be a string, found 1.5 (float).
-    a.jsonl, line 1, field "id": must be a string, but is null.
-    a.jsonl, line 1, field "id": must be a string, but is missing.
+    >>> [what_is_there({"id": 1.5, "text": None}, key) for key in ("id", "text", "date")]
+    ['found 1.5 (float)', 'but is null', 'but is missing']
     """
-    value = record.get(key := field.rpartition(".")[2])
-    found = f"found {describe(value)}" if value is not None else "but is null" if key in record else "but is missing"
-    return ValueError(f'{where}, field "{field}": must be {wanted}, {found}.')
+    if key not in record:
+        return "but is missing"
+    return "but is null" if record[key] is None else f"found {describe(record[key])}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from itertools import accumulate, pairwise
@@ -44,13 +43,12 @@ def open_parquet(path: Path) -> Any:
     return file
 
 
-def cut_parquet(source: Source) -> Iterator[Cut]:
+def cut_parquet(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     """Rows of a row group."""
     with open_parquet(source.path) as file:
         ends = [0, *accumulate(file.metadata.row_group(g).num_rows for g in range(file.num_row_groups))]
     for g, (first, last) in enumerate(pairwise(ends)):
-        few = replace(source, singles=max(source.singles - first, 0))
-        for a, b in spans(last - first, few):
+        for a, b in spans(last - first, sizes):
             yield Cut(read_rows, (g, a, b, first + a), (first + b) / ends[-1])
 
 

@@ -11,6 +11,7 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.words import normal_language
 
+SINGLES = 64  # pieces of one cluster that a corpus begins with
 CLUSTERS = 10  # that a piece has at most
 COMPARED = 5_000  # sentences of a cluster that can be learned from
 
@@ -87,28 +88,24 @@ class CorpusPiece:
             yield Entry(place, line, *about, self.wanted.of(cluster, notes))
 
 
-def sizes(source: Source) -> Iterator[int]:
+def piece_sizes() -> Iterator[int]:
     """How many clusters the pieces have: one at first, so that there is work for many where the corpus is small."""
-    return chain(repeat(1, source.singles), repeat(CLUSTERS))
+    return chain(repeat(1, SINGLES), repeat(CLUSTERS))
 
 
-def spans(n: int, source: Source) -> Iterator[tuple[int, int]]:
+def spans(n: int, sizes: Iterator[int]) -> Iterator[tuple[int, int]]:
     """Where the pieces of n clusters begin and end."""
     start = 0
-    for size in sizes(source):
-        if start >= n:
-            return
-        yield start, min(start + size, n)
-        start += size
+    while start < n:
+        end = min(start + next(sizes), n)
+        yield start, end
+        start = end
 
 
-def cut_clusters(clusters: Iterable[Cluster], source: Source, total: int | None = None) -> Iterator[Cut]:
+def cut_clusters(clusters: Iterable[Cluster], sizes: Iterator[int], total: int | None = None) -> Iterator[Cut]:
     """Clusters that are in memory, or that a reader makes one after the other."""
     left, done = iter(clusters), 0
-    for size in sizes(source):
-        some = tuple(islice(left, size))
-        if not some:
-            return
+    while some := tuple(islice(left, next(sizes))):
         done += len(some)
         yield Cut(as_given, some, 0.0 if total is None else done / total)
 

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from glob import glob, has_magic
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import entries, unpacked_name, walk
@@ -21,8 +22,13 @@ from dpplearn.summarize.corpora.documents import refuse_address, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
 from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
-from dpplearn.summarize.corpora.pieces import CorpusPiece, Cut, Wanted, cut_clusters
+from dpplearn.summarize.corpora.pieces import CorpusPiece, Cut, Wanted, cut_clusters, piece_sizes
 from dpplearn.summarize.corpora.source import Source
+
+if TYPE_CHECKING:
+    from dpplearn._io.workfolder import WorkFolder
+    from dpplearn._run.progress import Progress
+    from dpplearn._run.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -32,17 +38,17 @@ class Reader:
     name: str  # what to give, for messages
     looks_like: Callable[[Path], bool]
     read: Callable[[Source], Iterable[Cluster]] | None = None  # what may be skipped stands in `with source.tolerate()`
-    cut: Callable[[Source], Iterator[Cut]] | None = None  # where pieces can be found without reading what is before
+    # where pieces of so many clusters can be found without reading what is before
+    cut: Callable[[Source, Iterator[int]], Iterator[Cut]] | None = None
 
-    def cuts(self, source: Source) -> Iterator[Cut]:
+    def cuts(self, source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
         """The pieces of what a source holds."""
         if self.cut is not None:
-            return self.cut(source)
+            return self.cut(source, sizes)
         assert self.read is not None  # one of the two
-        return cut_clusters(self.read(source), source)
+        return cut_clusters(self.read(source), sizes)
 
 
-SINGLES = 64  # pieces of one cluster that a corpus begins with
 READERS = [  # a new format is one entry; the first that a path looks like reads it
     Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut=cut_jsonl),
     Reader("a Parquet file with one cluster per row", looks_like_parquet, cut=cut_parquet),
@@ -120,14 +126,51 @@ class Corpus:
 
     def pieces(self, notes: Source) -> Iterator[CorpusPiece]:
         """Its pieces in order; what a reader without pieces leaves out is noted."""
-        number = 0
+        number, sizes = 0, piece_sizes()
         for k, (reader, source) in enumerate(self.sources):
             own = source.fresh()
-            for cut in reader.cuts(own):
+            for cut in reader.cuts(own, sizes):
                 cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
                 yield CorpusPiece(number, cut, source, self.wanted)
                 number += 1
             notes.add(own.passed)
+
+    def work_through(
+        self,
+        what: str,
+        stage: str,
+        work: Callable[[Any], int],
+        task_of: Callable[[CorpusPiece, Path], Any],
+        *,
+        folder: WorkFolder,
+        workers: Workers,
+        progress: Progress,
+        size: Callable[[Path], int],
+        ending: str = ".json",
+    ) -> tuple[list[Path], Source]:
+        """Do something with all pieces whose files are not in a folder; the files in order, and what was left out.
+
+        `work` returns how many clusters it did, and `size` tells that of a file that is there.
+        """
+        files, share, done, finished, notes = list[Path](), 0.0, 0, 0, self.notes()
+
+        def tasks() -> Iterator[Any]:
+            nonlocal share, done, finished
+            for piece in self.pieces(notes):
+                out, share = folder.file(stage, piece.number, ending), piece.cut.share
+                files.append(out)
+                if out.exists():
+                    done, finished = done + size(out), finished + 1
+                else:
+                    yield task_of(piece, out)
+
+        for _, n in workers.each(partial(compiled, work), tasks()):
+            done, finished = done + n, finished + 1
+            # how many there will be, by the share of the files that the pieces so far are
+            guess = round(done / finished * len(files) / share) if share else 0
+            progress.stage(what, done, max(guess, done))
+        progress.stage(what, done, max(done, 1))
+        return files, notes
 
     def check(self, census: Census, notes: Source, stacklevel: int = 3) -> None:
         """Say what was left out; an error if nothing else is there."""
@@ -156,6 +199,14 @@ class Corpus:
         return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
 
 
+def compiled(work: Callable[[Any], int], task: Any) -> int:
+    """With loops compiled: the digits are the same whoever does it, and whatever was on disk."""
+    from dpplearn._numba import compiled_always  # reading alone needs no numba
+
+    with compiled_always():
+        return work(task)
+
+
 def state_of(path: Path) -> str:
     """A digest that changes with the size or the time of a file, or of any file that is read in a folder."""
     files = {path}
@@ -169,7 +220,7 @@ def state_of(path: Path) -> str:
 def listed(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
     given, name = [*clusters], Path("the list")
-    reader = Reader("clusters in memory", Path.is_file, cut=lambda source: cut_clusters(given, source, len(given)))
+    reader = Reader("clusters in memory", Path.is_file, cut=lambda _, sizes: cut_clusters(given, sizes, len(given)))
     return Corpus(name, [(reader, Source(name))], given)
 
 
@@ -222,7 +273,7 @@ def open_corpus(
         if reader is None:
             advice = "For documents of one cluster, use Cluster.from_files."
             raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
-        sources.append((reader, Source(one, encoding, models, skip_bad, SINGLES // len(paths))))
+        sources.append((reader, Source(one, encoding, models, skip_bad)))
     return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.text.sentences import Piece
 
-_LETTERS = re.compile(r"[^\W_]+")
+_ALPHANUMERIC = re.compile(r"[^\W_]+")
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
 _WHOSE = 80  # characters before a quotation that say whose it is
 _SAME = 3  # the fewest rows of words that tell one
@@ -85,7 +85,7 @@ def normal(text: str) -> str:
     >>> normal("Rain --  in OSLO!") == normal("rain in Oslo")
     True
     """
-    return " ".join(_LETTERS.findall(text.lower()))
+    return " ".join(_ALPHANUMERIC.findall(text.lower()))
 
 
 def find_families(n: int, pieces: Iterable[tuple[int, Piece]], said: Sequence[str]) -> list[int]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from html.entities import html5
 
-from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.text.newswire import dateline_end, is_byline, is_notice, is_signature
 from dpplearn.summarize.text.words import word_set
 
 OPENING = re.compile(r"\s*(?:<\?xml[^<>]{0,200}>\s*)?(?:<!DOCTYPE[^<>]{0,400}>\s*)?<doc[\s>]", re.IGNORECASE)
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,9});?")
-_TITLE_TAGS = ("headline", "hl", "head", "title", "ti", "h3")
 _TEXTS = ("text", "leadpara", "lp")
-_DATE_TAGS = ("date_time", "date", "datetime")
+_PARTS = dict.fromkeys(_TEXTS, "text") | dict.fromkeys(("headline", "hl", "head", "title", "ti", "h3"), "title")
+_PARTS |= dict.fromkeys(("date_time", "date", "datetime"), "date") | {"docno": "docno", "docid": "docid"}
 # Elements in or beside a text that are no part of it. Others, and those that are never closed, are looked through.
 _ASIDE = word_set(
     "annotation slug trailer byline dateline keyword keywords subject graphic note caption docno docid doctype "
@@ -44,36 +44,44 @@ def parse_sgml(source: str, name: str) -> list[Document]:
     >>> parse_sgml(source, "file")
     [Document('X1', 'Tom & I left.', title='Rain')]
     """
-    found: list[Document] = []
-    parts: dict[str, list[str]] = {}
-    inside: list[str] = []  # open elements that matter
-    depth: Counter[str] = Counter()  # how often each of them is open
+    documents = list[Document]()
+    parts = defaultdict[str, list[str]](list)
+    inside = list[str]()  # open elements that matter
+    depth = Counter[str]()  # how often each of them is open
     given = list(tokens(source))
     closed = {value for kind, value in given if kind == "close"}
     for kind, value in [*given, ("open", "doc")]:
+        part = _PARTS.get(inside[-1]) if inside else None  # None for what is no part of a document
         if kind == "text":
-            place = _place(inside)
-            if place:
-                parts.setdefault(place, []).append(value)
+            if part:
+                parts[part].append(value)
         elif value == "doc":
             if kind == "open" and parts:
-                found.append(_document(parts, name, len(found)))
-                parts, inside = {}, []
+                docno, docid, title, date = (
+                    " ".join("".join(parts[key]).split()) for key in ("docno", "docid", "title", "date")
+                )
+                number = len(documents) + 1
+                called = docno or docid or (name if number == 1 else f"{name}#{number}")
+                documents.append(
+                    Document(called, clean("".join(parts["text"])), resolve(title).strip() or None, date or None)
+                )
+                parts.clear()
+                inside.clear()
                 depth.clear()
         elif value in ("p", "s", "br", "para"):  # with or without their closing tags
-            parts.setdefault(_place(inside) or "other", []).append("\n\n" if value != "br" else "\n")
+            parts[part or "other"].append("\n\n" if value != "br" else "\n")
         elif kind == "open":
             if value in _TEXTS or (value in _ASIDE and value in closed):
                 inside.append(value)
                 depth[value] += 1
             if value in _TEXTS:
-                parts.setdefault("text", []).append("\n\n")
+                parts["text"].append("\n\n")
         elif depth[value]:
             last = ""
             while last != value:
                 last = inside.pop()
                 depth[last] -= 1
-    return found
+    return documents
 
 
 def tokens(source: str) -> Iterator[tuple[str, str]]:
@@ -87,24 +95,6 @@ def tokens(source: str) -> Iterator[tuple[str, str]]:
             yield "close" if tag[1] else "open", tag[2].lower()
     if here < len(source):
         yield "text", source[here:]
-
-
-def _place(inside: list[str]) -> str | None:
-    """The part that text inside these elements belongs to; None for what is no part of a document."""
-    last = inside[-1] if inside else ""
-    if last in _TITLE_TAGS:
-        return "title"
-    if last in _DATE_TAGS:
-        return "date"
-    return "text" if last in _TEXTS else last if last in ("docno", "docid") else None
-
-
-def _document(parts: dict[str, list[str]], name: str, index: int) -> Document:
-    docno, title, date = ("".join(parts.get(key, [])).split() for key in ("docno", "title", "date"))
-    docno = docno or "".join(parts.get("docid", [])).split()
-    given = " ".join(docno) or (name if index == 0 else f"{name}#{index + 1}")
-    heading = resolve(" ".join(title)).strip() or None
-    return Document(given, clean("".join(parts.get("text", []))), heading, " ".join(date) or None)
 
 
 def resolve(text: str) -> str:

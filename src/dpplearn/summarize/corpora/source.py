@@ -42,7 +42,6 @@ class Source:
     encoding: str | None = None  # UTF-8, unless a file says otherwise
     references: Path | None = None  # where reference summaries are, if not under the path
     skip_bad: bool = False  # whether to go on past what cannot be read
-    singles: int = 64  # pieces at its beginning that have one cluster each
     passed: list[Omission] = field(default_factory=list)
 
     @contextmanager

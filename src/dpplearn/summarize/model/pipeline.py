@@ -26,9 +26,8 @@ from dpplearn._run.workers import Workers
 from dpplearn.learning.files import load_shard, shard_arrays
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-from dpplearn.summarize.corpora.passing import Pass, compiled
 from dpplearn.summarize.corpora.pieces import CorpusPiece
-from dpplearn.summarize.corpora.reading import Census, Corpus
+from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
@@ -191,12 +190,14 @@ class TrainingPipeline:
         for old in self.folder.known("read", ".json"):
             if not old.with_suffix(".jsonl").exists():  # its sentences were lost: the piece is read again
                 old.unlink()
-        each = Pass(self.corpus, self.folder, self.workers, self.progress)
-        self.files, notes = each.each(
+        self.files, notes = self.corpus.work_through(
             "Reading clusters",
             "read",
             read_piece,
             lambda piece, out: PieceTask(piece, self.settings, out),
+            folder=self.folder,
+            workers=self.workers,
+            progress=self.progress,
             size=lambda out: len(read_record(out)["clusters"]),
         )
         seen = ((one["number"], Path(one["path"]), one["seen"]) for one in map(read_record, self.files))

@@ -17,6 +17,7 @@ from dpplearn.summarize.text.words import DATES, word_lists, words
 _LONGEST_DATE = 80  # characters of a text that is a date
 _MORE = 8  # words beside day, month and year: weekday, time, edition
 _AGENCY_NUMBER = re.compile(r"[A-Z]{2,4}(?:_[A-Z]{3}_)?_?((?:19|20)[0-9]{6})(?:[._-]|$)|[A-Z]{2,4}([0-9]{6})-[0-9]")
+_DAY_IN_NAME = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-_.]([0-9]{2})[-_.]([0-9]{2})(?![0-9])")
 _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(?![0-9])")
 _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
 
@@ -91,16 +92,19 @@ def parse_date(text: str | None) -> datetime | None:
 
 
 def agency_date(name: str) -> datetime | None:
-    """The day in the number that a news agency gave a document.
+    """The day in the number that a news agency gave a document, or in the name that people gave its file.
 
     Examples
     --------
     >>> agency_date("APW19981016.0240"), agency_date("AP890321-0012"), agency_date("report.txt")
     (datetime.datetime(1998, 10, 16, 0, 0), datetime.datetime(1989, 3, 21, 0, 0), None)
+    >>> agency_date("storm_2031-05-03.txt")
+    datetime.datetime(2031, 5, 3, 0, 0)
     """
     found = _AGENCY_NUMBER.match(name)
     if found is None:
-        return None
+        named = _DAY_IN_NAME.search(name)
+        return _day(int(named[1]), int(named[2]), int(named[3])) if named else None
     figures = found[1] or f"19{found[2]}"
     return _day(int(figures[:4]), int(figures[4:6]), int(figures[6:]))
 

@@ -26,23 +26,6 @@ LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf"
 class Limits:
     """Of one file that is no plain text.
 
-    Parameters
-    ----------
-    size : int
-        Bytes of the file.
-    unpacked : int
-        Bytes of all that is unpacked from it.
-    ratio : float
-        How many times its packed size a part may have, beyond a megabyte: text has 3 to 30, bombs 1,000.
-    members : int
-        Files in an archive.
-    pages : int
-        Of a PDF.
-    messages : int
-        Of a mailbox.
-    seconds, memory : float and int
-        Of the process that reads it; memory in bytes of address space.
-
     Examples
     --------
     >>> Limits().check("book.pdf", "pages", 3_000)
@@ -50,14 +33,14 @@ class Limits:
     ValueError: book.pdf must have at most 2,000 pages, but has 3,000. Split it.
     """
 
-    size: int = 100_000_000
-    unpacked: int = 100_000_000
-    ratio: float = 200.0
-    members: int = 10_000
-    pages: int = 2_000
-    messages: int = 5_000
-    seconds: float = 120.0
-    memory: int = 3_000_000_000
+    size: int = 100_000_000  # bytes of the file
+    unpacked: int = 100_000_000  # bytes of all that is unpacked from it
+    ratio: float = 200.0  # of a part to its packed size, beyond a megabyte: text has 3 to 30, bombs 1,000
+    members: int = 10_000  # files in an archive
+    pages: int = 2_000  # of a PDF
+    messages: int = 5_000  # of a mailbox
+    seconds: float = 120.0  # of the process that reads it
+    memory: int = 3_000_000_000  # bytes of address space of that process
 
     def check(self, place: object, name: str, count: float) -> None:
         """Refuse what passes the limit of this name."""

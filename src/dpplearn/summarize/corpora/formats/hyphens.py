@@ -15,7 +15,7 @@ _CUT = re.compile(
     r"([^\s\w]{0,3})([ ]|(?=\r?\n|\Z))"
 )
 _LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "as", "but", "of", "en"])
-LEAST = 4  # letters of a first half that may be a word of its own: "in-" seldom is
+LEAST_LETTERS = 4  # letters of a first half that may be a word of its own: "in-" seldom is
 
 
 class Hyphens:
@@ -61,7 +61,9 @@ class Hyphens:
             return False
         if f"{head}-{tail}" in self.words:
             return True
-        return "-" in head or (len(head) >= LEAST and len(tail) >= LEAST and head in self.words and tail in self.words)
+        return "-" in head or (
+            len(head) >= LEAST_LETTERS and len(tail) >= LEAST_LETTERS and head in self.words and tail in self.words
+        )
 
 
 def without_hyphens(text: str) -> str:

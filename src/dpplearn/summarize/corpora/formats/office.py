@@ -1,11 +1,12 @@
-"""Word and OpenDocument texts (.docx, .odt) as HTML, by what their styles and numbering say.
+"""Word and OpenDocument texts (.docx, .odt) as HTML, by what their styles and numbering say, and rich text (.rtf).
 
-Word files are converted by mammoth, in their final version.
+Word files are converted by mammoth, in their final version, and rich text by striprtf.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import escape
 from io import BytesIO
 from xml.etree.ElementTree import Element
@@ -13,6 +14,7 @@ from xml.etree.ElementTree import Element
 from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.packages import Package
+from dpplearn.summarize.text.blocks import BLOCK_MARKS
 from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.lines import WORDS_OF_HEADING
 from dpplearn.summarize.text.page import html_blocks, read_html
@@ -51,6 +53,7 @@ STYLE_MAP = "\n".join(
 _BOLD_LINE = re.compile(r"<p><strong>((?:(?!</?(?:p|strong)\b).)*)</strong></p>", re.DOTALL)
 _CELL = re.compile(r"(<t[dh][^>]*>)<p>((?:(?!</?p\b).)*)</p>(</t[dh]>)", re.DOTALL)
 _NOTE_ITEM = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
+_RTF_TITLE = re.compile(rb"\{\\title\s([^{}\\]{1,300})\}")  # among what the file says of itself
 _BACK = re.compile(r'<a href="#(?:foot|end)note-ref[^"]*">↑</a>')
 
 # Of OpenDocument: what was struck out, comments, what describes pictures, the numbers of notes, lists of contents.
@@ -99,45 +102,43 @@ def read_odt(package: Package, name: str) -> Document:
     """The text of an OpenDocument file: headers and footers are in its styles, which are left alone."""
     if b"encryption-data" in package.optional("META-INF/manifest.xml"):
         raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
-    root = package.xml("content.xml")
-    parents = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
-    text, notes = list[str](), list[str]()
-    add_odt(root, parents, text, notes, [])
-    return office_document(name, "".join(text), notes, package.title("meta.xml"))
+    read = OdtText(package.xml("content.xml"))
+    return office_document(name, "".join(read.text), read.notes, package.title("meta.xml"))
 
 
-def add_odt(
-    element: Element,
-    parents: dict[str, str],
-    text: list[str],
-    notes: list[str],
-    around: list[str],
-    inside: bool = False,
-) -> None:
-    """Add an element of an OpenDocument text as HTML, to the notes if it is inside one; `parents` are those of styles.
+class OdtText:
+    """An OpenDocument text as HTML: its parts in order, and those of its notes.
 
-    Its own words join those of the paragraph around it; paragraphs in others, as in notes and frames, stand before.
+    Paragraphs in others, as in notes and frames, stand before the one around them.
     """
-    tag, out = element.tag, notes if inside else text
-    if tag in ("s", "tab", "line-break"):
-        around.append(" ")
-    wrapped = ODF_TAGS.get(tag) if not inside else None
-    words = list[str]() if tag in ("p", "h") else around
-    if wrapped:
-        out.append(f"<{wrapped}>")
-    words.append(escape(element.text or ""))
-    for child in element:
-        if child.tag not in DROPPED:
-            add_odt(child, parents, text, notes, words, inside or child.tag == "note")
-        words.append(escape(child.tail or ""))
-    if wrapped:
-        out.append(f"</{wrapped}>")
-    elif tag in ("p", "h"):
-        style = element.get("style-name", "")
-        known = ODF_STYLES.get(style.lower()) or ODF_STYLES.get(parents.get(style, "").lower(), "p")
-        name, _, kind = ("h2" if tag == "h" else known).partition(".")
-        classes = f' class="{kind}"' if kind else ""
-        out.append(f"<{name}{classes}>{''.join(words)}</{name}>")
+
+    def __init__(self, root: Element) -> None:
+        self.text, self.notes = list[str](), list[str]()
+        self.parents = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
+        self.add(root, [], self.text)
+
+    def add(self, element: Element, words: list[str], out: list[str]) -> None:
+        """Add an element to the text or to the notes, and its words to those of the paragraph around it."""
+        tag, is_paragraph = element.tag, element.tag in ("p", "h")
+        words = [] if is_paragraph else words
+        wrapped = ODF_TAGS.get(tag) if out is self.text else None
+        if wrapped:
+            out.append(f"<{wrapped}>")
+        words.append(" " if tag in ("s", "tab", "line-break") else escape(element.text or ""))
+        for child in element:
+            if child.tag not in DROPPED:
+                self.add(child, words, self.notes if child.tag == "note" else out)
+            words.append(escape(child.tail or ""))
+        if wrapped:
+            out.append(f"</{wrapped}>")
+        elif is_paragraph:
+            name, _, kind = ("h2" if tag == "h" else self.styled(element.get("style-name", ""))).partition(".")
+            classes = f' class="{kind}"' if kind else ""
+            out.append(f"<{name}{classes}>{''.join(words)}</{name}>")
+
+    def styled(self, style: str) -> str:
+        """What a paragraph of a style is."""
+        return ODF_STYLES.get(style.lower()) or ODF_STYLES.get(self.parents.get(style, "").lower(), "p")
 
 
 def office_document(name: str, text: str, notes: list[str], named: str | None) -> Document:
@@ -147,3 +148,31 @@ def office_document(name: str, text: str, notes: list[str], named: str | None) -
         for _, words in html_blocks(note):
             made.add("footnote", words)
     return Document(name, made.text, title or named, blocks=made.blocks)
+
+
+def parse_rtf(file: DocumentFile) -> list[Document]:
+    """The text of rich text: a paragraph for each line, told apart as those of a plain text are, and rows of tables."""
+    from dpplearn.summarize.corpora.documents import plain_document
+
+    if not file.data.rstrip(b"\0 \r\n").endswith(b"}"):
+        raise ValueError(f"{file.place} is cut off: rich text ends with a closing brace. Get it again.")
+    rtf_to_text = import_reader("striprtf.striprtf", file.place, "rich text").rtf_to_text
+    text = rtf_to_text(file.data.decode("latin-1"), encoding="cp1252", errors="replace")
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs of units are one character
+    document = plain_document(file.name, "\n\n".join(map(as_paragraph, filter(str.strip, text.split("\n")))))
+    named = _RTF_TITLE.search(file.data[:20_000])
+    return [replace(document, title=named[1].decode("latin-1").strip()) if named else document]
+
+
+def as_paragraph(line: str) -> str:
+    """A line, or a row of a table, whose cells each end with a bar; one cell alone is a frame around text.
+
+    Examples
+    --------
+    >>> as_paragraph("May|3 mm|"), as_paragraph("It rained.|")
+    ('| May | 3 mm', 'It rained.')
+    """
+    if not line.rstrip().endswith("|"):
+        return line
+    cells = [cell.strip() for cell in line.rstrip().removesuffix("|").split("|")]
+    return BLOCK_MARKS["row"] + " | ".join(cells) if len(cells) > 1 else cells[0]

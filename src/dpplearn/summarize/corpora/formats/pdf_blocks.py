@@ -48,7 +48,7 @@ _AFFILIATION = re.compile(
 )
 _ABSTRACT = re.compile(r"(?:abstract|summary|zusammenfassung|résumé|resumen)\W*$", re.IGNORECASE)
 _LONG_WORD = re.compile(r"[^\W\d_]{3,}")
-_NOTE_MARK = re.compile(r"[0-9*†‡§¶]{1,3}\s?\S")
+_NOTE_START = re.compile(r"[0-9*†‡§¶]{1,3}\s?\S")
 
 
 class Part:
@@ -187,7 +187,7 @@ def kind_of_part(part: Part, body: float, regular: bool, lowest: float) -> str:
         bold = regular and part.bold and part.size >= SMALL * body and not text.rstrip().endswith((".", ",", ";"))
         if bold or part.size >= LARGE * body or _ABSTRACT.match(text):
             return "heading"
-    if part.size < SMALL * body and part.first.base > lowest and _NOTE_MARK.match(text):
+    if part.size < SMALL * body and part.first.base > lowest and _NOTE_START.match(text):
         return "footnote"
     return "item" if _BULLET.match(text) else "paragraph"
 

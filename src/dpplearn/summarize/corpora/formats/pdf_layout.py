@@ -12,11 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpplearn.summarize.corpora.formats.pdf_words import Word
-
 GAP, CELL = 0.9, 1.6  # times the type size: gaps that divide the cells of a table, and the least that tells one
-LEAST = 5  # lines that a column has, unless other pages have a gutter there
-SHARE = 3  # one page in so many must surely have a gutter for others to have it, too
+LEAST_LINES = 5  # lines that a column has, unless other pages have a gutter there
+PAGE_SHARE = 3  # one page in so many must surely have a gutter for others to have it, too
 SURE = 10  # lines from which on a gutter is looked for on other pages, too
 STRIP = 0.3  # times the type size: the least white before a column
 CANDIDATES, DEEPEST = 30, 20  # places where a gutter is looked for; columns in columns
@@ -27,6 +25,19 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"^([0-9]{1,4})\b|\b([0-9]{1,4})$")
+
+
+class Word(NamedTuple):
+    """A word on a page."""
+
+    text: str
+    x0: float
+    x1: float
+    base: float  # its baseline
+    size: float  # of the type
+    bold: bool
+    math: bool
+
 
 Words = list[Word]
 
@@ -78,7 +89,7 @@ def lines_of(pages: list[Words]) -> list[Line]:
         own: set[float] = set()
         columns(words, own, learn=True)
         sure.update(own)
-    known = {x for x, times in sure.items() if SHARE * times >= len(pages)}
+    known = {x for x, times in sure.items() if PAGE_SHARE * times >= len(pages)}
     found = [(number, column) for number, words in enumerate(pages) for column in columns(words, known)]
     return [line for place, (page, words) in enumerate(found) for line in column_lines(words, page, place)]
 
@@ -173,7 +184,7 @@ def find_gutter(words: Words, known: set[float]) -> Gutter | None:
     wide = max(1.2 * spaces[len(spaces) // 4], STRIP * size)  # lines that are set wide have larger spaces
     row, end, start, *near = np.array([gap for number, row in enumerate(rows) for gap in gaps_of(row, number, size)]).T
     begins = Counter(np.round([word.x0 for word in words]).tolist())
-    likely = [(x, LEAST) for x, count in begins.most_common(CANDIDATES) if count >= LEAST]
+    likely = [(x, LEAST_LINES) for x, count in begins.most_common(CANDIDATES) if count >= LEAST_LINES]
     best: Gutter | None = None
     for x, least in [*likely, *((x, 1) for x in known)]:
         free = np.flatnonzero((end <= x - STRIP * size) & (start >= x - 0.15 * size))
