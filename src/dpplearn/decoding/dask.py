@@ -231,8 +231,9 @@ def choose_in_parts(
 def limits_of(limits: Limits, items: IntArray, k: int, need: IntArray) -> Limits:
     """The limits of some of the items, numbered from 0, of which groups need so many."""
     include, exclude = (np.flatnonzero(np.isin(items, some)) for some in (limits.include, limits.exclude))
-    cost, group, k = limits.cost[items], limits.group[items], min(k, items.size)
-    return replace(limits, cost=cost, k=k, include=include, exclude=exclude, group=group, need=need)
+    some: Any = {"cost": limits.cost[items], "group": limits.group[items], "include": include, "exclude": exclude}
+    equal = bool((some["cost"] == some["cost"][:1]).all())
+    return replace(limits, **some, k=min(k, items.size), equal=equal, need=need)
 
 
 def first_round(

@@ -259,7 +259,7 @@ class Greedy(NamedTuple):
             candidates = near_items(candidates)
             run = best_run(candidates, limits, floor, self.gain, self.cost_power)
         reason = describe(limits, run, self.min_gain)
-        if owed := limits.owed(run.items):  # past the rank, or below the least gain
+        if limits.names and (owed := limits.owed(run.items)):  # past the rank, or below the least gain
             candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
             fixed = replace(limits, include=run.items, k=run.items.size + owed)
             run = best_run(candidates, fixed, -np.inf, self.gain, self.cost_power)

@@ -64,6 +64,7 @@ class Limits:
     include: IntArray
     exclude: IntArray
     sized: bool  # whether a size was given
+    equal: bool  # whether all items cost the same, so that cost cannot change an order
     names: list[Any]  # of the groups; none where no groups were given, and then all items are of one
     group: IntArray  # (n,) the group of each item, from 0
     most: IntArray  # (groups,)
@@ -73,11 +74,6 @@ class Limits:
     def bounded(self) -> bool:
         """Whether a budget or a size was given at all."""
         return self.sized or self.budget < np.inf
-
-    @cached_property
-    def equal(self) -> bool:
-        """Whether all items cost the same, so that cost cannot change an order."""
-        return bool((self.cost == self.cost[:1]).all())
 
     @cached_property
     def alive(self) -> BoolArray:
@@ -126,7 +122,7 @@ class Limits:
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
         cost = float(self.cost[subset].sum())
-        return min(cost, self.budget) if fits(cost, self.budget) else cost
+        return min(cost, self.budget) if cost <= self.budget * (1.0 + SLACK) else cost
 
     def meets(self, subset: IntArray) -> bool:
         """Whether a set is within the budget and the size, and has as many of each group as it may and must."""
@@ -187,13 +183,16 @@ class Remaining:
         if self.pledged:  # an item takes the place of the dearest that is pledged for its group
             c = self.limits.group[items]
             price = np.where(self.need[c] > 0, np.maximum(price - self.mark[c], 0.0), price)
-        return np.asarray(~self.barred(items) & (price <= self.limits.room - self.spent - self.pledged))
+        within = np.asarray(price <= self.limits.room - self.spent - self.pledged)
+        return within & ~self.barred(items) if self.limits.names else within
 
     def take(self, j: int) -> None:
         """One more item is chosen."""
-        c = int(self.limits.group[j])
         self.taken += 1
         self.spent += float(self.limits.cost[j])
+        if not self.limits.names:
+            return
+        c = int(self.limits.group[j])
         self.most[c] -= 1
         if self.need[c] > 0:
             before = self._pledge(c)
@@ -257,12 +256,15 @@ def check_limits(
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
     if groups is None and not (max_per_group is None and min_per_group is None):
         raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
-    names, group = ([], np.zeros(n, np.int64)) if groups is None else read_groups(groups, n)
+    alike, sized = cost is None or bool((costs == costs[:1]).all()), k is not None
+    if groups is None:
+        one_group: Any = [], np.zeros(n, np.int64), np.array([n]), np.zeros(1, np.int64)
+        return Limits(costs, limit, size, A, B, sized, alike, *one_group)
+    names, group = read_groups(groups, n)
     most = read_bound(max_per_group, names, "max_per_group", n)
     need = read_bound(min_per_group, names, "min_per_group", 0)
-    limits = Limits(costs, limit, size, A, B, k is not None, names, group, most, need)
-    if names:
-        check_possible(limits)
+    limits = Limits(costs, limit, size, A, B, sized, alike, names, group, most, need)
+    check_possible(limits)
     return limits
 
 
@@ -287,8 +289,7 @@ def read_groups(groups: ArrayLike, n: int) -> tuple[list[Any], IntArray]:
 def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -> IntArray:
     """A whole number for each group, of which more than any group can have is as good as none."""
     if not isinstance(bound, Mapping):
-        number = default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY)
-        return np.full(len(names) or 1, number)
+        return np.full(len(names), default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY))
     place = {name: c for c, name in enumerate(names)}
     numbers = np.full(len(names), default)
     for name, number in bound.items():

@@ -147,7 +147,8 @@ def moves(candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float) 
     gains[~(fits(after, limits.budget) & reaches(after, min(min_cost, total)))] = -np.inf
     gains[np.append(~limits.alive, False)] = -np.inf
     gains[Y] = -np.inf
-    gains[~within_quotas(limits, Y)] = -np.inf
+    if limits.names:
+        gains[~within_quotas(limits, Y)] = -np.inf
     gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf
     if Y.size >= limits.k:
         gains[:-1, Y.size] = -np.inf
