@@ -139,29 +139,11 @@ def check_cluster(given: object) -> None:
 
 
 def split_cluster(
-    cluster: Cluster,
-    splitter: Splitter | None = None,
-    limit: int = MAX_SENTENCES,
-    *,
-    min_words: int = 1,
-    keep_all: bool = False,
+    cluster: Cluster, splitter: Splitter | None = None, limit: int = MAX_SENTENCES, keep_all: bool = False
 ) -> SplitCluster:
-    """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`.
-
-    The cluster keeps its latest split: that is most of its reading, and several models may ask for it.
-    """
+    """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`."""
     check_cluster(cluster)
-    key, kept = (splitter, min_words, keep_all, type(cluster)), cluster.latest_split
-    split: SplitCluster = kept.get(key, lambda: _fresh_split(cluster, splitter, limit, min_words, keep_all))
-    if len(split) + len(split.set_aside) > limit:  # kept from a call with a larger one
-        return _fresh_split(cluster, splitter, limit, min_words, keep_all)
-    return split
-
-
-def _fresh_split(
-    cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool
-) -> SplitCluster:
-    candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
+    candidates = cluster.candidates(splitter, limit=limit, keep_all=keep_all)
     found = SplitCluster.of(cluster, candidates.sentences, candidates.set_aside)
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():
