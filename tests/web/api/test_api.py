@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.short_forms import without
 from dpplearn.summarize.text.units import suited
+from dpplearn.summarize.text.words import one_line
 from dpplearn.web import Settings, schema
 
 RTL = (

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from dpplearn.summarize.corpora.clauses import cut_clauses
 from dpplearn.summarize.corpora.document import Document, Sentence, TooManySentencesError
 from dpplearn.summarize.corpora.repeats import find_repeats
-from dpplearn.summarize.text.blocks import RUNNING, Block
-from dpplearn.summarize.text.characters import has_word, one_line
+from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
 from dpplearn.summarize.text.dates import dated_opening
-from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.newswire import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_courtesy, is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
+from dpplearn.summarize.text.words import has_word, one_line
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster

@@ -12,7 +12,7 @@ from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
 from dpplearn.summarize.corpora.candidates import Candidates, Splitter, find_candidates
 from dpplearn.summarize.corpora.document import Document, Sentence
-from dpplearn.summarize.text.language import foreign
+from dpplearn.summarize.text.words import foreign
 
 __all__ = ["MAX_SENTENCES", "Cluster", "Document", "Sentence", "Splitter"]
 

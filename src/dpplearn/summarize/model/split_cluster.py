@@ -17,10 +17,9 @@ from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.corpora.document import NoSentencesError
 from dpplearn.summarize.model.tfidf import Numbered
-from dpplearn.summarize.text.language import listed_language
 from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs
-from dpplearn.summarize.text.words import match_words, words
+from dpplearn.summarize.text.words import listed_language, match_words, words
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
