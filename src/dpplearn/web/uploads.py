@@ -35,7 +35,7 @@ class SentDocuments:
                 what = f"the id {name!r} occurs twice; ids of documents must differ."
                 raise invalid((("documents", i, "id"), what))
             documents[name] = Document(name, one.text, one.title or None, one.date or None)
-        return engine.featurize([*documents.values()], given.model, min_words=given.min_words, keep_all=given.keep_all)
+        return engine.featurize([*documents.values()], given.model, keep_all=given.keep_all)
 
 
 @dataclass(frozen=True)

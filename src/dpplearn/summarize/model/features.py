@@ -197,11 +197,11 @@ class SentenceFeatures:
         """Whether idf is learned from the documents of training clusters, and not from a cluster's own sentences."""
         return self.features != GENERAL
 
-    def read(self, cluster: Cluster, *, min_words: int = 1, keep_all: bool = False) -> Featurized:
+    def read(self, cluster: Cluster, *, keep_all: bool = False) -> Featurized:
         """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        return self.featurized(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
+        return self.featurized(split_cluster(cluster, self.splitter, keep_all=keep_all))
 
     def featurized(self, split: SplitCluster) -> Featurized:
         """A cluster with its features and, with an encoder, its rows of words and meaning."""

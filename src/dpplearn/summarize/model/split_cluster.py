@@ -17,10 +17,9 @@ from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.corpora.document import NoSentencesError
 from dpplearn.summarize.model.tfidf import Numbered
-from dpplearn.summarize.text.language import listed_language
 from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs
-from dpplearn.summarize.text.words import match_words, words
+from dpplearn.summarize.text.words import listed_language, match_words, words
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
@@ -139,29 +138,11 @@ def check_cluster(given: object) -> None:
 
 
 def split_cluster(
-    cluster: Cluster,
-    splitter: Splitter | None = None,
-    limit: int = MAX_SENTENCES,
-    *,
-    min_words: int = 1,
-    keep_all: bool = False,
+    cluster: Cluster, splitter: Splitter | None = None, limit: int = MAX_SENTENCES, keep_all: bool = False
 ) -> SplitCluster:
-    """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`.
-
-    The cluster keeps its latest split: that is most of its reading, and several models may ask for it.
-    """
+    """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`."""
     check_cluster(cluster)
-    key, kept = (splitter, min_words, keep_all, type(cluster)), cluster.latest_split
-    split: SplitCluster = kept.get(key, lambda: _fresh_split(cluster, splitter, limit, min_words, keep_all))
-    if len(split) + len(split.set_aside) > limit:  # kept from a call with a larger one
-        return _fresh_split(cluster, splitter, limit, min_words, keep_all)
-    return split
-
-
-def _fresh_split(
-    cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool
-) -> SplitCluster:
-    candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
+    candidates = cluster.candidates(splitter, limit=limit, keep_all=keep_all)
     found = SplitCluster.of(cluster, candidates.sentences, candidates.set_aside)
     has_words = np.diff(found.numbered[0].ends) > 0
     if not has_words.any():

@@ -31,9 +31,8 @@ from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.pipeline import TrainingPipeline, instances
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
-from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.units import Unit, limit, measured
-from dpplearn.summarize.text.words import ENGLISH
+from dpplearn.summarize.text.words import ENGLISH, foreign
 
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
