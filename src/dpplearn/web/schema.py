@@ -99,7 +99,6 @@ class NewCluster(Strict):
 
     documents: list[GivenDocument] = Field(min_length=1, max_length=10_000)
     model: Label | None = Field(None, description="A name from GET /models; the default model if not given.")
-    min_words: int = Field(1, ge=0, le=1_000, description="Fewest words of a sentence to choose from.")
     keep_all: bool = Field(False, description="Choose from headings, tables, code, fragments and repetitions, too.")
 
 

@@ -33,7 +33,7 @@ def read_texts(sent: NewCluster, engine: Engine) -> Read:
         if name in documents:
             raise invalid((("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ."))
         documents[name] = Document(name, one.text, one.title or None, one.date or None)
-    return engine.featurize([*documents.values()], sent.model, min_words=sent.min_words, keep_all=sent.keep_all)
+    return engine.featurize([*documents.values()], sent.model, keep_all=sent.keep_all)
 
 
 def read_files(sent: Form, engine: Engine) -> Read:

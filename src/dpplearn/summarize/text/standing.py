@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
 
-from dpplearn.summarize.text.characters import NOTE
-from dpplearn.summarize.text.lines import is_closed
+from dpplearn.summarize.text.blocks import is_closed
 from dpplearn.summarize.text.units import UNSPACED, count_words
-from dpplearn.summarize.text.words import DATES, SINGLE, word_lists, words
+from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
 
 _SETS = word_lists("sentence-words")
 _SMALL_ENGLISH = word_lists("small-words")["English"]
