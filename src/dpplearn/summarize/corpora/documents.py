@@ -19,13 +19,12 @@ from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import SkippedWarning, Source
-from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.characters import has_word
+from dpplearn.summarize.text.blocks import BlockText, is_date, is_title
 from dpplearn.summarize.text.dates import date_line, head_date, is_later, source_date
-from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import front_matter, is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
+from dpplearn.summarize.text.words import has_word
 
 # a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
 _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpplearn._checks import describe
 from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
-from dpplearn._io.jsonlines import parse_object
+from dpplearn._io.jsonfile import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.pieces import Cut
 from dpplearn.summarize.corpora.source import BadClusterError, Source

@@ -163,15 +163,14 @@ def prepare(
     trained: Trained,
     bigrams: float,
     *,
-    min_words: int = 1,
     keep_all: bool = False,
     compress: bool = False,
     about: str | None = None,
 ) -> Prepared:
     """All that summaries of a cluster have in common; one that was prepared by the same model is taken as it is."""
     features, model, language, _ = trained
-    if isinstance(given, Featurized | Prepared) and (min_words != 1 or keep_all):
-        raise ValueError("min_words and keep_all say how a cluster is read, and this one was read already.")
+    if isinstance(given, Featurized | Prepared) and keep_all:
+        raise ValueError("keep_all says how a cluster is read, and this one was read already.")
     if isinstance(given, Prepared):
         if given.model is not model or given.bigrams != bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
@@ -188,7 +187,7 @@ def prepare(
     else:
         cluster = as_cluster(given)
         warn_unless_read(cluster, language, stacklevel=6)
-        read = features.read(cluster, min_words=min_words, keep_all=keep_all)
+        read = features.read(cluster, keep_all=keep_all)
     language = read_as(read.cluster, language)
     read = features.with_forms(read, language) if compress and read.forms is None else read
     asked = None if about is None else Question.of(read, about)

@@ -10,9 +10,8 @@ from email.utils import parsedate_to_datetime
 from functools import cache, lru_cache
 from itertools import islice, zip_longest
 
-from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.newswire import dateline_end
-from dpplearn.summarize.text.words import DATES, word_lists, words
+from dpplearn.summarize.text.words import DATES, STOPS, word_lists, words
 
 _LONGEST_DATE = 80  # characters of a text that is a date
 _MORE = 8  # words beside day, month and year: weekday, time, edition
