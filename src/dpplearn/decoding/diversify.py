@@ -166,8 +166,7 @@ def diversify(
     if given is not None:
         known, again = read_given(given, rows, lengths)
         exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
-    size = None if isinstance(k, str) else k
-    limits = check_limits(len(z), cost, budget, size, include, exclude, groups, max_per_group, min_per_group)
+    limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
     large = owned and not tensors and (rows.data if sparse.issparse(rows) else rows).nbytes > BORROWED
@@ -194,11 +193,6 @@ class Settings(NamedTuple):
     @property
     def size(self) -> int | None:
         return None if isinstance(self.k, str) else self.k
-
-    def limits(self, n: int, cost: Any = None, include: Any = (), exclude: Any = (), groups: Any = None) -> Limits:
-        """The limits of n items."""
-        quotas = (groups, self.max_per_group, self.min_per_group)
-        return check_limits(n, cost, self.budget, self.size, include, exclude, *quotas)
 
 
 def check_settings(settings: Settings) -> Settings:
