@@ -29,7 +29,7 @@ from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
 from dpplearn.decoding.diversify import Settings, check_settings, choose_among, qualities, read_scores
 from dpplearn.decoding.limits import Limits, check_limits
-from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest
+from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest, read_held
 
 SPARE = 4  # times as many candidates as the parts' share of k
 FEWEST = 1000  # candidates of a part, unless k is less
@@ -180,11 +180,9 @@ def choose_in_parts(
         if not sparse.issparse(given) and as_array(given, "given").ndim == 1:  # numbers would need all parts
             raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found item numbers.")
         known = read_given(given, np.empty((0, d)), np.empty(0))[0]
-    open_ended = settings.size is None or settings.nugget is not None or settings.diversity < 0.5
-    if settings.kernel == "auto" and not open_ended:
-        before = 0 if known is None else len(known.lengths)
-        if limits.most_items + before > d:  # decided for the whole: a part may have fewer to choose
-            settings = settings._replace(kernel="near")
+    before = 0 if known is None else len(known.lengths)
+    if settings.may_be_near and limits.most_items + before > d:  # for the whole: a part may have fewer to choose
+        settings = settings._replace(kernel="near")
     here, size = settings._replace(backfill=False), limits.k
     if settings.size is not None:
         share = SPARE * -(-limits.k // len(parts))
@@ -194,9 +192,6 @@ def choose_in_parts(
     tasks = [PartTask(some[0], q[some], here, limits_of(limits, some, size), known) for some in each]
     picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
     items = np.concatenate([part.items for part in picked])
-    missing = np.setdiff1d(limits.include, items)
-    if missing.size:
-        raise RuntimeError(f"Item {missing[0]} is to be included, but its part did not give it. Empty {work}.")
     rows = np.concatenate([part.rows for part in picked])
     embedded = Embedded(*read_features(rows), q[items])
     chosen = choose_among(embedded, settings, limits_of(limits, items, limits.k), known)
@@ -272,15 +267,14 @@ def key(part: Part, task: PartTask) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartsSelection(DiverseSelection):
-    """A choice in two rounds: `candidates` are the chosen items alone, and `nearest` reads the parts again."""
+    """A choice in two rounds: the chosen items alone are held, and `nearest` reads the parts again."""
 
     parts: list[Part] = field(repr=False)
 
     @cached_property
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate; one part after the other, in this process."""
-        chosen, k, answers = self.candidates, len(self), []
-        assert chosen is not None
+        chosen, k, answers = read_held(self.held), len(self), []
         for part in self.parts:
             rows, lengths = read_features(part.read(), "embeddings")
             both = np.concatenate([chosen.rows, rows]), np.append(chosen.lengths, lengths), np.ones(k + lengths.size)
@@ -291,7 +285,6 @@ class PartsSelection(DiverseSelection):
     @cached_property
     def kept(self) -> list[Kept]:
         """Every chosen item, with the other chosen one most similar to it."""
-        assert self.candidates is not None
-        places, similarity = nearest(self.candidates, np.arange(len(self)), themselves=True)
+        places, similarity = nearest(read_held(self.held), np.arange(len(self)), themselves=True)
         items = np.where(places < 0, -1, self.subset[places]).tolist()
         return [Kept(*one) for one in zip(self.subset.tolist(), items, similarity.tolist(), strict=True)]
