@@ -209,8 +209,9 @@ def test_rows_of_any_length_have_a_direction(kind, form, rng):
     np.testing.assert_allclose(cosine_similarity(scaled), cosine_similarity(E), atol=1e-6)
     want = LowRankDPP.from_quality(1.0 + SCORES, E).marginals
     np.testing.assert_allclose(LowRankDPP.from_quality(1.0 + SCORES, scaled).marginals, want, atol=1e-6)
-    found = ItemSet(np.ones((40, 1)), phi=scaled).part_cosines(("phi",))[0]
-    np.testing.assert_allclose(found, cosine_similarity(E), atol=1e-6)
+    np.testing.assert_allclose(
+        ItemSet(np.ones((40, 1)), phi=scaled).part_cosines(("phi",))[0], cosine_similarity(E), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("n", [40, 60_000])  # copied, and read in place
