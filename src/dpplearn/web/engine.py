@@ -13,8 +13,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray
 from dpplearn._run.stop import check_stop
-from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.document import NoSentencesError, TooManySentencesError
+from dpplearn.summarize.corpora.cluster import Cluster, Document, NoSentencesError, TooManySentencesError
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.features import Featurized
