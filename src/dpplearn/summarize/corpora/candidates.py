@@ -10,8 +10,7 @@ from dpplearn.summarize.corpora.clauses import cut_clauses
 from dpplearn.summarize.corpora.document import Document, Sentence, TooManySentencesError
 from dpplearn.summarize.corpora.repeats import find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
-from dpplearn.summarize.text.dates import dated_opening
-from dpplearn.summarize.text.newswire import dateline_end
+from dpplearn.summarize.text.dates import dated_opening, dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_courtesy, is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
