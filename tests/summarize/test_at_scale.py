@@ -198,7 +198,6 @@ def run(*arguments):
 
 
 def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("dpplearn.learning.backends.KEPT", 0)  # shards are read for each request, however small
     arguments = ["train", corpus, "--budget", 30, "--unit", "words", "--jobs", 1, "--out"]
     assert run(*arguments, tmp_path / "whole.json").exit_code == 0
     out, real, written = tmp_path / "m.json", os.replace, []

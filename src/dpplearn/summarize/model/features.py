@@ -14,7 +14,6 @@ from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
-from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.meaning import Meaning
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, inner_edges
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
@@ -103,7 +102,7 @@ def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, i
 
     Those with other words than every sentence and every form before; `language` where the cluster tells none.
     """
-    language = language_of(read.cluster) or (None if language == ANY else language)
+    language = read.cluster.own_language or (None if language == ANY else language)
     seen, made = set(read.said), dict[tuple[int, int], Sentence]()
     for i, sentence in enumerate(read.sentences):
         for form in short_forms(sentence.text, language):

@@ -26,9 +26,8 @@ from dpplearn._run.workers import Workers
 from dpplearn.learning.files import shard_arrays
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-from dpplearn.summarize.corpora.pieces import CorpusPiece
 from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.source import CorpusPiece, Source
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.quality_features import GENERAL

@@ -22,7 +22,6 @@ from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.corpora.reading import Corpus, listed
 from dpplearn.summarize.model.features import with_features
 from dpplearn.summarize.model.meaning import Meaning, encode, encoder_name
@@ -239,7 +238,7 @@ def best_by_rouge(
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
     """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
-    options = rouge_options(settings.budget, settings.unit, read_as(cluster, settings.language))
+    options = rouge_options(settings.budget, settings.unit, cluster.read_as(settings.language))
     rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
     return lambda lines: rouge.score(lines)["rouge-1"].f
 
