@@ -20,8 +20,7 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn.learning._loops import gram
-from dpplearn.learning.similarity import shared_columns
+from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
@@ -47,10 +46,7 @@ class TfidfCluster(SplitCluster):
                 f"{self.cluster.name} must have at most {MAX_COMPARED:,} sentences for every two to be compared, but "
                 f"has {len(self):,}. Summarizer.summarize takes more; for all else, give fewer or shorter documents."
             )
-        C = gram(*shared_columns(self.phi), len(self))
-        np.minimum(C, 1.0, out=C)
-        np.fill_diagonal(C, 1.0)
-        return C
+        return np.minimum(cosines(self.phi), 1.0)
 
     @property
     def mean_similarity(self) -> FloatArray:
