@@ -9,7 +9,7 @@ from dpplearn._run.notice import notice
 from dpplearn._run.threads import map_threads
 
 
-def until(condition, seconds=60):
+def until(condition, seconds=300):
     """The first value of the condition that is true."""
     end = time.monotonic() + seconds
     while not (found := condition()):

@@ -56,16 +56,6 @@ def test_what_is_no_sentence_is_set_aside_and_can_be_kept():
     assert len(texts(cluster, keep_all=True)) == 4
 
 
-def test_fewest_words():
-    cluster = Cluster.from_texts(["It rained. It rained for nine days in the north."])
-    assert texts(cluster, min_words=3) == ["It rained for nine days in the north."]
-    assert [x.code for x in cluster.candidates(min_words=3).set_aside] == ["too-short"]
-    assert texts(cluster, min_words=3, keep_all=True) == ["It rained for nine days in the north."]
-    assert len(texts(cluster, min_words=99)) == 2  # nothing else is there
-    with pytest.raises(ValueError, match="min_words"):
-        cluster.sentences(min_words=-1)
-
-
 @pytest.mark.parametrize(
     ("text", "kept"),
     [

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from dpplearn.summarize import Cluster
-from dpplearn.summarize.text.lines import find_blocks
+from dpplearn.summarize.text.blocks import find_blocks
 
 RUNNING = (
     "The ferry company has promised to run a second boat on Fridays, because the queue at the pier reached the church "

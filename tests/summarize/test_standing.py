@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.text.language import listed_language
 from dpplearn.summarize.text.standing import (
     FEWEST_ALONE,
     Lack,
@@ -15,7 +14,7 @@ from dpplearn.summarize.text.standing import (
     leans,
     why_not_alone,
 )
-from dpplearn.summarize.text.words import word_lists
+from dpplearn.summarize.text.words import listed_language, word_lists
 
 LINES = Path(__file__).parent / "lines"
 

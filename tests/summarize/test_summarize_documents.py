@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster, Document, words
-from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.characters import one_line
-from dpplearn.summarize.text.lines import find_blocks
-from dpplearn.summarize.text.newswire import dateline_end
+from dpplearn.summarize.text.blocks import BlockText, find_blocks
+from dpplearn.summarize.text.dates import dateline_end
+from dpplearn.summarize.text.words import one_line
 
 
 def covered(cluster, sentence):

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.text.language import foreign
+from dpplearn.summarize.text.words import foreign
 
 # Invented texts, each some thirty words; repeated they pass the least number of words.
 OTHERS = {

@@ -228,17 +228,15 @@ def test_tuning_chooses_from_its_grid():
         Summarizer().fit(variations()[:1], tune=True)
 
 
-def test_a_cluster_keeps_its_latest_split():
-    from dpplearn.summarize.model.split_cluster import split_cluster
-
+def test_a_cluster_keeps_its_latest_candidates():
     cluster = Cluster.example()
-    first = split_cluster(cluster)
-    assert split_cluster(cluster) is first
-    assert split_cluster(cluster, min_words=9) is not first
+    empty, first = len(pickle.dumps(cluster)), cluster.candidates()
+    assert cluster.candidates() is first
+    assert cluster.candidates(keep_all=True) is not first
     with pytest.raises(ValueError, match="at most 3 sentences"):
-        split_cluster(cluster, limit=3)
+        cluster.candidates(limit=3)
     assert pickle.loads(pickle.dumps(cluster)) == cluster
-    assert len(pickle.dumps(cluster)) < len(pickle.dumps(first))
+    assert len(pickle.dumps(cluster)) == empty
 
 
 @pytest.mark.parametrize("name", ["theta_", "theta_std_", "rho_", "model_", "features_", "language_", "training_"])

@@ -8,10 +8,9 @@ to kill it.
 from __future__ import annotations
 
 import atexit
-import json
 import os
+import pickle  # towards the process, whose answers are bytes
 import signal
-import struct
 import subprocess
 import sys
 import traceback
@@ -20,7 +19,7 @@ from contextlib import suppress
 from importlib import import_module
 from threading import Lock
 from time import monotonic
-from typing import IO, Any
+from typing import Any
 
 from dpplearn._run.stop import check_stop
 
@@ -29,7 +28,8 @@ GRACE = 1.0  # seconds past its deadline after which a process ends itself
 GROWTH = 128 * 2**20  # bytes: a process that has come to take so much more memory is replaced
 _START = "import sys; sys.path[:] = {path!r}; from dpplearn._run.sandbox import serve; serve({preload!r})"
 _THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-VALUE, REFUSED, FAILED, LOST = b"vrfl"  # how an answer begins
+READY = b"ready\n"
+VALUE, REFUSED, FAILED, LOST = b"value", b"refused", b"failed", b"lost"  # kinds of answers
 
 
 class SandboxLostError(Exception):
@@ -39,7 +39,7 @@ class SandboxLostError(Exception):
 def run_sandboxed(function: str, data: bytes, options: dict[str, Any], *, seconds: float, memory: int) -> bytes:
     """What `module:function` makes of some bytes and options, within seconds and bytes of memory.
 
-    Options travel as JSON. The function returns bytes; its ValueError or OSError is raised here as a ValueError, any
+    The function returns bytes; its ValueError or OSError is raised here as a ValueError, any
     other error, which is a fault of ours, as a RuntimeError with its traceback. Where `stops_when` asks to stop, the
     process is killed.
 
@@ -114,10 +114,9 @@ class Sandbox:
 
     def run(self, function: str, data: bytes, options: dict[str, Any], seconds: float, memory: int) -> bytes:
         """As `run_sandboxed`."""
-        head = {"function": function, "options": options, "seconds": seconds, "memory": memory}
         deadline = monotonic() + seconds
         with ThreadPoolExecutor(1) as thread:
-            asked = thread.submit(self._ask, json.dumps(head).encode(), data)
+            asked = thread.submit(self._ask, (function, data, options, seconds, memory))
             try:
                 while not wait([asked], min(STEP, max(deadline - monotonic(), 0.0))).done:
                     check_stop()
@@ -127,7 +126,7 @@ class Sandbox:
                 self.close()
                 raise
         try:
-            answer = asked.result()
+            kind, found = asked.result()
         except (EOFError, OSError):
             code = self.close()
             if code > 0 and not self.started:
@@ -136,26 +135,31 @@ class Sandbox:
                     f"{sys.executable} -c 'import dpplearn._run.sandbox'"
                 ) from None
             raise SandboxLostError from None
-        kind, self.grown, found = answer[0], bool(answer[1]), answer[2:]
-        if kind == VALUE:
-            return found
         if kind == LOST:
             raise SandboxLostError
+        if kind == VALUE:
+            return found
         said, _, trace = found.decode().partition("\0")
         error = ValueError(said) if kind == REFUSED else RuntimeError(said)
         if trace:
             error.add_note(f"In the process that did the work:\n{trace}")
         raise error
 
-    def _ask(self, head: bytes, data: bytes) -> bytes:
-        assert self.child.stdin is not None
-        assert self.child.stdout is not None
-        send(self.child.stdin, head)
-        send(self.child.stdin, data)
-        if not self.started:
-            receive(self.child.stdout)
-            self.started = True
-        return receive(self.child.stdout)
+    def _ask(self, request: tuple[Any, ...]) -> tuple[bytes, bytes]:
+        """The kind of the answer, and what it says."""
+        requests, answers = self.child.stdin, self.child.stdout
+        assert requests is not None
+        assert answers is not None
+        pickle.dump(request, requests)
+        requests.flush()
+        self.started = self.started or answers.readline() == READY
+        if not (head := answers.readline()):
+            raise EOFError
+        kind, grown, size = head.split()
+        self.grown, found = grown == b"1", answers.read(int(size))
+        if len(found) < int(size):
+            raise EOFError
+        return kind, found
 
     def close(self) -> int:
         """End it, whatever it does; its exit status, or minus the signal that ended it."""
@@ -182,52 +186,34 @@ def backwards(data: bytes) -> bytes:
     return data[::-1]
 
 
-def send(file: IO[bytes], data: bytes) -> None:
-    """Write bytes with their number before them."""
-    file.write(struct.pack("<Q", len(data)))
-    file.write(data)
-    file.flush()
-
-
-def receive(file: IO[bytes]) -> bytes:
-    """What the other end sent."""
-    head = file.read(8)
-    length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
-    data = file.read(length)
-    if len(head) < 8 or len(data) < length:
-        raise EOFError
-    return data
-
-
 def serve(preload: str) -> None:
-    """In the process: do what is asked until nobody asks."""
+    """In the process: do what is asked until nobody asks, which is an error that nobody sees."""
     import_module(preload)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    send(answers, b"")
+    answers.write(READY)
+    answers.flush()
     alarm = getattr(signal, "setitimer", None)  # by default its signal ends the process
     enough = 0
-    with suppress(EOFError, OSError, MemoryError):  # the last: what is sent is larger than the memory allowed
-        while True:
-            head = json.loads(receive(sys.stdin.buffer))
-            if alarm is not None:
-                alarm(signal.ITIMER_REAL, head["seconds"] + GRACE)
-            data = receive(sys.stdin.buffer)
-            _limit_memory(head["memory"])
-            with suppress(Exception):  # a fault of ours, which comes again below
-                import_module(head["function"].partition(":")[0])
-            enough = enough or _most_memory() + GROWTH  # what is imported does not count
-            kind, found = _answer(head, data)
-            if alarm is not None:
-                alarm(signal.ITIMER_REAL, 0)
-            send(answers, bytes([kind, _most_memory() > enough]) + found)
+    while True:
+        function, data, options, seconds, memory = pickle.load(sys.stdin.buffer)
+        if alarm is not None:
+            alarm(signal.ITIMER_REAL, seconds + GRACE)
+        _limit_memory(memory)
+        module, _, name = function.partition(":")
+        with suppress(Exception):  # a fault of ours, which comes again below
+            import_module(module)
+        enough = enough or _most_memory() + GROWTH  # what is imported does not count
+        kind, found = _answer(module, name, data, options)
+        if alarm is not None:
+            alarm(signal.ITIMER_REAL, 0)
+        answers.write(b"%s %d %d\n%s" % (kind, _most_memory() > enough, len(found), found))
+        answers.flush()
 
 
-def _answer(head: dict[str, Any], data: bytes) -> tuple[int, bytes]:
+def _answer(module: str, name: str, data: bytes, options: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
-        module, _, name = head["function"].partition(":")
-        found: bytes = getattr(import_module(module), name)(data, **head["options"])
-        return VALUE, found
+        return VALUE, getattr(import_module(module), name)(data, **options)
     except (ValueError, OSError) as error:
         return REFUSED, str(error).encode("utf-8", "backslashreplace")
     except MemoryError:

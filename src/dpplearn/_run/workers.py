@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import tempfile
@@ -92,7 +91,7 @@ def hand_out(
                 task, losses = waiting.pop(future)
                 try:
                     answer = future.result()
-                except (Exception, asyncio.CancelledError) as error:
+                except Exception as error:
                     if not pool.is_lost(error):
                         raise
                     if losses == LOSSES:  # it may be what no worker survives
@@ -101,7 +100,7 @@ def hand_out(
                 else:
                     yield task, answer
     except BaseException:  # Ctrl-C or an error: what the workers are at is of no use any more
-        pool.stop(waiting)
+        pool.stop()
         raise
 
 
@@ -159,12 +158,12 @@ class Processes:
 
         return isinstance(error, TerminatedWorkerError)
 
-    def stop(self, _: Iterable[Any] = ()) -> None:
+    def stop(self) -> None:
         """End the processes, and what they have started, whatever they do; joblib needs psutil for it."""
         self.pool.shutdown(kill_workers=True)
 
     def close(self) -> None:
-        """End the processes."""
+        """End the processes for good."""
         self.stop()
         self.folder.cleanup()
 
@@ -206,25 +205,23 @@ class Cluster:
         return max(sum(self.client.nthreads().values()), 1)
 
     def share(self, given: Any) -> None:
-        self.given, self.completed = given, self.dask.as_completed()
+        self.given, self.pool = given, self.client.get_executor(pure=False)
         self.shared: Any = None
 
     def submit(self, work: Callable[..., Answer], task: Any) -> Any:
         """What tasks share is the answer of a task, never scattered: it is made again where a worker is lost."""
         if self.given is not None and (self.shared is None or self.shared.cancelled()):
             self.shared = self.client.submit(same, self.given, pure=False)
-        future = self.client.submit(do, work, task, self.shared, pure=False)
-        self.completed.add(future)
-        return future
+        return self.pool.submit(do, work, task, self.shared)
 
-    def done(self, _: Iterable[Any]) -> Iterable[Any]:
-        return [next(self.completed)]
+    def done(self, waiting: Iterable[Any]) -> Iterable[Any]:
+        return wait(waiting, return_when=FIRST_COMPLETED).done
 
     def is_lost(self, error: BaseException) -> bool:
         """Whether the scheduler was restarted, and forgot the task; where it is gone, that is an error."""
         if isinstance(error, self.dask.KilledWorker):
             raise lost_worker("Every worker that was given this piece was lost.") from None
-        if not isinstance(error, CancelledError | asyncio.CancelledError):
+        if not isinstance(error, CancelledError):
             return False
         try:
             self.client.wait_for_workers(1, timeout=60)
@@ -235,9 +232,9 @@ class Cluster:
             ) from None
         return True
 
-    def stop(self, waiting: Iterable[Any]) -> None:
+    def stop(self) -> None:
         with suppress(Exception):  # the scheduler may be gone
-            self.client.cancel(list(waiting))
+            self.pool.shutdown(wait=False)
 
 
 def same(given: Any) -> Any:

@@ -11,7 +11,7 @@ import click
 
 from dpplearn._io.csvfile import csv_rows
 from dpplearn._io.encoding import read_lines
-from dpplearn._io.jsonlines import parse_json
+from dpplearn._io.jsonfile import parse_json
 from dpplearn.baskets import KernelDPP
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.completing import completion

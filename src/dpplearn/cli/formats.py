@@ -18,7 +18,7 @@ from dpplearn._checks import IntArray
 from dpplearn._holders import check_fields, check_unique
 from dpplearn._io.csvfile import csv_rows
 from dpplearn._io.encoding import read_lines
-from dpplearn._io.jsonlines import json_lines
+from dpplearn._io.jsonfile import json_lines
 from dpplearn.cli.items import Items, Record
 
 HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can hold one, UTF-8 cannot

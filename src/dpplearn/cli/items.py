@@ -17,7 +17,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._holders import arrow_rows, join, read_groups
-from dpplearn._io.jsonlines import parse_json
+from dpplearn._io.jsonfile import parse_json
 from dpplearn.decoding.dask import Part, read_array
 from dpplearn.learning.columns import is_missing
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dpplearn._checks import describe
 from dpplearn._io.encoding import check_encoding, decode, entries, read_bytes
-from dpplearn._io.jsonlines import json_lines
+from dpplearn._io.jsonfile import json_lines
 from dpplearn.rouge.reading import Text
 
 Candidates = dict[str, dict[str, Text]]  # system -> topic id -> text

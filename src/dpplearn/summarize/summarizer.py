@@ -204,7 +204,6 @@ class Summarizer(Parameters):
         self,
         cluster: Given | Featurized | Prepared,
         *,
-        min_words: int = 1,
         keep_all: bool = False,
         compress: bool = False,
         about: str | None = None,
@@ -223,7 +222,7 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
+        kept: dict[str, Any] = {"keep_all": keep_all, "compress": compress}
         return prepare(cluster, self._trained, self.settings.bigrams, **kept, about=check_about(about))
 
     def summarize(
@@ -238,7 +237,6 @@ class Summarizer(Parameters):
         exclude: Items = (),
         n_samples: int = SAMPLES,
         fill: bool = False,
-        min_words: int = 1,
         keep_all: bool = False,
         about: str | None = None,
         order: str = CHRONOLOGICAL,
@@ -274,7 +272,7 @@ class Summarizer(Parameters):
         fill : bool
             Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do, and
             opens with any sentence.
-        min_words, keep_all
+        keep_all : bool
             Which sentences are candidates, as in `Cluster.sentences`.
         about : str, optional
             A question, or a few words: what the summary is to be about. Sentences that are relevant to it gain quality
@@ -288,7 +286,7 @@ class Summarizer(Parameters):
         """
         options: dict[str, Any] = {"include": include, "exclude": exclude, "diversity": diversity, "order": order}
         options |= {"about": about, "fill": fill, "n_samples": n_samples}
-        options |= {"min_words": min_words, "keep_all": keep_all, "compress": compress}
+        options |= {"keep_all": keep_all, "compress": compress}
         return Summary.of(self._decision(cluster, budget, unit, decoder, **options))
 
     def _decision(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.short_forms import without
 from dpplearn.summarize.text.units import suited
+from dpplearn.summarize.text.words import one_line
 from dpplearn.web import Settings, schema
 
 RTL = (
@@ -48,8 +48,8 @@ def test_a_cluster_says_what_is_no_sentence(client):
     assert [(one["code"], one["reason"]) for one in answer["set_aside"]["pieces"]] == [
         ("no-sentence", "no sentence"), ("kind", "a heading")
     ]  # fmt: skip
-    kept = client.post("/api/v1/clusters", json={**given, "min_words": 3, "keep_all": True}).json()
-    assert [one["text"] for one in kept["sentences"]] == ["A storm hit the coast."]
+    kept = client.post("/api/v1/clusters", json={**given, "keep_all": True}).json()
+    assert [one["text"] for one in kept["sentences"]] == ["Storms", "Patents.", "A storm hit the coast.", "It rained."]
     whole = client.post("/api/v1/summarize", json={**given, "keep_all": True, "budget": 1}).json()
     assert whole["text"] in ("Storms", "Patents.")
 

@@ -84,7 +84,7 @@ class Live:
         self._thread.start()
         while not ready.wait(0.2):
             assert self._thread.is_alive(), "the server did not start"
-        self.app.state.service._warming.join()  # else a slow machine compiles while a test waits for an answer
+        self.app.state.service.warming.join()  # else a slow machine compiles while a test waits for an answer
 
     def stop(self) -> None:
         self._server.should_exit = True
@@ -120,7 +120,7 @@ def serving(settings: Settings | None = None) -> Iterator[Live]:
         live.stop()
 
 
-expect.set_options(timeout=30_000)  # a first request may compile a loop
+expect.set_options(timeout=120_000)  # a first request may compile a loop
 REFUSED = "Failed to load resource: the server responded with a status of "
 
 
@@ -135,7 +135,7 @@ class Seen:
             "window.violations.push(e.violatedDirective + ' ' + e.blockedURI), true);"
         )
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(120_000)
         self.complaints: list[str] = []
         self.requests: list[tuple[str, str]] = []  # method and path
         self.bodies: list[dict[str, Any]] = []  # of select

@@ -6,18 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dpplearn._checks import check_int
 from dpplearn.summarize.corpora.clauses import cut_clauses
 from dpplearn.summarize.corpora.document import Document, Sentence, TooManySentencesError
 from dpplearn.summarize.corpora.repeats import find_repeats
-from dpplearn.summarize.text.blocks import RUNNING, Block
-from dpplearn.summarize.text.characters import has_word, one_line
-from dpplearn.summarize.text.dates import dated_opening
-from dpplearn.summarize.text.lines import is_closed
-from dpplearn.summarize.text.newswire import dateline_end
+from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
+from dpplearn.summarize.text.dates import dated_opening, dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_courtesy, is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
+from dpplearn.summarize.text.words import has_word, one_line
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -33,8 +30,8 @@ class SetAside(NamedTuple):
     """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
 
     `code` is "kind" (its block is no running text), "no-sentence", "courtesy" (a greeting, thanks), "announces" (a
-    list, table or code after it), "too-short", "repeated" (its paragraph stands in an earlier document, number
-    `copy_of`, or it is quoted from the same one), or "boilerplate" (it stands in most documents).
+    list, table or code after it), "repeated" (its paragraph stands in an earlier document, number `copy_of`, or it is
+    quoted from the same one), or "boilerplate" (it stands in most documents).
     """
 
     text: str
@@ -64,25 +61,15 @@ class RankedPiece(NamedTuple):
 
 
 def find_candidates(
-    cluster: Cluster,
-    splitter: Splitter | None = None,
-    limit: int | None = None,
-    min_words: int = 1,
-    keep_all: bool = False,
+    cluster: Cluster, splitter: Splitter | None = None, limit: int | None = None, keep_all: bool = False
 ) -> Candidates:
-    """Tell the sentences of a cluster that a summary may be made of from all other pieces of its documents.
-
-    `min_words` is the fewest words of one; with `keep_all`, every piece with so many is a candidate, whatever it is.
-    """
-    check_int(min_words, "min_words")
+    """Tell the sentences of a cluster that a summary may be made of from all other pieces of its documents."""
     documents, ranked, passed = cluster.documents, list[list[RankedPiece]](), 0
     for document in documents:
         pieces = [(one_line(document.text[piece.start : piece.end]), piece) for piece in pieces_of(document, splitter)]
         ranked.append([])
         for i, (text, piece) in enumerate(pieces):
             rank, code = (SENTENCE, "") if keep_all else rank_piece(pieces, i)
-            if min_words > 1 and count_words(text) < min_words:  # after all that is not, in the same order
-                rank, code = REST + 1 + rank, "too-short"
             ranked[-1].append(RankedPiece(text, piece, rank, code))
             passed += rank == SENTENCE
             check_number(cluster, len(ranked), passed, limit)

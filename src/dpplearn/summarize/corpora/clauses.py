@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.sentences import Piece
-from dpplearn.summarize.text.words import word_lists
+from dpplearn.summarize.text.words import STOPS, word_lists
 
 # A sentence of sixty words in a text with stops is one sentence. Where a text has no stop for hundreds of words, it is
 # cut where a clause with its own subject begins.

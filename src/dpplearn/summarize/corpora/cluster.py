@@ -12,7 +12,7 @@ from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
 from dpplearn.summarize.corpora.candidates import Candidates, Splitter, find_candidates
 from dpplearn.summarize.corpora.document import Document, Sentence
-from dpplearn.summarize.text.language import foreign
+from dpplearn.summarize.text.words import ANY, foreign, normal_language
 
 __all__ = ["MAX_SENTENCES", "Cluster", "Document", "Sentence", "Splitter"]
 
@@ -76,18 +76,13 @@ class Cluster:
                 raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
 
     @cached_property
-    def latest_split(self) -> Latest[Any]:
-        """Its sentences as they were split last (`dpplearn.summarize.model.split_cluster`)."""
-        return Latest()
-
-    @cached_property
-    def latest_candidates(self) -> Latest[Candidates]:
+    def _latest(self) -> Latest[Candidates]:
         """Its candidates as they were found last."""
         return Latest()
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes split it again, if they need to."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("latest_")}
+        return {name: value for name, value in vars(self).items() if name != "_latest"}
 
     def __repr__(self) -> str:
         return f"<Cluster{f' {self.id!r:.60}' if self.id else ''} of {', '.join(self._sizes())}>"
@@ -114,6 +109,15 @@ class Cluster:
     def foreign(self) -> str | None:
         """What its documents seem to be in if that clearly is not English, else None."""
         return foreign(document.text for document in self.documents)
+
+    @property
+    def own_language(self) -> str | None:
+        """What it says it is in, or what its text clearly is in; None where that may well be English."""
+        return normal_language(self.language) or self.foreign
+
+    def read_as(self, language: str | None) -> str | None:
+        """What a model's words of it are in: the model's language, or its own if that may be any."""
+        return self.own_language if language == ANY else language
 
     @classmethod
     def from_texts(
@@ -178,7 +182,6 @@ class Cluster:
         splitter: Splitter | None = None,
         *,
         limit: int | None = MAX_SENTENCES,
-        min_words: int = 1,
         keep_all: bool = False,
     ) -> tuple[Sentence, ...]:
         """Return the candidate sentences, in order of documents.
@@ -196,24 +199,21 @@ class Cluster:
             `split_sentences`.
         limit : int, optional
             The most sentences there may be; None for any number.
-        min_words : int
-            The fewest words of a candidate.
         keep_all : bool
-            Whether every piece with so many words is a candidate, whatever it is and wherever else it stands.
+            Whether every piece with a word is a candidate, whatever it is and wherever else it stands.
 
         Examples
         --------
         >>> Cluster.from_texts(["OSLO (AP) _ Snow fell."]).sentences()
         (Sentence('Snow fell.', document=0, position=1, start=12, end=22),)
         """
-        return self.candidates(splitter, limit=limit, min_words=min_words, keep_all=keep_all).sentences
+        return self.candidates(splitter, limit=limit, keep_all=keep_all).sentences
 
     def candidates(
         self,
         splitter: Splitter | None = None,
         *,
         limit: int | None = MAX_SENTENCES,
-        min_words: int = 1,
         keep_all: bool = False,
     ) -> Candidates:
         """Return the candidate sentences, as `sentences` does, and what was set aside with the reason for each.
@@ -224,5 +224,5 @@ class Cluster:
         >>> [(piece.text, piece.kind) for piece in found.set_aside]
         [('Rain', 'heading')]
         """
-        key = splitter, limit, min_words, keep_all
-        return self.latest_candidates.get(key, lambda: find_candidates(self, *key))
+        key = splitter, limit, keep_all
+        return self._latest.get(key, lambda: find_candidates(self, *key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dpplearn.summarize.text.blocks import Block, check_blocks
-from dpplearn.summarize.text.characters import without_surrogates
+from dpplearn.summarize.text.words import without_surrogates
 
 
 @dataclass(frozen=True, repr=False)

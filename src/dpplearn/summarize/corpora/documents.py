@@ -19,13 +19,12 @@ from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import SkippedWarning, Source
-from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.characters import has_word
+from dpplearn.summarize.text.blocks import BlockText, is_date, is_title
 from dpplearn.summarize.text.dates import date_line, head_date, is_later, source_date
-from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import front_matter, is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
+from dpplearn.summarize.text.words import has_word
 
 # a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
 _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)
@@ -47,11 +46,6 @@ def markdown_document(name: str, source: str) -> Document:
     settings = front_matter(source)
     date = source_date(settings, head=True) or head_date(source[len(settings) :][:2_000].split("\n"))
     return block_document(name, *read_markdown(source), date)
-
-
-def subtitle_document(name: str, source: str) -> Document:
-    """What is said in subtitles."""
-    return block_document(name, read_subtitles(source))
 
 
 def plain_document(name: str, source: str) -> Document:
@@ -145,7 +139,12 @@ FILE_KINDS = [  # a new kind of files is one entry; those with an opening are to
     TEXT,
     MARKDOWN,
     HTML,
-    FileKind("subtitles", (".srt", ".vtt"), lambda file: [subtitle_document(file.name, file.text())], SUBTITLES),
+    FileKind(
+        "subtitles",
+        (".srt", ".vtt"),
+        lambda file: [block_document(file.name, read_subtitles(file.text()))],
+        SUBTITLES,
+    ),
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_newswire, OPENING),
     FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
     FileKind(
@@ -282,11 +281,17 @@ def expand(given: str, source: Source) -> list[Path]:
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
+    return [one for one in matching(given) if one == path or one.is_file()]
+
+
+def matching(given: str) -> list[Path]:
+    """What a path or a pattern stands for."""
+    path = Path(given)
     if not path.exists():
         refuse_address(given)
     if path.exists() or not has_magic(given):
         return [path]
-    paths = [path for path in sorted(map(Path, glob(given, recursive=True))) if path.is_file()]
+    paths = sorted(map(Path, glob(given, recursive=True)))
     if not paths:
         raise FileNotFoundError(f"No file matches {given}.")
     return paths

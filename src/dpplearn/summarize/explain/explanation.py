@@ -125,7 +125,7 @@ class Explanation:
         Ids of the cluster's documents, which the sentences number from 0.
     set_aside : tuple of NoCandidate
         Pieces of the documents that were no candidates: `code` is "kind" (no running text), "no-sentence", "courtesy",
-        "announces", "too-short", "repeated" or "boilerplate".
+        "announces", "repeated" or "boilerplate".
     passed : int
         How many sentences a first choice left out, where there were too many for the exact model; `first_choice` says
         why, of all of them.

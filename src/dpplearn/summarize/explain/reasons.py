@@ -279,7 +279,6 @@ SET_ASIDE = {
     "no-sentence": "no sentence",
     "courtesy": "a greeting, thanks, or an offer",
     "announces": "only announces what follows",
-    "too-short": "too short",
     "repeated": "repeated from {}",
     "boilerplate": "in most documents",
 }

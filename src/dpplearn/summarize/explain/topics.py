@@ -19,8 +19,7 @@ from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.document import Sentence
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.text.language import small_words
-from dpplearn.summarize.text.words import SINGLE, word_lists
+from dpplearn.summarize.text.words import SINGLE, small_words, word_lists
 
 SMALL_WORD = 3  # letters of words that mean little, unless they are names or written in characters
 LONG_WORD = 8  # letters: shorter words weigh less, as they are less often what a text is about
@@ -184,8 +183,8 @@ def quoted(words: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> ascii(quoted(["שלום", "peace"]).replace("שלום", "..."))
-    "'\\u201c...\\u201d\\u200e, \\u201cpeace\\u201d'"
+    >>> print(ascii(quoted(["שלום", "peace"]).replace("שלום", "...")))
+    '\\u201c...\\u201d\\u200e, \\u201cpeace\\u201d'
     """
     backward = (unicodedata.bidirectional(word[-1:] or "x") in ("R", "AL") for word in words)
     return ", ".join(f"“{word}”{LEFT_TO_RIGHT * mark}" for word, mark in zip(words, backward, strict=True))

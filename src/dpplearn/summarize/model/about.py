@@ -25,8 +25,7 @@ from dpplearn._notebook import short_repr
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import Numbered
-from dpplearn.summarize.text.language import small_words
-from dpplearn.summarize.text.words import word_set, words
+from dpplearn.summarize.text.words import small_words, word_set, words
 
 STRENGTH = 0.7
 FAR = 5.0  # standard deviations, beyond which more relevance adds nothing

@@ -1,11 +1,14 @@
-"""Blocks: what each stretch of a text is. Given by whoever read the file, or found in its lines (`lines`)."""
+"""Blocks: what each stretch of a text is. Given by whoever read the file, or found in its lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from dpplearn.summarize.text.characters import BLANK, UNSEEN
+from dpplearn.summarize.text.turns import Turn, find_turns, may_have_turns
+from dpplearn.summarize.text.words import BLANK, CLOSERS, DATES, NOTE, STOPS, UNSEEN, word_lists, word_set
 
 # All that a block can be. Running text is what sentences of a summary are taken from.
 RUNNING = ("paragraph", "item", "quotation")
@@ -15,6 +18,19 @@ OUTSIDE = ("navigation", "banner")  # no part of the story, nor is anything insi
 WHOLE = ("heading", "row", "code")  # not cut into sentences
 # How a block of its kind begins in plain text, so that a text that lost its blocks is still read as what it was.
 BLOCK_MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
+
+
+_LIST_MARK = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
+_HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
+_RULER = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
+_DIGIT = re.compile(r"[0-9]")
+_CELLS = ("\t", "|", ";")
+_CLOSING = CLOSERS + "\"'“«» "
+
+WORDS_OF_HEADING, HEADING_LENGTH = 12, 100
+_JOINING = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
+_STARTERS = word_lists("abbreviations")["starters"]
+_CALENDAR = DATES | word_set("of the")
 
 
 class Block(NamedTuple):
@@ -91,3 +107,313 @@ def check_blocks(blocks: Iterable[Block], text: str) -> tuple[Block, ...]:
         checked.append(block)
         before = block.end
     return tuple(checked)
+
+
+class _Line(NamedTuple):
+    """A line that is not blank, without the white space around it."""
+
+    start: int  # of what can be seen
+    end: int
+    text: str
+    bullet: int  # offset after the list marker, or start
+    hashes: int  # offset after Markdown's heading marks, or start
+    closed: bool  # ends as a sentence does
+
+    @property
+    def first(self) -> int:
+        """Length of the first word."""
+        return len(self.text[:64].split(None, 1)[0])
+
+    @property
+    def length(self) -> int:
+        return self.end - self.start
+
+
+def find_blocks(text: str) -> list[Block]:
+    """Cut a text where lines end something.
+
+    A blank line always does. So do a heading and the next list item. Any other line end is a hard wrap, that is a
+    space, unless the text is written with one sentence per line (`one_per_line`). In chats and transcripts a turn
+    begins a block, after its label, which is a byline; what the program says is a banner (`find_turns`).
+    """
+    paragraphs, turns = _paragraphs(text), list[Turn | None]()
+    if may_have_turns(text):
+        heads = [i == 0 for lines in paragraphs for i in range(len(lines))]
+        turns = find_turns([line.text for lines in paragraphs for line in lines], heads)
+    parts: Sequence[list[_Line] | Block] = _with_turns(paragraphs, iter(turns)) if any(turns) else paragraphs
+    groups = [part for part in parts if isinstance(part, list)]
+    wrapped = any(len(lines) > 1 for lines in groups)  # else no width matters
+    broken, width = (one_per_line(groups), _width(groups)) if wrapped else (False, 0)
+    found: list[Block] = []
+    spoken = False
+    for part in parts:
+        cut = [part] if isinstance(part, Block) else _cut_paragraph(part, broken, 0 if broken else width)
+        spoken = spoken or isinstance(part, Block)
+        found += [_in_talk(text, block, spoken) for block in cut] if any(turns) else cut
+    return found
+
+
+def _in_talk(text: str, block: Block, spoken: bool) -> Block:
+    """A block of a conversation: what is said is no heading, though it may look like one; above it, an open line says
+    what, when and who.
+    """
+    if spoken:
+        return block._replace(kind="paragraph") if block.kind == "heading" else block
+    open_ = block.kind == "paragraph" and not is_closed(text[block.start : block.end])
+    return block._replace(kind="byline") if open_ else block
+
+
+def _with_turns(paragraphs: Iterable[list[_Line]], turns: Iterator[Turn | None]) -> list[list[_Line] | Block]:
+    """Paragraphs, cut before every turn, and the labels between them."""
+    parts: list[list[_Line] | Block] = []
+    for lines in paragraphs:
+        group: list[_Line] = []
+        for line in lines:
+            turn, seen = next(turns), line.text
+            if turn is not None:
+                parts += group, _label(line.text, line.start, turn)
+                seen = "" if turn.program else line.text[turn.begin :]
+                group, line = [], _line(seen, line.start + turn.begin) if seen else line
+            group += [line] if seen else []
+        parts.append(group)
+    return [part for part in parts if part]
+
+
+def _label(text: str, start: int, turn: Turn) -> Block:
+    """What stands before the words of a turn, as a block."""
+    end = len(text if turn.program else text[: turn.begin].rstrip(BLANK))
+    return Block(start, start + end, "banner" if turn.program else "byline")
+
+
+def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
+    """Blocks that a reader found, with the labels of turns set apart, where paragraphs are those of a conversation."""
+    blocks = list(blocks)
+    lines = [text[start:end] for start, end, kind in blocks if kind in RUNNING]
+    turns = iter(find_turns(lines, [True] * len(lines)))
+    found: list[Block] = []
+    for block in blocks:
+        turn = next(turns) if block.kind in RUNNING else None
+        if turn is not None:
+            found.append(_label(text[block.start : block.end], block.start, turn))
+            block = block._replace(start=block.end if turn.program else block.start + turn.begin)
+        if turn is None or block.start < block.end:
+            found.append(block)
+    return found
+
+
+def _paragraphs(text: str) -> list[list[_Line]]:
+    """Lines that are not blank, grouped between blank ones."""
+    groups: list[list[_Line]] = [[]]
+    position = 0
+    for raw in text.splitlines(keepends=True):
+        seen = raw.strip(BLANK)
+        if seen:
+            groups[-1].append(_line(seen, position + raw.index(seen)))
+        elif groups[-1]:
+            groups.append([])
+        position += len(raw)
+    return [group for group in groups if group]
+
+
+def _line(seen: str, start: int) -> _Line:
+    end, closed = start + len(seen), is_closed(seen)
+    if seen[0].isalpha() and seen[1:2] != ")":  # most lines: no mark begins so
+        return _Line(start, end, seen, start, start, closed)
+    bullet, hashes = _LIST_MARK.match(seen), _HASHES.match(seen)
+    marks = [start + (match.end() if match else 0) for match in (bullet, hashes)]
+    return _Line(start, end, seen, marks[0], marks[1], closed)
+
+
+def is_closed(seen: str) -> bool:
+    """Whether a line ends with a stop, closing quotes and brackets aside."""
+    if seen.endswith((".", "!", "?")):
+        return True
+    tail = seen[-80:]
+    if tail.endswith("]"):
+        tail = NOTE.sub("", tail)
+    tail = tail[-12:].rstrip(_CLOSING)
+    if not tail:
+        return False
+    return tail[-1] in STOPS or (tail[-1] in ";|" and tail[:-1].rstrip()[-1:] > "\u0370")
+
+
+def one_per_line(paragraphs: list[list[_Line]]) -> bool:
+    """Whether line ends are breaks.
+
+    They are when three lines in five end with a stop. They are too when most lines are too short to have been
+    wrapped: a wrap comes where the next word did not fit. Then nearly every line must also begin as sentences do. And
+    they are when nearly every line begins with a capital, as of wrapped lines only some do.
+    """
+    pairs = [pair for lines in paragraphs for pair in pairwise(lines)]
+    if not pairs:
+        return False
+    if sum(above.closed for above, _ in pairs) >= 0.6 * len(pairs):
+        return True
+    width = _width(paragraphs)
+    loose = sum(above.length + 1 + below.first <= width for above, below in pairs)
+    opening = sum(not below.text[0].islower() for _, below in pairs)
+    capital = sum(below.text[0].isupper() and not below.text.isupper() for _, below in pairs)
+    if len(pairs) >= 5 and capital >= 0.9 * len(pairs):
+        return True
+    return len(pairs) >= 3 and loose > 0.5 * len(pairs) and opening >= 0.8 * len(pairs)
+
+
+def _width(paragraphs: Iterable[list[_Line]]) -> int:
+    """About where lines are wrapped; where paragraphs are longer lines than those under each other, none are."""
+    groups = list(paragraphs)
+    lengths = [[line.length for lines in groups if len(lines) > least for line in lines] for least in (0, 1)]
+    return max(sorted(one)[round(0.9 * (len(one) - 1))] if one else 0 for one in lengths)
+
+
+def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
+    """The blocks of one paragraph."""
+    if len(lines) == 1:
+        start, end, text, bullet, hashes, _ = lines[0]
+        if bullet == hashes == start and text[0] not in "|>":  # most paragraphs
+            return [Block(start, end, _kind_alone(lines, 0, width))]
+    found: list[Block] = []
+    begin, item = 0, False  # first line of the block at hand; whether it is a list item
+
+    def close(stop: int) -> None:
+        first, last = lines[begin], lines[stop - 1]
+        alone = stop - begin == 1
+        marked = alone and (first.hashes > first.start or (not begin and _is_numbered_heading(lines)))
+        start = max(first.hashes, first.bullet) if marked else first.bullet if item else first.start
+        kind = "heading" if marked else "item" if item else _kind_alone(lines, begin, width) if alone else "paragraph"
+        if alone and len(lines) > 1 and _is_row(lines, begin):
+            start, kind = first.start, "row"
+        opening = first.text[:2]
+        if opening in (BLOCK_MARKS["row"], "|-", "|:", "||") or (
+            opening == BLOCK_MARKS["quotation"] and len(first.text) > 2
+        ):
+            start += 2
+            kind = "row" if opening[0] == "|" else "quotation"
+        found.append(Block(start, last.end, kind))
+
+    for i, line in enumerate(lines):
+        above = lines[i - 1] if i else None
+        if above is not None:
+            listed = line.bullet > line.start and (
+                item or above.closed or above.text[-1] in ":;" or line.text[0] in "•‣◦▪●·*"
+            )
+            wraps = line.text[0].islower() and not above.closed
+            if not (
+                listed
+                or _is_row(lines, i)
+                or _is_row(lines, i - 1)
+                or "|" in (line.text[0], above.text[0])
+                or line.hashes > line.start
+                or _RULER.match(line.text)
+                or (i - begin == 1 and (_stands_alone(above, line, width) or (i == 1 and _is_numbered_heading(lines))))
+                or (not wraps and (broken or _is_broken_off(above, line, width)))
+            ):
+                continue
+            close(i)
+            begin = i
+            item = listed
+        else:
+            item = line.bullet > line.start and not _is_ordinal(lines)
+    close(len(lines))
+    return found
+
+
+def _is_row(lines: list[_Line], i: int) -> bool:
+    """Whether a line has cells between separators, as many as the line above or under it."""
+    for sign in _CELLS:
+        n = lines[i].text.count(sign)
+        if n >= 2 and any(lines[j].text.count(sign) == n for j in (i - 1, i + 1) if 0 <= j < len(lines)):
+            return n >= 3 or sign != ";"
+    return False
+
+
+def _is_ordinal(lines: list[_Line]) -> bool:
+    """Whether the number at the head of a paragraph is an ordinal, as in "29. prosince 2004", and marks no list."""
+    first = lines[0]
+    marker, rest = first.text[: first.bullet - first.start], first.text[first.bullet - first.start :]
+    listed = len(lines) > 1 and lines[1].bullet > lines[1].start
+    return marker[0].isdigit() and "." in marker and rest[0].islower() and not listed
+
+
+def _is_numbered_heading(lines: list[_Line]) -> bool:
+    """Whether a paragraph begins with the number and name of a section, "4. Waiting list", and its text follows."""
+    line, rest = lines[0], lines[1:]
+    if not rest or line.bullet == line.start or not _DIGIT.search(line.text[: line.bullet - line.start]):
+        return False
+    listed = any(other.bullet > other.start and other.text[0].isdigit() for other in rest)
+    short = line.length <= 60 and len(line.text.split()) <= 9 and not line.closed and line.text[-1] not in ",;:-–—"
+    return short and not listed and not rest[0].text[0].islower() and any(other.closed for other in rest)
+
+
+def _is_broken_off(line: _Line, below: _Line, width: int) -> bool:
+    """Whether a line ends where its writer ended it: the next word, that may begin a sentence, had room enough."""
+    if 4 * (line.length + 1 + below.first) > 3 * width or line.text[-1] in ",;-–—":
+        return False
+    if line.text.isupper() and below.text.isupper():
+        return False  # where all is in capitals, they begin nothing
+    return not below.text[0].islower() and line.text.rsplit(None, 1)[-1].lower() not in _JOINING
+
+
+def _stands_alone(line: _Line, below: _Line, width: int) -> bool:
+    """Whether the first line of a block is a heading with its text right under it."""
+    if line.hashes > line.start or _RULER.match(line.text) or _RULER.match(below.text):
+        return True
+    words = line.text.split()[: WORDS_OF_HEADING + 1]
+    if line.closed or len(words) > 8 or line.length > 60 or line.text[-1] in ",;:-–—" or below.text[0].islower():
+        return False
+    if words[-1].lower() in _JOINING:
+        return False
+    if below.text[: below.first].lower() in _STARTERS and line.text[0].isupper() and _is_broken_off(line, below, width):
+        return True
+    if line.length + 1 + below.first > below.length:
+        return False  # the next word would not have fitted: a wrap
+    if line.text.isupper():
+        return not below.text.isupper()
+    if 2 * line.length < below.length and below.text[0].isupper() and line.text[0].isupper():
+        return True  # a wrap would have left less of the line empty
+    return len(words) <= 2 or all(word[0].isupper() or word.lower() in _JOINING for word in words)
+
+
+_INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
+
+
+def _kind_alone(lines: list[_Line], i: int, width: int) -> str:
+    """What a block of one line is: a heading, that says what follows; a byline, that says when it was written."""
+    line = lines[i]
+    if len(lines) > 1 and not (i + 1 < len(lines) and _stands_alone(line, lines[i + 1], width)):
+        return "paragraph"
+    if is_date(line.text):
+        return "byline"
+    if line.closed or line.length > HEADING_LENGTH or line.text[-1] in ':,;"”':
+        return "paragraph"
+    words = line.text.split(None, WORDS_OF_HEADING + 1)
+    short = HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3
+    # "Two men died. Three lived": sentences, whatever the last one ends in
+    heading = len(words) <= WORDS_OF_HEADING and line.length <= short and not _INNER_END.search(line.text)
+    return "heading" if heading else "paragraph"
+
+
+def is_date(text: str) -> bool:
+    """Whether a line holds only a date, such as "Saturday, January 8, 2005".
+
+    Examples
+    --------
+    >>> is_date("Saturday, January 8, 2005"), is_date("2005-01-08"), is_date("May the 8th be with you")
+    (True, True, False)
+    """
+    if len(text) > 60 or not _DIGIT.search(text):
+        return False
+    words = text.lower().replace(",", " ").replace(".", " ").replace("/", " ").replace("-", " ").split()
+    return 1 < len(words) <= 7 and all(
+        word in _CALENDAR or word[0].isdigit() or word in ("of", "the") for word in words
+    )
+
+
+def is_title(text: str) -> bool:
+    """Whether the first line of a file reads like a title: short, and not closed as a sentence is.
+
+    Examples
+    --------
+    >>> is_title("Ferry service to resume"), is_title("The ferry sails."), is_title("Why the ferry sank?")
+    (True, False, True)
+    """
+    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not is_closed(text) or text[-1] in "?!")

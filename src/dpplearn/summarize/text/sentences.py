@@ -11,10 +11,20 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dpplearn._cached import cached_property
-from dpplearn.summarize.text.blocks import WHOLE, Block
-from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, NOTE, OPENERS, SPACED, UNSEEN, has_word
-from dpplearn.summarize.text.lines import find_blocks, with_turns
-from dpplearn.summarize.text.words import DATES, word_lists
+from dpplearn.summarize.text.blocks import WHOLE, Block, find_blocks, with_turns
+from dpplearn.summarize.text.words import (
+    ALWAYS,
+    CLOSERS,
+    DASHES,
+    DATES,
+    EITHER,
+    NOTE,
+    OPENERS,
+    SPACED,
+    UNSEEN,
+    has_word,
+    word_lists,
+)
 
 WINDOW = 60
 _ABBR = word_lists("abbreviations")  # words with a period that need not end a sentence, by what may follow them

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.lines import is_closed
+from dpplearn.summarize.text.blocks import BlockText, is_closed
 
 PAUSE = 2.0  # seconds without words after which an open sentence is taken to have ended
 _CUE_TIME = r"(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}[,.][0-9]{1,3}"

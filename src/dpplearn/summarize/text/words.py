@@ -1,16 +1,46 @@
-"""The words of a text: for tf-idf, to compare it with others, and lists of words kept as data."""
+"""Characters and words of a text, lists of words kept as data, and whether a text clearly is not English."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from itertools import chain
 
 from dpplearn.rouge.reading import Tokenizer, as_bytes
 from dpplearn.rouge.stems import Memory
-from dpplearn.summarize.text.characters import INVISIBLE
+
+WHITE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+# Characters that say nothing on their own once a sentence stands alone: control characters other than white space,
+# the byte order mark, soft hyphens, and the marks that open or close a change of writing direction.
+INVISIBLE = "\u00ad\u200b\u2060\ufeff" + "".join(
+    chr(code)
+    for first, last in ((0, 8), (0x0E, 0x1B), (0x7F, 0x84), (0x86, 0x9F), (0x202A, 0x202E), (0x2066, 0x2069))
+    for code in range(first, last + 1)
+)
+UNSEEN = INVISIBLE + "\u200e\u200f"
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+BLANK = WHITE + UNSEEN  # of it a blank line is made
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+
+# End a sentence before white space, if what follows can begin one.
+SPACED = ".!?…‥‼⁇⁈⁉‽"
+# End it whatever follows: Arabic, Urdu, Devanagari, Armenian, Ethiopic, Khmer, Burmese, CJK; U+037E is Greek.
+ALWAYS = "؟۔।॥։።፧។៕။。！？｡\u037e"
+STOPS = SPACED + ALWAYS
+
+CLOSERS = ")]}”’›」』）】〕》〉］｝＂"  # end with the sentence they follow
+EITHER = "\"'“‘«»„‚"  # open or close: what stands next to them tells
+OPENERS = "([{‹「『（【〔《〈［｛¿¡`"
+DASHES = "-–—―_"
+# The mark of a note, right after a word or a stop: [12], [a], [note 3], [citation needed].
+NOTE = re.compile(r"(?<=\S)\[(?:[0-9]{1,3}|[a-z]{1,2}|[^\W\d_]{1,12}\.? [\w .]{1,16})\]")
 
 # Letters, digits and the marks that belong to letters (vowel signs, points), which Python's \w leaves out.
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -46,6 +76,31 @@ _THOUSANDS = re.compile(r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))")
 _INSIDE = re.compile(r"[.,'](?=[^\W_])")  # what a word may have in it, besides letters and figures
 _ASCII_APART = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 _DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")
+
+
+def one_line(text: str) -> str:
+    """Collapse white space and leave out what cannot be seen.
+
+    Examples
+    --------
+    >>> one_line("  The river\\n rose\\x07. ")
+    'The river rose.'
+    """
+    if not text.isprintable():  # what cannot be seen cannot be printed, nor can any white space but the space
+        text = _INVISIBLE.sub("", text)
+    elif "  " not in text:
+        return text.strip(" ")
+    return " ".join(text.split())
+
+
+def without_surrogates(text: str) -> str:
+    """Replace halves of surrogate pairs, which cannot be written to a file, by U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def has_word(text: str, start: int, end: int) -> bool:
+    """Whether text[start:end] holds a letter or a digit."""
+    return (start < end and text[start].isalnum()) or _LETTER_OR_DIGIT.search(text, start, end) is not None
 
 
 def words(text: str) -> list[str]:
@@ -140,3 +195,83 @@ def word_lists(file: str) -> dict[str, frozenset[str]]:
 
 
 DATES = frozenset().union(*(word_lists("abbreviations")[name] for name in ("months", "days", "calendar")))
+
+_FEWEST_TOLD = 50  # words, below which nothing is said
+_LOOKED_AT = 6_000  # characters that are looked at, as many of each document's beginning
+_CODES = {
+    "ar": "Arabic", "cs": "Czech", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fr": "French",
+    "he": "Hebrew", "hi": "Hindi", "it": "Italian", "pt": "Portuguese",
+}  # fmt: skip
+
+
+def foreign(texts: Iterable[str]) -> str | None:
+    """What the texts seem to be in if that clearly is not English, else None.
+
+    Examples
+    --------
+    >>> foreign(["Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nach dem Regen nicht "
+    ...          "mehr mit dem Zug erreicht, wie es aus dem Rathaus hieß. "] * 3)
+    'German'
+    >>> foreign(["The river rose in the night, and the town was cut off. "] * 9)
+    """
+    texts = list(texts)[:30]
+    part = _LOOKED_AT // max(len(texts), 1)
+    found = words("\n".join(text[:part] for text in texts))
+    said = "".join(found)
+    if not said.isascii():
+        letters = Counter({c: count for c, count in Counter(said).items() if c.isalpha()})
+        total = letters.total()
+        other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
+        if total >= 4 * _FEWEST_TOLD and 2 * other.total() > total:
+            script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
+            return "Chinese characters" if script == "CJK" else f"{script.title()} script"
+    if len(found) < _FEWEST_TOLD:
+        return None
+    counts = Counter(found)
+    lists = word_lists("small-words")
+    common = small_words() & counts.keys()
+    small = {name: [counts[word] for word in listed & common] for name, listed in lists.items()}
+    english = sum(small.pop("English"))
+    best = max(small, key=lambda name: sum(small[name]))
+    seen = small[best]
+    # a language's small words are a quarter of its text and more; names ("Los", "van der") are few different ones
+    if len(seen) >= 6 and sum(seen) >= max(0.1 * len(found), 1.5 * english):
+        return best
+    if said.isascii():
+        return None
+    accented = sum(count for word, count in counts.items() if _is_accented(word))
+    if accented >= 0.25 * len(found) and english < 0.02 * len(found):  # Vietnamese, Latvian, Icelandic, ...
+        return "another language"
+    return None
+
+
+@cache
+def small_words() -> frozenset[str]:
+    """The small words of every language that has a list."""
+    return frozenset().union(*word_lists("small-words").values())
+
+
+def _is_accented(word: str) -> bool:
+    """Whether it is a word in Latin letters, one of them accented; formulas have single ones."""
+    return len(word) > 1 and not word.isascii() and word.isalpha() and all(map(_is_latin, word))
+
+
+def _is_latin(c: str) -> bool:
+    return c < "\u0250" or "\u1e00" <= c <= "\u1eff" or unicodedata.name(c, "").startswith("LATIN")
+
+
+def listed_language(language: str | None, texts: Iterable[str] = ()) -> str | None:
+    """The language whose lists are to be used: the one given, or what the texts seem to be in; None without a list.
+
+    Examples
+    --------
+    >>> listed_language("fr"), listed_language(None, ["A short text."]), listed_language("basque")
+    ('French', 'English', None)
+    """
+    if language is None:
+        found = (foreign(texts) or "English").split()[0]
+    else:
+        code = language.lower().replace("_", "-").split("-")[0]
+        found = _CODES.get(code, language.title().split()[0])
+    name = "Hindi" if found == "Devanagari" else found
+    return name if name in word_lists("leaning-words") else None

@@ -14,11 +14,9 @@ from xml.etree.ElementTree import Element
 from dpplearn.summarize.corpora.document import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.packages import Package
-from dpplearn.summarize.text.blocks import BLOCK_MARKS
-from dpplearn.summarize.text.characters import STOPS
-from dpplearn.summarize.text.lines import WORDS_OF_HEADING
+from dpplearn.summarize.text.blocks import BLOCK_MARKS, WORDS_OF_HEADING
 from dpplearn.summarize.text.page import html_blocks, read_html
-from dpplearn.summarize.text.words import word_set
+from dpplearn.summarize.text.words import STOPS, word_set
 
 # Built-in styles of Word, by how their names begin (in English, whatever language Word speaks) and by their ids.
 WORD_STYLES = {

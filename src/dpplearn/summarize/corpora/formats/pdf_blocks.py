@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
 from dpplearn.summarize.corpora.formats.pdf_layout import Line, text_of, usual_size
-from dpplearn.summarize.text.blocks import BlockText
-from dpplearn.summarize.text.lines import is_closed
+from dpplearn.summarize.text.blocks import BlockText, is_closed
 from dpplearn.summarize.text.sentences import split_sentences
 
 HEADING_LINES, HEADING_WORDS = 3, 20
