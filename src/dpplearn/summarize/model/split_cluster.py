@@ -14,9 +14,8 @@ import numpy.typing as npt
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn.learning.similarity import cosines
-from dpplearn.summarize.corpora.candidates import SetAside
-from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
-from dpplearn.summarize.corpora.document import NoSentencesError
+from dpplearn.summarize.corpora.candidates import SetAside, Splitter
+from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs
