@@ -32,8 +32,8 @@ from dpplearn.summarize import Cluster, Document, Summarizer, open_corpus
 from dpplearn.summarize.batch import Request as Summaries
 from dpplearn.summarize.batch import summarize_piece
 from dpplearn.summarize.model.oracle import training_targets
+from dpplearn.summarize.model.pipeline import example_of, flat
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.model.training import example_of, flat
 from dpplearn.summarize.text.words import words
 
 SENTENCES = (50, 250)
@@ -88,7 +88,7 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
 
     works: dict[str, Callable[[], object]] = {
         "reading": read,
-        "features": lambda: [features.matrix(features.reading(one)) for one in splits],
+        "features": lambda: [features.matrix(features.weighed(one)) for one in splits],
         "oracle": lambda: [training_targets(one, settings) for one in reads],
         "likelihood": likelihood,
         "greedy": lambda: decode("greedy"),

@@ -31,9 +31,9 @@ from dpplearn.learning.similarity import Mixture
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Summarizer, read_clusters
 from dpplearn.summarize.model.oracle import training_targets
+from dpplearn.summarize.model.pipeline import example_of, flat
 from dpplearn.summarize.model.settings import Trained
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.model.training import example_of, flat
 from dpplearn.summarize.text.words import words
 
 ROOT = Path(__file__).parent.parent

@@ -3,7 +3,7 @@
 import os
 
 
-def forever(_):
+def forever(*_):
     while True:
         pass
 

@@ -111,7 +111,7 @@ ENTRIES = {  # of rows
     "LowRankDPP.from_quality": lambda X: LowRankDPP.from_quality(1.0 + SCORES, X).marginals,
     "ImplicitDPP": lambda X: np.concatenate(list(ImplicitDPP(X).sample(3, rng=0, k=3, burn_in=50, thin=9))),
     "cosine_similarity": lambda X: cosine_similarity(X, rho=0.5),
-    "ItemSet": lambda X: ItemSet(np.ones((40, 1)), phi=X).part_cosines(0),
+    "ItemSet": lambda X: ItemSet(np.ones((40, 1)), phi=X).part_cosines(("phi",))[0],
     "learning": learned,
 }  # fmt: skip
 DENSE = {  # entries that refuse sparse rows, and say so
@@ -209,7 +209,9 @@ def test_rows_of_any_length_have_a_direction(kind, form, rng):
     np.testing.assert_allclose(cosine_similarity(scaled), cosine_similarity(E), atol=1e-6)
     want = LowRankDPP.from_quality(1.0 + SCORES, E).marginals
     np.testing.assert_allclose(LowRankDPP.from_quality(1.0 + SCORES, scaled).marginals, want, atol=1e-6)
-    np.testing.assert_allclose(ItemSet(np.ones((40, 1)), phi=scaled).part_cosines(0), cosine_similarity(E), atol=1e-6)
+    np.testing.assert_allclose(
+        ItemSet(np.ones((40, 1)), phi=scaled).part_cosines(("phi",))[0], cosine_similarity(E), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("n", [40, 60_000])  # copied, and read in place

@@ -116,7 +116,7 @@ def test_many_are_summarized_as_they_are_asked_for():
 
 
 def test_what_is_left_out_and_what_is_bad_are_each_told_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("dpplearn.summarize.corpora.pieces.SINGLES", 0)  # all in one piece
+    monkeypatch.setattr("dpplearn.summarize.corpora.source.SINGLES", 0)  # all in one piece
     good = json.dumps({"id": "x", "documents": [TEXTS[0][:400]], "references": ["Rain."]})
     lines = [good.replace('"Rain."', ""), "{", good.replace('"x"', '"y"'), "[", good.replace('"x"', '"z"')]
     path = tmp_path / "corpus.jsonl"

@@ -14,7 +14,6 @@ from dpplearn.learning import ConditionalDPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize import Cluster, Summarizer, open_corpus
 from dpplearn.summarize.batch import summarize_corpus
-from dpplearn.summarize.model import pipeline
 
 EXAMPLE = Cluster.example()
 
@@ -84,8 +83,7 @@ def damaged_each_and_all(work, copy):
         ("iteration 2", {"learned.json", "theta.json", "000002-000.npz", "000002.json"}),
     ],
 )
-def test_training_goes_on_from_damaged_files(corpus, tmp_path, monkeypatch, stopped, names):
-    monkeypatch.setattr(pipeline, "IN_MEMORY", 0)  # instances stay in files
+def test_training_goes_on_from_damaged_files(corpus, tmp_path, stopped, names):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the cluster that comes twice
         truth = numbers(fit(corpus))

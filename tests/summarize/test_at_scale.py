@@ -18,9 +18,9 @@ from dpplearn.cli import main
 from dpplearn.cli.bars import CommandProgress
 from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
-from dpplearn.summarize.model import pipeline
+from dpplearn.summarize.model.pipeline import TrainingPipeline, example_of, flat
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.model.training import example_of, flat, named_settings
+from dpplearn.summarize.model.training import named_settings
 from waiting import die
 
 EXAMPLE = Cluster.example()
@@ -35,12 +35,6 @@ def corpus(tmp_path_factory):
             documents = [texts[k % 8][: 300 + 10 * k], texts[(k + 3) % 8][:400]]
             file.write(json.dumps({"id": f"c{k}", "documents": documents, "references": EXAMPLE.references[:2]}) + "\n")
     return path
-
-
-@pytest.fixture(autouse=True)
-def in_files(monkeypatch):
-    """Instances stay in files, however few they are."""
-    monkeypatch.setattr(pipeline, "IN_MEMORY", 0)
 
 
 def fit(clusters, **options):
@@ -59,21 +53,19 @@ def numbers(summarizer):
 
 @pytest.fixture(scope="module")
 def truth(corpus):
-    before, pipeline.IN_MEMORY = pipeline.IN_MEMORY, 0
-    try:
-        return numbers(fit(open_corpus(corpus)))
-    finally:
-        pipeline.IN_MEMORY = before
+    return numbers(fit(open_corpus(corpus)))
 
 
 def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
     """To the bit: items, cosines, costs, targets and weights of the clusters as they are read alone."""
-    kept = {}
-    real = pipeline.instances
-    monkeypatch.setattr(
-        "dpplearn.summarize.model.training.instances",
-        lambda prepared: kept.setdefault("shards", [load_shard(path) for path in prepared.shards]) and real(prepared),
-    )
+    kept, real = {}, TrainingPipeline.prepare
+
+    def prepare(self):
+        prepared = real(self)
+        kept["shards"] = [load_shard(path) for path in prepared.shards]
+        return prepared
+
+    monkeypatch.setattr(TrainingPipeline, "prepare", prepare)
     for features in ("paper", "general"):
         kept.clear()
         summarizer = fit(open_corpus(corpus), settings={"features": features})
@@ -233,6 +225,7 @@ def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
                 gone[0].unlink()
 
     monkeypatch.setattr("dpplearn.cli.bars.CommandProgress", Loses)
+    monkeypatch.setattr("dpplearn.learning.backends.KEPT", 0)  # shards are read again for each evaluation
     told = run(*arguments, out)
     assert told.exit_code == 1
     assert f"There is no shard file {gone[0]}" in told.stderr

@@ -87,11 +87,10 @@ def scored_language(clusters: list[Cluster], language: str | None) -> str | None
 
     A warning where a model for one language is given clusters in others.
     """
-    from dpplearn.summarize.corpora.mismatch import language_of
     from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
     if language == ANY:
-        spoken = {language_of(cluster) or ENGLISH for cluster in clusters}
+        spoken = {cluster.own_language or ENGLISH for cluster in clusters}
         if len(spoken) > 1:
             raise ValueError(
                 f"The clusters must be in one language to be scored together, found {', '.join(sorted(spoken))}. "
@@ -99,7 +98,7 @@ def scored_language(clusters: list[Cluster], language: str | None) -> str | None
             )
         return spoken.pop() if spoken else None
     ours = language or ENGLISH
-    others = {language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
+    others = {c.own_language if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
     if others:
         say(
             f"Warning: the model is for {ours}, but there are clusters in {', '.join(sorted(map(str, others)))}. "

@@ -16,7 +16,7 @@ class Nodes(NamedTuple):
     L: Array  # (n, n) kernel of the candidates
     cost: Array  # (n,)
     noise: Array  # (n,) gains that are only rounding
-    group: Array  # (n,) the group of each item; empty where there are no quotas
+    group: Array  # (n,) the group of each item
     most: Array  # (groups,) how many items of each may be chosen
     path: Array  # (depths,) what was chosen
     e: Array  # (depths, n) rows of the Cholesky factor of what was chosen
@@ -111,12 +111,10 @@ def search(nodes, depth, best, best_set, limit):
         work += 16 + m
         if nodes.slots[depth] == 1 or c + 1 == m or depth + 1 == path.size:
             continue
-        full = False
-        if group.size > 0:
-            chosen = 0
-            for a in range(depth + 1):
-                chosen += group[path[a]] == group[j]
-            full = chosen >= nodes.most[group[j]]
+        chosen = 0
+        for a in range(depth + 1):
+            chosen += group[path[a]] == group[j]
+        full = chosen >= nodes.most[group[j]]
         nxt, root = depth + 1, 1.0 / np.sqrt(gain[depth, j])
         for a in range(c + 1, m):  # what taking j leaves to those after it
             i = ids[depth, a]

@@ -191,11 +191,10 @@ def best_agreement(
     """The best set, of equals the first, from as little as may be, without and with costs, and from another start."""
     agreement = Agreement.of(counts, sets, limits)
     least = [limits.include]
-    if limits.quota is not None:  # and the cheapest items that each group must have
+    if (lacks := limits.need - limits.counts(limits.include)).any():  # and the cheapest items that groups must have
         order = np.argsort(limits.cost, kind="stable")
         order = order[limits.alive[order]]
-        lacks = limits.quota.need - limits.quota.counts(limits.include)
-        least += [order[limits.quota.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
+        least += [order[limits.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
     base, equal, cost = np.concatenate(least), np.ones(limits.cost.size), limits.cost
     starts = [(base, equal), (start, equal)] if limits.equal else [(base, equal), (base, cost), (start, equal)]
     return max((search(agreement, limits, *one) for one in starts), key=lambda run: round(run[1], 12))
@@ -224,7 +223,7 @@ def search(agreement: Agreement, limits: Limits, start: IntArray, price: FloatAr
             i, reached, without = agreement.best_addition(others, free, equal)
             if i >= 0 and reached > value + LEAST:
                 items[a], value = i, reached
-            elif without > value + LEAST and (limits.quota is None or limits.quota.owed(others) == 0):
+            elif without > value + LEAST and not limits.owed(others):
                 items[a] = items[-1]
                 items, value = items[:-1], without
                 continue
@@ -239,11 +238,9 @@ def joining(limits: Limits, items: IntArray) -> BoolArray:
     """Which items may join a set; where a group has too few, only one of those it lacks."""
     free = limits.free & (limits.cost <= limits.room - limits.cost[items].sum()) & (items.size < limits.k)
     free[items] = False
-    if limits.quota is not None:
-        counts = limits.quota.counts(items)
-        lacks = counts < limits.quota.need
-        free &= (lacks if lacks.any() else counts < limits.quota.most)[limits.quota.group]
-    return np.asarray(free)
+    counts = limits.counts(items)
+    lacks = counts < limits.need
+    return np.asarray(free & (lacks if lacks.any() else counts < limits.most)[limits.group])
 
 
 class Agreement(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
 from dpplearn.decoding.diversify import Settings, check_settings, choose_among, qualities, read_scores
-from dpplearn.decoding.limits import Limits, Quota
+from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest
 
 SPARE = 4  # times as many candidates as the parts' share of k
@@ -94,10 +94,9 @@ def pick(rows: Any, task: PartTask) -> Picked:
 
 def owed_to_groups(task: PartTask) -> list[IntArray]:
     """The best and the cheapest items of each group that must have some, so that the final choice finds enough."""
-    quota, alive, found = task.limits.quota, task.limits.alive, []
+    alive, found = task.limits.alive, []
     for c in np.flatnonzero(task.need):
-        assert quota is not None  # only groups need some
-        inside = np.flatnonzero((quota.group == c) & alive)
+        inside = np.flatnonzero((task.limits.group == c) & alive)
         for order in (-task.q[inside], task.limits.cost[inside]):
             found.append(inside[np.argsort(order, kind="stable")[: task.need[c]]])
     return found
@@ -209,8 +208,7 @@ def choose_in_parts(
         share = SPARE * -(-limits.k // len(parts))
         size = max(limits.include.size, min(size, max(FEWEST, share) if per_part is None else per_part))
         here = here._replace(k=size)
-    need = np.zeros(0, np.int64) if limits.quota is None else limits.quota.need
-    tasks = []
+    need, tasks = limits.need, []
     for part in parts:
         some = np.arange(part.start, part.stop)
         tasks.append(PartTask(part.start, q[some], here, limits_of(limits, some, size, 0 * need), need, known))
@@ -232,12 +230,10 @@ def choose_in_parts(
 
 def limits_of(limits: Limits, items: IntArray, k: int, need: IntArray) -> Limits:
     """The limits of some of the items, numbered from 0, of which groups need so many."""
-    quota, cost = limits.quota, limits.cost[items]
-    if quota is not None:
-        quota = Quota(quota.names, quota.group[items], quota.most, need)
     include, exclude = (np.flatnonzero(np.isin(items, some)) for some in (limits.include, limits.exclude))
-    cheapest, equal = float(cost.min(initial=np.inf)), bool((cost == cost[:1]).all())
-    return Limits(cost, limits.budget, min(k, items.size), include, exclude, limits.sized, cheapest, equal, quota)
+    some: Any = {"cost": limits.cost[items], "group": limits.group[items], "include": include, "exclude": exclude}
+    equal = bool((some["cost"] == some["cost"][:1]).all())
+    return replace(limits, **some, k=min(k, items.size), equal=equal, need=need)
 
 
 def first_round(
@@ -285,9 +281,9 @@ def read_kept(file: Path | None) -> Picked | None:
 
 def key(part: Part, task: PartTask) -> str:
     """The same for the same part, qualities and settings, and for no others."""
-    limits, quota = task.limits, task.limits.quota
+    limits = task.limits
     digest = hashlib.sha256(repr((part.start, part.stop, part.name, task.settings, limits.budget, limits.k)).encode())
-    groups = () if quota is None else (quota.group, quota.most)
+    groups = (limits.group, limits.most)
     given: Any = np.empty(0) if task.given is None else task.given.rows
     before = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
     for values in (task.q, limits.cost, limits.include, limits.exclude, task.need, *groups, *before):

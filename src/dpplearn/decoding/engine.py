@@ -161,7 +161,7 @@ class GreedyRun:
         """Choose until nothing is left to choose."""
         gains, limits, rule = self.gains, self.limits, self.rule
         self.xp, self.size, self.floor = gains.xp, gains.start, self.floor * (1.0 + TIE)
-        if limits.quota is not None or limits.budget < np.inf:
+        if limits.names or limits.budget < np.inf:
             self.left = Remaining(limits)
         items: list[int] = []
         found: list[float] = []

@@ -13,7 +13,7 @@ from dpplearn._linalg import logdet, schur_complement
 from dpplearn._precision import rounding
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import greedy_run, in_order
-from dpplearn.decoding.limits import NO_ITEMS, Bound, Limits, check_budget, check_limits
+from dpplearn.decoding.limits import Bound, Limits, check_budget, check_limits
 from dpplearn.decoding.local import improve
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
@@ -84,7 +84,7 @@ def exact_map(
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    if limits.quota is not None and limits.quota.need.any():
+    if limits.need.any():
         raise ValueError(
             "min_per_group must be left out of exact_map, whose bounds take only items that raise the probability. "
             "Use greedy_map or local_search, or name items in include."
@@ -121,13 +121,13 @@ def branch_and_bound(
     # the search subtracts costs one by one, in another order: with room for its rounding, no set is deeper
     most = int(np.searchsorted(np.cumsum(np.sort(costs)), left + 1e-6 * min(limits.budget, 1e300), side="right"))
     depths = min(slots, most, n) + 1
-    quota, shape = limits.quota, (depths, n)
+    shape = (depths, n)
     nodes = Nodes(
         L=kernel,
         cost=costs,
         noise=rounding(depths) * candidates.diag[rest],
-        group=NO_ITEMS if quota is None else quota.group[rest],
-        most=NO_ITEMS if quota is None else quota.most - quota.counts(limits.include),
+        group=limits.group[rest],
+        most=limits.most - limits.counts(limits.include),
         path=np.zeros(depths, np.int64),
         e=np.empty(shape),
         gain=np.empty(shape),

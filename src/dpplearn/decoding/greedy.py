@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import IntArray, check_choice, is_tensor
+from dpplearn._checks import MANY, IntArray, check_choice, is_tensor
 from dpplearn._precision import rounding
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Model, read_model
@@ -134,19 +134,19 @@ def greedy_run(
     candidates: Candidates, limits: Limits, floor: float, gain: str = "auto", power: float | None = None
 ) -> Run:
     """A greedy run that has all it must have of each group; else an error that says which group it lacks."""
-    run, quota = best_run(candidates, limits, floor, gain, power), limits.quota
-    if quota is None or quota.owed(run.items) == 0:
+    run = best_run(candidates, limits, floor, gain, power)
+    if not limits.owed(run.items):
         return run
     # first what groups must have, while there are independent items; then it goes on
-    owing = quota.counts(limits.include) < quota.need
-    others = np.union1d(limits.exclude, np.flatnonzero(limits.alive & ~owing[quota.group]))
-    size = limits.include.size + quota.owed(limits.include)
+    owing = limits.counts(limits.include) < limits.need
+    others = np.union1d(limits.exclude, np.flatnonzero(limits.alive & ~owing[limits.group]))
+    size = limits.include.size + limits.owed(limits.include)
     first = best_run(candidates, replace(limits, exclude=others, k=size), -np.inf, gain, power)
     run = best_run(candidates, replace(limits, include=first.items), floor, gain, power)
-    short = np.flatnonzero(quota.counts(run.items) < quota.need)
+    short = np.flatnonzero(limits.counts(run.items) < limits.need)
     if short.size:
         raise ValueError(
-            f"greedy choice cannot meet min_per_group for group {quota.names[short[0]]!r}: its items are linear "
+            f"greedy choice cannot meet min_per_group for group {limits.names[short[0]]!r}: its items are linear "
             "combinations of others that are chosen. Pass nugget=1e-6, which leaves every item a little of its own."
         )
     return run
@@ -259,16 +259,15 @@ class Greedy(NamedTuple):
             candidates = near_items(candidates)
             run = best_run(candidates, limits, floor, self.gain, self.cost_power)
         reason = describe(limits, run, self.min_gain)
-        owed = 0 if limits.quota is None else limits.quota.owed(run.items)
-        if owed:  # past the rank, or below the least gain
+        if limits.names and (owed := limits.owed(run.items)):  # past the rank, or below the least gain
             candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
             fixed = replace(limits, include=run.items, k=run.items.size + owed)
             run = best_run(candidates, fixed, -np.inf, self.gain, self.cost_power)
             reason += f"; then {owed} for min_per_group"
         if self.backfill and run.end == End.QUOTA:
             chosen = run.items.size
-            rest = replace(limits, include=run.items, quota=None)
-            run = best_run(candidates, rest, floor, self.gain, self.cost_power)
+            no_cap = replace(limits, include=run.items, most=0 * limits.most + MANY, need=0 * limits.need)
+            run = best_run(candidates, no_cap, floor, self.gain, self.cost_power)
             reason = describe(limits, run, self.min_gain)
             reason += f"; the last {run.items.size - chosen} are beyond max_per_group"
         if candidates.near and self.kernel == "auto":

@@ -25,11 +25,6 @@ NO_ITEMS = np.empty(0, np.int64)
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def at_least(cost: float) -> float:
-    """The smallest sum of costs that counts as reaching this one."""
-    return cost * (1.0 - SLACK)
-
-
 def fits(total: Any, budget: float) -> Any:
     """Whether a sum of costs, or each of many, is within the budget, but for rounding: 0.1 + 0.2 is not 0.3 in binary.
 
@@ -41,7 +36,7 @@ def fits(total: Any, budget: float) -> Any:
 
 def reaches(total: Any, least: float) -> Any:
     """Whether a sum of costs, or each of many, is at least this much, up to its rounding."""
-    return total >= at_least(least)
+    return total >= least * (1.0 - SLACK)
 
 
 class End(Enum):
@@ -58,30 +53,8 @@ class End(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Quota:
-    """How many items of each group may and must be chosen."""
-
-    names: list[Any]
-    group: IntArray  # (n,) the group of each item, from 0
-    most: IntArray  # (groups,)
-    need: IntArray  # (groups,)
-
-    def counts(self, subset: IntArray) -> IntArray:
-        """How many items of each group a set has."""
-        return np.bincount(self.group[subset], minlength=len(self.names))
-
-    def owed(self, subset: IntArray) -> int:
-        """How many items a set lacks of what it must have."""
-        return int(np.maximum(self.need - self.counts(subset), 0).sum())
-
-    def full(self, subset: IntArray) -> BoolArray:
-        """For each item, whether a set has all that its group may have."""
-        return np.asarray((self.counts(subset) >= self.most)[self.group])
-
-
-@dataclass(frozen=True, eq=False)
 class Limits:
-    """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y, and a quota for each group."""
+    """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y, and of each group `need` to `most` items."""
 
     __repr__ = short_repr
 
@@ -91,9 +64,11 @@ class Limits:
     include: IntArray
     exclude: IntArray
     sized: bool  # whether a size was given
-    cheapest: float  # smallest cost of all
     equal: bool  # whether all items cost the same, so that cost cannot change an order
-    quota: Quota | None = None
+    names: list[Any]  # of the groups; none where no groups were given, and then all items are of one
+    group: IntArray  # (n,) the group of each item, from 0
+    most: IntArray  # (groups,)
+    need: IntArray  # (groups,)
 
     @property
     def bounded(self) -> bool:
@@ -110,7 +85,19 @@ class Limits:
     @cached_property
     def free(self) -> BoolArray:
         """Which items may be chosen beside those to include: alive, and of a group that has room."""
-        return self.alive if self.quota is None else self.alive & ~self.quota.full(self.include)
+        return self.alive & ~self.full(self.include)
+
+    def counts(self, subset: IntArray) -> IntArray:
+        """How many items of each group a set has."""
+        return np.bincount(self.group[subset], minlength=self.most.size)
+
+    def owed(self, subset: IntArray) -> int:
+        """How many items a set lacks of what groups must have."""
+        return int(np.maximum(self.need - self.counts(subset), 0).sum())
+
+    def full(self, subset: IntArray) -> BoolArray:
+        """For each item, whether a set has all that its group may have."""
+        return np.asarray((self.counts(subset) >= self.most)[self.group])
 
     @property
     def most_items(self) -> int:
@@ -127,29 +114,21 @@ class Limits:
     @property
     def worth(self) -> float:
         """What a full set costs: the budget, or as many items as may be beside those to include, at their mean cost."""
-        free = self.cost[self.free]
-        more = min(self.k - self.include.size, free.size)
-        if self.quota is not None:
-            left = self.quota.most - self.quota.counts(self.include)
-            more = min(more, int(np.minimum(left, self.quota.counts(np.flatnonzero(self.free))).sum()))
+        free, inside = self.cost[self.free], self.counts(self.include)
+        more = np.minimum(self.most - inside, self.counts(np.flatnonzero(self.free))).sum()
+        more = min(self.k - self.include.size, int(more))
         return min(self.budget, self.total(self.include) + (more * float(free.mean()) if free.size else 0.0))
 
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
-        cost = self.cheapest * subset.size if self.equal else float(self.cost[subset].sum())
+        cost = float(self.cost[subset].sum())
         return min(cost, self.budget) if cost <= self.budget * (1.0 + SLACK) else cost
-
-    def owed(self, subset: IntArray) -> int:
-        """How many items a set lacks of what groups must have."""
-        return 0 if self.quota is None else self.quota.owed(subset)
 
     def meets(self, subset: IntArray) -> bool:
         """Whether a set is within the budget and the size, and has as many of each group as it may and must."""
-        if subset.size > self.k or not fits(self.cost[subset].sum(), self.budget):
-            return False
-        return self.quota is None or bool(
-            (self.quota.counts(subset) <= self.quota.most).all() and self.quota.owed(subset) == 0
-        )
+        counts = self.counts(subset)
+        within = subset.size <= self.k and fits(self.cost[subset].sum(), self.budget)
+        return bool(within and (counts <= self.most).all() and (counts >= self.need).all())
 
     def could_take(self, subset: IntArray) -> bool:
         """Whether one more item is within all limits."""
@@ -179,62 +158,53 @@ class Remaining:
     """
 
     def __init__(self, limits: Limits, subset: IntArray = NO_ITEMS) -> None:
-        self.limits, self.quota = limits, limits.quota
-        self.taken, self.spent, self.pledged, self.owed = 0, 0.0, 0.0, 0
-        if self.quota is not None:
-            self.most, self.need = self.quota.most.copy(), self.quota.need.copy()
-            self.owed, self.mark = int(self.need.sum()), np.zeros(self.need.size)  # the dearest that is pledged
-            self.free = limits.alive.copy()
-            self.free[limits.include] = True
-            owed = np.flatnonzero(self.free & (self.need > 0)[self.quota.group])
-            if limits.budget < np.inf:
-                self.order = owed[np.lexsort((limits.cost[owed], self.quota.group[owed]))]  # by group, then by cost
-                self.starts = np.searchsorted(self.quota.group[self.order], np.arange(self.need.size + 1))
-            for c in np.flatnonzero(self.need).tolist():
-                self.pledged += self._pledge(c)
+        self.limits, self.taken, self.spent, self.pledged = limits, 0, 0.0, 0.0
+        self.most, self.need, self.owed = limits.most.copy(), limits.need.copy(), int(limits.need.sum())
+        self.mark = np.zeros(self.need.size)  # the dearest item that is pledged for each group
+        self.able: list[IntArray] = []  # of each group that must have some, what may be chosen, the cheapest first
+        if self.owed and limits.budget < np.inf:
+            group = limits.group
+            items = np.setdiff1d(np.flatnonzero(self.need[group] > 0), limits.exclude)
+            items = items[np.lexsort((limits.cost[items], group[items]))]
+            self.able = np.split(items, np.searchsorted(group[items], np.arange(1, self.need.size)))
+            self.pledged = sum(self._pledge(c) for c in range(self.need.size))
         for j in subset.tolist():
             self.take(j)
 
     def barred(self, items: IntArray) -> BoolArray:
         """Which of these items their group bars, whatever they cost."""
-        if self.quota is None:
-            return np.zeros(items.size, np.bool_)
-        c = self.quota.group[items]
-        return np.asarray((self.most[c] <= 0) | ((self.need[c] <= 0) & (self.taken + self.owed >= self.limits.k)))
+        c = self.limits.group[items]
+        barred = self.most[c] <= 0
+        return barred | (self.need[c] <= 0) if self.taken + self.owed >= self.limits.k else barred
 
     def allows(self, items: IntArray) -> BoolArray:
         """Which of these items may still be chosen."""
         price = self.limits.cost[items]
-        left = self.limits.room - self.spent - self.pledged
-        if self.quota is None:
-            return np.asarray(price <= left)
         if self.pledged:  # an item takes the place of the dearest that is pledged for its group
-            c = self.quota.group[items]
+            c = self.limits.group[items]
             price = np.where(self.need[c] > 0, np.maximum(price - self.mark[c], 0.0), price)
-        return np.asarray(~self.barred(items) & (price <= left))
+        within = np.asarray(price <= self.limits.room - self.spent - self.pledged)
+        return within & ~self.barred(items) if self.limits.names else within
 
     def take(self, j: int) -> None:
         """One more item is chosen."""
         self.taken += 1
         self.spent += float(self.limits.cost[j])
-        if self.quota is None:
+        if not self.limits.names:
             return
-        c = int(self.quota.group[j])
+        c = int(self.limits.group[j])
         self.most[c] -= 1
-        owes = self.need[c] > 0
-        before = self._pledge(c) if owes else 0.0
-        self.free[j] = False
-        if owes:
-            self.need[c] -= 1
+        if self.need[c] > 0:
+            before = self._pledge(c)
             self.owed -= 1
+            self.need[c] -= 1
+            if self.able:
+                self.able[c] = self.able[c][self.able[c] != j]
             self.pledged += self._pledge(c) - before
 
     def _pledge(self, c: int) -> float:
         """What the cheapest items cost that would give group c what it is owed."""
-        if self.limits.budget == np.inf:
-            return 0.0
-        items = self.order[self.starts[c] : self.starts[c + 1]]
-        prices = self.limits.cost[items[self.free[items]][: self.need[c]]]
+        prices = self.limits.cost[self.able[c][: self.need[c]]] if self.able else np.empty(0)
         self.mark[c] = prices[-1] if prices.size else 0.0
         return float(prices.sum())
 
@@ -266,13 +236,10 @@ def check_limits(
     min_per_group: Bound | None = None,
 ) -> Limits:
     """Limits that some set can satisfy; else an error that says which of them cannot be met."""
-    costs, cheapest, dearest = np.ones(n), 1.0, 1.0
-    if cost is not None:
-        costs = check_vector(cost, "cost", n)
-        cheapest, dearest = float(costs.min()), float(costs.max())
-    if cheapest <= 0.0:
+    costs = np.ones(n) if cost is None else check_vector(cost, "cost", n)
+    if costs.min(initial=np.inf) <= 0.0:
         raise ValueError(
-            f"cost must be positive, but cost[{int(costs.argmin())}] is {cheapest:g}. "
+            f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
             "For an item that is free, give it a small cost or name it in include."
         )
     limit = np.inf if budget is None else check_budget(budget)
@@ -287,19 +254,22 @@ def check_limits(
         )
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
-    quota = None
-    if groups is not None:
-        quota = read_quota(groups, max_per_group, min_per_group, n)
-    elif max_per_group is not None or min_per_group is not None:
+    if groups is None and not (max_per_group is None and min_per_group is None):
         raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
-    limits = Limits(costs, limit, size, A, B, k is not None, cheapest, cheapest == dearest, quota)
-    if quota is not None:
-        check_possible(quota, limits)
+    alike, sized = cost is None or bool((costs == costs[:1]).all()), k is not None
+    if groups is None:
+        one_group: Any = [], np.zeros(n, np.int64), np.array([n]), np.zeros(1, np.int64)
+        return Limits(costs, limit, size, A, B, sized, alike, *one_group)
+    names, group = read_groups(groups, n)
+    most = read_bound(max_per_group, names, "max_per_group", n)
+    need = read_bound(min_per_group, names, "min_per_group", 0)
+    limits = Limits(costs, limit, size, A, B, sized, alike, names, group, most, need)
+    check_possible(limits)
     return limits
 
 
-def read_quota(groups: ArrayLike, max_per_group: Bound | None, min_per_group: Bound | None, n: int) -> Quota:
-    """The groups of n items with their limits."""
+def read_groups(groups: ArrayLike, n: int) -> tuple[list[Any], IntArray]:
+    """The names of the groups, and the group of each of n items."""
     labels = np.asarray(groups)
     if labels.shape != (n,):
         raise ValueError(
@@ -310,13 +280,10 @@ def read_quota(groups: ArrayLike, max_per_group: Bound | None, min_per_group: Bo
         row = int(np.flatnonzero(np.isnan(labels))[0])
         raise ValueError(f"groups must have a label for each item, but groups[{row}] is missing (nan).")
     try:
-        labels_found, group = np.unique(labels, return_inverse=True)
+        names, group = np.unique(labels, return_inverse=True)
     except TypeError:
         raise TypeError("groups must be labels of one kind, such as texts or numbers, and none missing.") from None
-    names = labels_found.tolist()
-    most = read_bound(max_per_group, names, "max_per_group", n)
-    need = read_bound(min_per_group, names, "min_per_group", 0)
-    return Quota(names, group.ravel().astype(np.int64), most, need)
+    return names.tolist(), group.ravel().astype(np.int64)
 
 
 def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -> IntArray:
@@ -333,49 +300,48 @@ def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -
     return numbers
 
 
-def check_possible(quota: Quota, limits: Limits) -> None:
+def check_possible(limits: Limits) -> None:
     """An error that says which quota cannot be met beside the other limits."""
-    if quota.need.any() and not limits.bounded:
+    need, most, inside = limits.need, limits.most, limits.counts(limits.include)
+    if need.any() and not limits.bounded:
         raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
-    inside = quota.counts(limits.include)
-    have = quota.counts(np.flatnonzero(limits.alive)) + inside
-    for c, name in enumerate(quota.names):
-        need, most = quota.need[c], quota.most[c]
-        if need > most:
+    have = limits.counts(np.flatnonzero(limits.alive)) + inside
+    for c, name in enumerate(limits.names):
+        if need[c] > most[c]:
             raise ValueError(
-                f"min_per_group must not exceed max_per_group, but for group {name!r} they are {need} and {most}."
+                f"min_per_group must not exceed max_per_group, but for group {name!r} they are {need[c]} and {most[c]}."
             )
-        if need > have[c]:
+        if need[c] > have[c]:
             raise ValueError(
-                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates, and {need} are asked for."
+                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates, and {need[c]} are asked for."
             )
-        if inside[c] > most:
+        if inside[c] > most[c]:
             raise ValueError(
                 f"include must be within max_per_group, but names {inside[c]} items of group {name!r}, of which "
-                f"{most} may be chosen."
+                f"{most[c]} may be chosen."
             )
-    size = int(np.maximum(quota.need, inside).sum())
+    size = int(np.maximum(need, inside).sum())
     if size > limits.k:
         raise ValueError(
             f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k} "
-            f"({by_group(quota, quota.need)})."
+            f"({by_group(limits, need)})."
         )
-    costs = np.zeros(len(quota.names))
-    for c in np.flatnonzero(quota.need > inside).tolist():
-        prices = np.sort(limits.cost[limits.alive & (quota.group == c)])
-        costs[c] = prices[: quota.need[c] - inside[c]].sum()
+    costs = np.zeros(need.size)
+    for c in np.flatnonzero(need > inside).tolist():
+        prices = np.sort(limits.cost[limits.alive & (limits.group == c)])
+        costs[c] = prices[: need[c] - inside[c]].sum()
     cost = float(limits.cost[limits.include].sum()) + float(costs.sum())
     if cost > limits.room:
         raise ValueError(
             f"min_per_group cannot be met: the cheapest items that would do cost {cost:g}, and the budget is "
-            f"{limits.budget:g} ({by_group(quota, costs)})."
+            f"{limits.budget:g} ({by_group(limits, costs)})."
         )
 
 
-def by_group(quota: Quota, numbers: IntArray | FloatArray) -> str:
+def by_group(limits: Limits, numbers: IntArray | FloatArray) -> str:
     """The groups with the largest numbers above 0, for messages."""
     order = [c for c in np.argsort(-numbers, kind="stable").tolist() if numbers[c] > 0]
-    shown = ", ".join(f"group {quota.names[c]!r}: {numbers[c]:g}" for c in order[:8])
+    shown = ", ".join(f"group {limits.names[c]!r}: {numbers[c]:g}" for c in order[:8])
     return shown + (", ..." if len(order) > 8 else "")
 
 

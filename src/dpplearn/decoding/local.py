@@ -13,7 +13,7 @@ from dpplearn._linalg import safe_log
 from dpplearn._precision import rounding
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import greedy_run, in_order
-from dpplearn.decoding.limits import BoolArray, Bound, Limits, Quota, check_budget, check_limits, fits, reaches
+from dpplearn.decoding.limits import BoolArray, Bound, Limits, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
 from dpplearn.minors import TwoSided
@@ -147,19 +147,18 @@ def moves(candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float) 
     gains[~(fits(after, limits.budget) & reaches(after, min(min_cost, total)))] = -np.inf
     gains[np.append(~limits.alive, False)] = -np.inf
     gains[Y] = -np.inf
-    if limits.quota is not None:
-        gains[~within_quota(limits.quota, Y)] = -np.inf
+    if limits.names:
+        gains[~within_quotas(limits, Y)] = -np.inf
     gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf
     if Y.size >= limits.k:
         gains[:-1, Y.size] = -np.inf
     return gains
 
 
-def within_quota(quota: Quota, Y: IntArray) -> BoolArray:
+def within_quotas(limits: Limits, Y: IntArray) -> BoolArray:
     """Which moves leave every group with no more items than it may have, and no fewer than it must, or has."""
-    counts = quota.counts(Y)
-    full, bare = counts >= quota.most, counts <= quota.need
-    into, out = quota.group, quota.group[Y]
+    counts, into, out = limits.counts(Y), limits.group, limits.group[Y]
+    full, bare = counts >= limits.most, counts <= limits.need
     same = np.append(into, -1)[:, None] == np.append(out, -2)
     adds, drops = np.append(full[into], False)[:, None], np.append(bare[out], False)
     return np.asarray(same | ~(adds | drops))

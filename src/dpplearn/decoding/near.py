@@ -266,8 +266,7 @@ def to_middles(rows: Any, lengths: FloatArray, q: FloatArray, given: Any, limits
     able = limits.alive & (lengths > 0.0)
     able[items] = False
     able = (able | (mine == np.arange(n))) & free[cell] & (limits.cost <= limits.cost[mine])
-    if limits.quota is not None:
-        able &= limits.quota.group == limits.quota.group[mine]
+    able &= limits.group == limits.group[mine]
     order = np.flatnonzero(able)
     order = order[np.lexsort((-cosine[order], cell[order]))]
     which, at = np.unique(cell[order], return_index=True)

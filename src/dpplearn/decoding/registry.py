@@ -67,11 +67,10 @@ def run_decoder(name: str, candidates: Candidates, limits: Limits, **options: An
     Only "greedy" takes as many items as it may. Others look for the best set of at most k, which may be a smaller one:
     for the most probable one, each further item has a gain below 1.
     """
-    quota = limits.quota
     groups: dict[str, Any] = {}
-    if quota is not None:
-        most, need = (dict(enumerate(bound.tolist())) for bound in (quota.most, quota.need))
-        groups = {"groups": quota.group, "max_per_group": most, "min_per_group": need if any(need.values()) else None}
+    if limits.names:
+        most, need = (dict(enumerate(bound.tolist())) for bound in (limits.most, limits.need))
+        groups = {"groups": limits.group, "max_per_group": most, "min_per_group": need if any(need.values()) else None}
     budget = limits.budget if limits.budget < np.inf else None
     sizes = {"k": limits.k if limits.sized else None, "include": limits.include, "exclude": limits.exclude}
     chosen = decoder(name)(

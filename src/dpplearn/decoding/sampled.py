@@ -14,7 +14,7 @@ from dpplearn._run.progress import Progress, showing
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import in_order
-from dpplearn.decoding.limits import BoolArray, Bound, Limits, Quota, at_least, check_budget, check_limits, reaches
+from dpplearn.decoding.limits import SLACK, BoolArray, Bound, Limits, check_budget, check_limits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
@@ -236,12 +236,12 @@ def why_none(limits: Limits, low: float, n_samples: int, nearest: float, tilt: b
     """Why no sample counts, and what to change."""
     everything = float(limits.cost.sum() - limits.total(limits.exclude))
     seen = f"the nearest cost {nearest:g}" if np.isfinite(nearest) else f"all had more than {limits.k} items"
-    quotas = "" if limits.quota is None else " and kept the quotas of groups"
+    quotas = " and kept the quotas of groups" if limits.names else ""
     message = f"none of {n_samples} samples cost between {low:g} and {limits.budget:g}{quotas}; {seen}. "
     if everything < low:
         return message + f"All candidates together cost {everything:g}: lower min_cost"
     advice = "" if tilt else "Pass tilt=True to draw sets of the right cost, or "
-    advice += "widen the window" if limits.quota is None else "draw more samples, or use greedy_map"
+    advice += "draw more samples, or use greedy_map" if limits.names else "widen the window"
     return message + advice[0].upper() + advice[1:]
 
 
@@ -281,17 +281,12 @@ class Sampler:
 
     def __init__(self, candidates: Candidates, limits: Limits, low: float, target: float | None) -> None:
         self.dpp, self.items = given_limits(candidates, limits)
-        self.include, self.base = limits.include, limits.total(limits.include)
+        self.limits, self.include, self.base = limits, limits.include, limits.total(limits.include)
         self.cost, self.fill = limits.cost[self.items], fill_tilt(candidates, limits)
         self.tables, self.mean = tilted_tables(self.dpp, self.cost, None if target is None else target - self.base)
         self.operand = self.dpp._operand
         self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # a bound that rounding does not break
-        self.low, self.high = at_least(low) - self.base, limits.room - self.base
-        self.quota = None
-        if limits.quota is not None:
-            inside = limits.quota.counts(limits.include)
-            most, need = limits.quota.most - inside, np.maximum(limits.quota.need - inside, 0)
-            self.quota = Quota(limits.quota.names, limits.quota.group[self.items], most, need)
+        self.low, self.high = low * (1.0 - SLACK) - self.base, limits.room - self.base
 
     def best(self, count: int, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int) -> Drawn:
         """The m most probable distinct sets of `count`; drawn block by block, so that threads change nothing."""
@@ -326,8 +321,8 @@ class Sampler:
         cost = np.bincount(owner, self.cost[indices], sizes.size)
         away = np.maximum(self.low - cost, cost - self.high)
         these = sized & (away <= 0.0)
-        if self.quota is not None:
-            these &= keep_quota(self.quota, owner, indices, sizes.size)
+        if self.limits.names:
+            these &= keep_quotas(self.limits, owner, self.items[indices], sizes.size)
         missed = np.flatnonzero(sized & ~these)
         nearest = float(cost[missed[away[missed].argmin()]]) if missed.size else np.nan
         # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization
@@ -352,11 +347,12 @@ class Sampler:
         return found, np.bincount(sizes[these], minlength=self.items.size + 1), nearest
 
 
-def keep_quota(quota: Quota, owner: IntArray, items: IntArray, count: int) -> BoolArray:
-    """Which of `count` sets have as many items of each group as they may and must."""
-    groups = quota.most.size
-    pairs, taken = np.unique(owner * groups + quota.group[items], return_counts=True)
+def keep_quotas(limits: Limits, owner: IntArray, items: IntArray, count: int) -> BoolArray:
+    """Which of `count` sets, with what is included, have as many items of each group as they may and must."""
+    inside, groups = limits.counts(limits.include), limits.most.size
+    most, need = limits.most - inside, np.maximum(limits.need - inside, 0)
+    pairs, taken = np.unique(owner * groups + limits.group[items], return_counts=True)
     where, group = np.divmod(pairs, groups)
-    over = np.bincount(where, taken > quota.most[group], count)
-    met = np.bincount(where, np.minimum(taken, quota.need[group]), count)
-    return np.asarray((over == 0) & (met == quota.need.sum()))
+    over = np.bincount(where, taken > most[group], count)
+    met = np.bincount(where, np.minimum(taken, need[group]), count)
+    return np.asarray((over == 0) & (met == need.sum()))

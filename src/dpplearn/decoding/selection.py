@@ -271,8 +271,7 @@ class DiverseSelection(Selection):
     def skipped_among(self, name: Callable[[int], str]) -> list[Skipped]:
         """The same, with the items that reasons speak of by the names that `name` gives their numbers."""
         limits, left = self.limits, self.limits.budget - self.cost
-        barred = set(limits.exclude.tolist())
-        full = np.zeros(limits.cost.size, np.bool_) if limits.quota is None else limits.quota.full(self.subset)
+        barred, full = set(limits.exclude.tolist()), limits.full(self.subset) & bool(limits.names)
         others = "the set is preferred without it" if len(self) < limits.k else ALONE.get(self.diversity, MORE)
         found = []
         for i in np.setdiff1d(np.arange(limits.cost.size), self.subset).tolist():

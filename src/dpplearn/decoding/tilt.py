@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import invert_lower, safe_log
+from dpplearn._linalg import safe_log
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.greedy import greedy_run
 from dpplearn.decoding.limits import Limits
@@ -73,64 +73,50 @@ def tilted_marginals(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> 
     >>> round(float(p @ [3.0, 1.0]), 9)
     2.0
     """
-    found = by_newton(dpp, cost, target, 1e-5)
-    if found is None:
-        lam, V = dpp.eigenpairs
-        return np.asarray(V**2 @ tilted(lam, find_tilt(lam, V, cost, target)))
-    return found[1]
+    return tilted_kernel(dpp, cost, target, 1e-5).diagonal()
 
 
-def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
-    """K of e^s L, with the s of `find_tilt`."""
-    found = by_newton(dpp, cost, target, 1e-11)
-    if found is None:
+def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: float = 1e-11) -> FloatArray:
+    """K of e^s L, with s at most `near` from that of `find_tilt`; K_ii at that s itself.
+
+    By a few Cholesky factors, or by eigenvectors where these are not the way. With x = e^s and K = I - (I + x L)^-1,
+    sets cost E = sum of c_i K_ii, and dK/ds = K - K^2. In s, log E is nearly straight. Where the next steps would still
+    add 1/REACH - 1 to E, as dE/ds says, it is no more than REACH of all.
+    """
+    K = None if isinstance(dpp, LowRankDPP) or dpp._L is None else by_newton(dpp.L, cost, target, near)
+    if K is None:
         lam, V = dpp.eigenpairs
-        return np.ascontiguousarray((V * tilted(lam, find_tilt(lam, V, cost, target))) @ V.T)
-    inverse, p = found
-    below = np.tril(-inverse, -1)
-    K = below + below.T
-    K.flat[:: len(K) + 1] = p
+        K = (V * tilted(lam, find_tilt(lam, V, cost, target))) @ V.T
     return np.ascontiguousarray(K)
 
 
-def by_newton(
-    dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: float
-) -> tuple[FloatArray, FloatArray] | None:
-    """The lower triangle of (I + e^s L)^-1, with s at most `near` from that of `find_tilt`, and K_ii at the latter.
-
-    By a few Cholesky factors; None where these are not the way. With x = e^s and K = I - (I + x L)^-1, sets cost
-    E = sum of c_i K_ii, and dK/ds = K - K^2. In s, log E is nearly straight. Where the next steps would still add
-    1/REACH - 1 to E, as dE/ds says, it is no more than REACH of all.
-    """
-    if isinstance(dpp, LowRankDPP) or dpp._L is None or target <= 0.0:
-        return None
-    L = dpp.L
+def by_newton(L: FloatArray, cost: FloatArray, target: float, near: float) -> FloatArray | None:
+    """K by Newton's method in s; None where eigenvectors are the better way."""
     n, diag = len(L), L.diagonal()
     first, second = float(cost @ diag), float(cost @ np.einsum("ij,ij->i", L, L))
-    if first**2 <= 1.1 * target * second:
+    if target <= 0.0 or first**2 <= 1.1 * target * second:
         return None
     x = target / (first - target * second / first)  # x first / (1 + x second / first) is E up to terms in x^3
-    A, squares = np.empty((n, n)), np.empty((n, n), order="F")  # new ones for each step would be a tenth of the time
     for _ in range(TRIES):
         if x * diag.max() > LARGEST:
             return None
-        np.multiply(L, x, out=A)
+        A = x * L
         A.flat[:: n + 1] += 1.0
-        C, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=1)
+        C, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1)
         if info != 0:
             return None
-        T = invert_lower(C)  # (I + x L)^-1 = T^T T
-        p = np.maximum(1.0 - np.einsum("ij,ij->j", T, T), 0.0)
-        inverse, _ = lapack.dlauum(T, lower=1, overwrite_c=1)
-        np.square(inverse, out=squares)
-        squares.T.flat[:: n + 1] = p**2
-        slope = p - blas.dsymv(1.0, squares, np.ones(n), lower=1)
+        lower, _ = lapack.dpotri(C, lower=1, overwrite_c=1)  # (I + x L)^-1; above the diagonal it is 0
+        p = np.maximum(1.0 - lower.diagonal(), 0.0)
+        lower.flat[:: n + 1] = 0.0
+        slope = p - p**2 - np.einsum("ij,ij->i", lower, lower) - np.einsum("ij,ij->j", lower, lower)
         E, rise = float(cost @ p), float(cost @ slope)
         if rise <= (1.0 / REACH - 1.0) * max(E, target):
             return None
         step = float(np.log(target / E)) * E / rise
         if abs(step) <= near:
-            return inverse, np.clip(p + step * slope, 0.0, 1.0)
+            K = -lower - lower.T
+            K.flat[:: n + 1] = np.clip(p + step * slope, 0.0, 1.0)
+            return K
         x *= float(np.exp(min(max(step, -3.0), 3.0)))
     return None
 

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -16,8 +17,8 @@ from dpplearn._io.atomic import read_sealed, replace_file, write_sealed
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
-from dpplearn.summarize.corpora.pieces import CorpusPiece
 from dpplearn.summarize.corpora.reading import Census, Corpus
+from dpplearn.summarize.corpora.source import CorpusPiece
 from dpplearn.summarize.summarizer import Summarizer
 
 
@@ -73,43 +74,32 @@ def summarize_corpus(
             folder=folder,
             workers=workers,
             progress=as_progress(verbose),
-            size=count_lines,
+            size=lambda path: read_sealed(path).count(b"\n"),
             ending=".jsonl",
         )
         with replace_file(out, "w") as file:
-            for path in files:
-                for one in read_sealed(path).splitlines():
-                    file.write(as_line(finished(json.loads(one), census, failed)))
-            for kind, said, name in notes.passed:
-                if kind == "bad":  # told by a reader without pieces
-                    file.write(as_line({"id": name, "error": said}))
-                    failed.append((name or "", said))
+            told = (json.loads(line) for path in files for line in read_sealed(path).splitlines())
+            # what a reader without pieces could not read comes last
+            bad = ({"id": name, "error": said} for kind, said, name in notes.passed if kind == "bad")
+            for record in chain((counted(one, census) for one in told), bad):
+                if "error" in record:
+                    failed.append((str(record["id"] or ""), record["error"]))
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
         if not census.kept and not failed:
             corpus.check(census, notes)
     return BatchOutcome(census.kept, failed)
 
 
-def finished(record: dict[str, Any], census: Census, failed: list[tuple[str, str]]) -> dict[str, Any]:
-    """A line as it is written: an id that came before is an error, as it is in `read_clusters`."""
+def counted(record: dict[str, Any], census: Census) -> dict[str, Any]:
+    """A record as it is written: an id that came before is an error, as it is in `read_clusters`."""
     path, line = record.pop("path"), record.pop("line")
     if "error" not in record:
         try:
             census.see(Path(path), line, record["id"], None, None)
+            census.kept += 1
         except ValueError as error:
             record = {"id": record["id"], "error": str(error)}
-    if "error" in record:
-        failed.append((str(record["id"] or ""), record["error"]))
-    else:
-        census.kept += 1
     return record
-
-
-def as_line(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False) + "\n"
-
-
-def count_lines(path: Path) -> int:
-    return read_sealed(path).count(b"\n")
 
 
 @lru_cache(maxsize=1)
@@ -129,20 +119,13 @@ def summarize_piece(asked: Request) -> int:
 
 def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any]]:
     """A record for each cluster that counts and each that cannot be read, in the order in which they stand."""
-    piece = asked.piece
-    notes, known = replace(piece.source.fresh(), skip_bad=True), 0
-
-    def unread() -> Iterator[dict[str, Any]]:
-        nonlocal known
-        new, known = notes.passed[known:], len(notes.passed)
-        for kind, said, name in new:
+    notes = replace(asked.piece.source.fresh(), skip_bad=True)
+    for entry in chain(asked.piece.entries(notes), [None]):
+        for kind, why, name in notes.passed:  # before this entry
             if kind in ("left", "bad"):
-                yield {"path": str(notes.path), "line": None, "id": name, "error": said}
-
-    for entry in piece.entries(notes):
-        yield from unread()
-        cluster = entry.cluster
-        if cluster is None:
+                yield {"path": str(notes.path), "line": None, "id": name, "error": why}
+        notes.passed.clear()
+        if entry is None or (cluster := entry.cluster) is None:
             continue
         head = {"path": str(notes.path), "line": entry.line, "id": cluster.id}
         with warnings.catch_warnings(record=True) as caught:
@@ -154,7 +137,6 @@ def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any
                 found = {"error": str(error) or type(error).__name__}
         said = {"warnings": [str(one.message) for one in caught]} if caught else {}
         yield head | found | said
-    yield from unread()
 
 
 def brief(summary: Any) -> dict[str, Any]:

@@ -104,23 +104,16 @@ def numbers(summary: Summary) -> IntArray:
     return np.arange(len(summary.read)) if forms is None else forms
 
 
-def judged_answer(x: Chosen | LeftOut, **own: Any) -> Answer:
-    """What the record says of a sentence, which has its number in the cluster, not that among the candidates."""
-    answer = {**x.to_dict(), **own}
-    del answer["number"]
-    return answer
-
-
 def chosen_answer(x: Chosen, number: IntArray, order: int) -> Answer:
     spans = {"full": x.sentence.full, "dropped": x.sentence.dropped}
-    return judged_answer(x, **spans, sentence=int(number[x.number]), order=order)
+    return {**x.to_dict(), **spans, "sentence": int(number[x.number]), "order": order}
 
 
 def left_out_answer(x: LeftOut, summary: Summary) -> Answer:
     number = numbers(summary)
     like = next(c.number for c in summary.explain().chosen if c.sentence == x.similar_to)
     by = number[list(x.by)].tolist()
-    return judged_answer(x, sentence=int(number[x.number]), similar_to=int(number[like]), by=by)
+    return {**x.to_dict(), "sentence": int(number[x.number]), "similar_to": int(number[like]), "by": by}
 
 
 def similarity_map(C: FloatArray) -> FloatArray:
@@ -137,7 +130,7 @@ def similarity_map(C: FloatArray) -> FloatArray:
            [ 1. ,  0. ]])
     """
     mean, points = C.mean(axis=1), np.zeros((len(C), 2))
-    lam, V = linalg.eigh(C - mean[:, None] - mean + mean.mean(), check_finite=False)
+    lam, V = linalg.eigh(C - mean[:, None] - mean + mean.mean(), driver="evd", check_finite=False)
     for axis, j in enumerate(range(len(C))[:-3:-1]):
         if lam[j] > 1e-10 * len(C):
             v = np.round(V[:, j] * np.sqrt(lam[j]), 9)  # ties in size stay ties: the first of them is the positive one

@@ -31,7 +31,7 @@ from dpplearn.web.guard import FORM, JSON, Guard, forget
 from dpplearn.web.problems import PROBLEM_JSON, PROBLEMS, Problem, of_validation
 from dpplearn.web.service import Service
 from dpplearn.web.settings import Settings
-from dpplearn.web.uploads import SentDocuments, SentFiles
+from dpplearn.web.uploads import read_sent
 from dpplearn.web.work import Deadline
 
 API = "/api/v1"
@@ -60,7 +60,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         return_large_blocks()
         with blas_threads(0):  # one BLAS thread per worker, for as long as the server runs
-            service.warm()
+            service.warming.start()
             yield
             await asyncio.to_thread(service.close)
 
@@ -77,8 +77,16 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     app.add_middleware(Guard, service=service)
     app.add_exception_handler(StarletteError, on_http)
     app.add_exception_handler(RequestValidationError, on_http)
-    for router in (routes(service), open_routes(service), page()):
-        app.include_router(router)
+    app.include_router(routes(service))
+    app.include_router(page())
+
+    @app.get(f"{API}/health", responses=INSTEAD, summary="Health")
+    async def health() -> schema.Health:
+        """That it lives, and how busy it is; answered by the event loop, also while all workers are busy."""
+        pool, warm, clusters = service.pool, service.engine.warmed, len(service.clusters.sizes())
+        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.waiting}
+        return schema.Health(status="ok", version=__version__, clusters=clusters, warm=warm, **busy)
+
     folders = ("dpplearn.web", "static"), ("dpplearn.summarize", "data"), ("fastapi_swagger", "resources")
     app.mount("/static", StaticFiles(packages=[*folders]))
     return app
@@ -137,8 +145,8 @@ def routes(service: Service) -> APIRouter:
 
         `Location` is the address of the cluster.
         """
-        sent = await sent_in(request)
-        name, answer = await service.pool.run(request, lambda deadline: service.keep(service.read(sent, deadline)))
+        job = partial(read_sent, await sent_in(request))
+        name, answer = await service.pool.run(request, lambda deadline: service.keep(service.read(job, deadline)))
         return Response(answer, 201, {"Location": f"{API}/clusters/{name}"}, JSON)
 
     @router.get("/clusters/{id}", response_model=schema.ClusterAnswer, summary="A cluster")
@@ -185,7 +193,7 @@ def routes(service: Service) -> APIRouter:
         """Read documents and select from them in one call; nothing is kept."""
 
         def task(deadline: Deadline) -> Answer:
-            reading = service.read(SentDocuments(options), deadline)
+            reading = service.read(partial(read_sent, options), deadline)
             return summary_answer(engine.find(reading, options), reading.read.notes)
 
         return json_response(await service.pool.run(request, task))
@@ -211,34 +219,19 @@ def routes(service: Service) -> APIRouter:
     return router
 
 
-def open_routes(service: Service) -> APIRouter:
-    """The routes that need no token."""
-    router = APIRouter(prefix=API, responses=INSTEAD)
-
-    @router.get("/health", summary="Health")
-    async def health() -> schema.Health:
-        """That it lives, and how busy it is; answered by the event loop, also while all workers are busy."""
-        pool, warm, clusters = service.pool, service.engine.warmed, len(service.clusters.sizes())
-        busy = {"workers": pool.workers, "running": pool.running, "waiting": pool.waiting}
-        return schema.Health(status="ok", version=__version__, clusters=clusters, warm=warm, **busy)
-
-    return router
-
-
 def json_response(answer: Answer) -> Response:
     return Response(json_bytes(answer), media_type=JSON)
 
 
-async def sent_in(request: Request) -> SentDocuments | SentFiles:
+async def sent_in(request: Request) -> schema.NewCluster | schema.Form:
     """What is to be read of a body in JSON, or of a form."""
     try:
         if not request.headers.get("content-type", "").lower().startswith(FORM):
-            return SentDocuments(schema.NewCluster.model_validate_json(await request.body()))
+            return schema.NewCluster.model_validate_json(await request.body())
         async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
             sent = [one for one in form.getlist("files") if isinstance(one, UploadFile)]
             files = [(one.filename or "", one.content_type or "", await one.read()) for one in sent]
-            said = schema.Form.model_validate({**form, "files": files})
-        return SentFiles(tuple(files), said.model, said.keep_all)
+            return schema.Form.model_validate({**form, "files": files})
     except ValidationError as error:
         raise of_validation([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
     except (ValueError, KeyError):  # no boundary; as some versions of the parser say it

@@ -15,12 +15,11 @@ from dpplearn._checks import IntArray
 from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.document import NoSentencesError, TooManySentencesError
-from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import finalists
-from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.model.prepared import Prepared, misread
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled

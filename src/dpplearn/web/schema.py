@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
-    field_validator,
+    WrapValidator,
     model_validator,
 )
 
@@ -42,17 +42,17 @@ MOST_BUDGET = 1_000_000
 SHARE_PATTERN = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0-9]{0,5})%$"
 
 
-def number_or_share(value: Any) -> Any:
-    """A budget in the unit, or a share such as "20%"."""
-    is_share = isinstance(value, str) and re.fullmatch(SHARE_PATTERN, value)
-    if value is None or is_share or (type(value) in (int, float) and 1 <= value <= MOST_BUDGET):
-        return value
-    raise ValueError(f'must be a number from 1 to {MOST_BUDGET:,}, or a share of the text such as "20%"')
+def check_budget(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """One error where a budget is neither of the two, in place of one for each."""
+    try:
+        return check(value)
+    except ValidationError:
+        raise ValueError(f'must be a number from 1 to {MOST_BUDGET:,}, or a share of the text such as "20%"') from None
 
 
-NUMBER, SHARE_TEXT = {"type": "number", "minimum": 1, "maximum": MOST_BUDGET}, {"type": "string"}
-BUDGET_SCHEMA: Any = {"anyOf": [NUMBER, {"type": "null"}, {**SHARE_TEXT, "pattern": SHARE_PATTERN}]}
-GivenBudget = Annotated[Any, BeforeValidator(number_or_share), WithJsonSchema(BUDGET_SCHEMA)]
+Number = Annotated[float, Field(ge=1, le=MOST_BUDGET)]
+Share = Annotated[str, Field(pattern=SHARE_PATTERN)]
+GivenBudget = Annotated[Number | Share | None, WrapValidator(check_budget)]
 FILES_SCHEMA: Any = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
 Text = Annotated[str, StringConstraints(max_length=1_000)]
 Label = Annotated[str, StringConstraints(max_length=200)]
@@ -137,13 +137,6 @@ class Query(Selection):
     """The same options, in the query of an address."""
 
     model_config = ConfigDict(strict=False)
-
-    @field_validator("budget", mode="before")
-    @classmethod
-    def number(cls, value: Any) -> Any:
-        """A number where it is one: all that an address has is text."""
-        digits = isinstance(value, str) and len(value) < 20 and value.replace(".", "", 1).isdecimal()
-        return float(value) if digits else value
 
 
 class Export(Selection):
@@ -245,28 +238,30 @@ class ClusterAnswer(BaseModel):
     skipped: list[SkippedFile] = Field(description="Files of a form that could not be read; the others were.")
 
 
-class ChosenSentence(Place):
-    """A sentence of the summary, where it stands, and why; `text` is what the summary has of it."""
+class JudgedSentence(Place):
+    """A sentence, where it stands, and what the model thinks of it."""
 
     sentence: int = Field(description="Its number in the cluster.")
+    quality: Quality
+    marginal: Marginal
+
+
+class ChosenSentence(JudgedSentence):
+    """A sentence of the summary, where it stands, and why; `text` is what the summary has of it."""
+
     order: int = Field(description="Its place in the summary, from 1.")
     full: str = Field(description="The whole sentence.")
     dropped: list[tuple[int, int]] = Field(description="Spans of it that the summary does without, with `compress`.")
-    quality: Quality
     contributions: Contributions
-    marginal: Marginal
     pinned: bool
     words: str = Field(description="Why it is there: its reasons in words, and what it alone speaks of.")
     reasons: list[Reason] = Field(description="At most three, the strongest first.")
     alone: list[str] = Field(description="Words that no other sentence of the summary has.")
 
 
-class SentenceLeftOut(Place):
+class SentenceLeftOut(JudgedSentence):
     """A sentence that is not in the summary, where it stands, and why."""
 
-    sentence: int = Field(description="Its number in the cluster.")
-    quality: Quality
-    marginal: Marginal
     code: str = Field(description="Why it was left out, in one word.")
     reason: str = Field(description="The same in a few words.")
     by: list[int] = Field(description="The chosen sentences that say it already.")

@@ -43,9 +43,9 @@ class Connection(H11Protocol):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)
         self.watch()
-        if len(self.connections) > self.settings.max_connections:
-            others: Any = self.connections
-            idle = (one for one in others if one.awaited == "idle_seconds")
+        held: list[Any] = [one for one in self.connections if not one.transport.is_closing()]
+        if len(held) > self.settings.max_connections:
+            idle = (one for one in held if one.awaited == "idle_seconds")
             min(idle, key=lambda one: one.timer.when()).transport.abort()
 
     def watch(self) -> None:
@@ -118,5 +118,3 @@ def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], brow
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if not server.started and not server.should_exit:
-        raise ValueError("The server could not start; the reason is above.")

@@ -14,6 +14,7 @@ from typing import Any
 from fastapi import Request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from dpplearn._run.sandbox import Sandboxes
 from dpplearn._run.stop import stops_when
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
@@ -21,7 +22,7 @@ from dpplearn.web.answers import cluster_answer, json_bytes
 from dpplearn.web.engine import Engine, Read, Reading
 from dpplearn.web.problems import Problem
 from dpplearn.web.settings import Settings
-from dpplearn.web.work import Deadline, Pool, ReaderError, Readers
+from dpplearn.web.work import Deadline, Pool, run_in_process
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -66,25 +67,25 @@ class Clusters:
     def get(self, name: str) -> Reading:
         """The cluster, used just now; a problem if it is gone."""
         with self._lock:
-            if name not in self.current():
-                raise Problem("cluster-gone")
-            self._held[name] = self._held[name][0], self.clock()
-            self._held.move_to_end(name)
-            return self._held[name][0]
+            kept = self.remove(name)
+            self._held[name] = kept, self.clock()
+            return kept
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str) -> Reading:
         """Forget a cluster; a problem if it is gone."""
         with self._lock:
-            if self.current().pop(name, None) is None:
+            if name not in self.current():
                 raise Problem("cluster-gone")
+            return self._held.pop(name)[0]
 
 
 class Service:
     """One server: its models, its workers, its clusters, and their counts for Prometheus."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.engine, self.readers = settings, Engine(settings), Readers(settings)
-        self.pool, self.clusters = Pool(settings.workers, settings.queue), Clusters(settings)
+        self.settings, self.engine, self.clusters = settings, Engine(settings), Clusters(settings)
+        self.pool = Pool(settings.workers, settings.queue)
+        self.boxes = Sandboxes(settings.workers, run_in_process.__module__)  # processes that read what clients send
         self.transit = 0  # bytes of bodies that are being received
         self.registry = CollectorRegistry()
         labels, about = ("method", "route", "status"), "Time from a request to its answer."
@@ -94,40 +95,36 @@ class Service:
             ("workers", "Threads that do the work.", lambda: self.pool.workers),
             ("work_running", "Requests being worked on.", lambda: self.pool.running),
             ("work_waiting", "Requests waiting for a worker.", lambda: self.pool.waiting),
-            ("readers_killed_total", "Processes ended while they read.", lambda: self.readers.boxes.lost),
+            ("readers_killed_total", "Processes ended while they read.", lambda: self.boxes.lost),
             ("transit_bytes", "Bodies being received.", lambda: self.transit),
             ("clusters", "Clusters in memory.", lambda: len(self.clusters.sizes())),
             ("clusters_bytes", "Memory of the clusters, estimated.", lambda: sum(self.clusters.sizes())),
         ):
             Gauge(f"dpplearn_{name}", about, registry=self.registry).set_function(value)
-        self._until, self._warming = Deadline(3_600.0), Thread(target=self._warm, name="dpplearn-warm", daemon=True)
+        self.until = Deadline(3_600.0)  # of warming
+        self.warming = Thread(target=self.warm, name="dpplearn-warm", daemon=True)
 
     def warm(self) -> None:
-        """Begin to load and compile all that requests need; those that come before are answered a little slower."""
-        self._warming.start()
-
-    def _warm(self) -> None:
-        with suppress(Problem, ReaderError), stops_when(self._until.check):  # a later request starts another process
-            self.readers.boxes.fill()
+        """Load and compile all that requests need; those that come meanwhile are answered a little slower."""
+        with suppress(Problem), stops_when(self.until.check):
+            self.boxes.fill()
             self.engine.warm()
 
     def close(self) -> None:
         """Finish what is running and what waits, then end threads and processes."""
-        self._until.stop()
-        self.pool.close()
-        if self._warming.is_alive():
-            self._warming.join()
-        self.readers.boxes.close()
+        self.until.stop()
+        self.pool.threads.shutdown()
+        self.warming.join()
+        self.boxes.close()
 
     def read(self, job: Callable[[Engine], Read], deadline: Deadline) -> Reading:
         """What a client sent, read in a process that ends at the deadline; what follows is bounded by its sentences."""
-        return self.engine.prepare(self.readers.run(job, deadline))
+        return self.engine.prepare(run_in_process(self.boxes, self.settings, job, deadline))
 
     def keep(self, reading: Reading) -> tuple[str, bytes]:
         """Keep a cluster; its name and the answer that describes it."""
         name = secrets.token_urlsafe(18)  # not to be guessed: who knows it may use the cluster
         answer = json_bytes(cluster_answer(name, reading, self.settings.cluster_seconds))
-        self._until.check()
         self.clusters.put(name, replace(reading, answer=answer))
         return name, answer
 

@@ -19,7 +19,7 @@ class Settings:
     Parameters
     ----------
     model : path, optional
-        A model file to use by default, beside the English one that comes with dpplearn.
+        A model file to use by default, beside the one inside, which is for any text.
     workers, queue : int
         Requests that are worked on at once (by default one per core, at most four: a selection uses a core), and those
         that may wait; further ones are answered 429.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from email.message import Message
 
 from dpplearn._io.encoding import check_charset
@@ -14,58 +14,48 @@ from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.engine import Engine, Read, check_characters
 from dpplearn.web.problems import Problem, invalid
-from dpplearn.web.schema import NewCluster, SkippedFile
+from dpplearn.web.schema import Form, NewCluster, SkippedFile
 from dpplearn.web.settings import Settings
 
 LABEL = 200  # characters of a file's name that are kept
 
 
-@dataclass(frozen=True)
-class SentDocuments:
-    """Documents of a request; called in a process that reads."""
-
-    given: NewCluster
-
-    def __call__(self, engine: Engine) -> Read:
-        """Its documents, numbered where they have no id, read for their model."""
-        given, documents = self.given, dict[str, Document]()
-        for i, one in enumerate(given.documents):
-            name = one.id if one.id is not None else str(i + 1)
-            if name in documents:
-                what = f"the id {name!r} occurs twice; ids of documents must differ."
-                raise invalid((("documents", i, "id"), what))
-            documents[name] = Document(name, one.text, one.title or None, one.date or None)
-        return engine.featurize([*documents.values()], given.model, keep_all=given.keep_all)
+def read_sent(sent: NewCluster | Form, engine: Engine) -> Read:
+    """What a client sent, read for its model."""
+    return read_files(sent, engine) if isinstance(sent, Form) else read_texts(sent, engine)
 
 
-@dataclass(frozen=True)
-class SentFiles:
-    """Files of a form, each with its name and Content-Type; called in a process that reads."""
+def read_texts(sent: NewCluster, engine: Engine) -> Read:
+    """The documents of a request, numbered where they have no id."""
+    documents = dict[str, Document]()
+    for i, one in enumerate(sent.documents):
+        name = one.id if one.id is not None else str(i + 1)
+        if name in documents:
+            raise invalid((("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ."))
+        documents[name] = Document(name, one.text, one.title or None, one.date or None)
+    return engine.featurize([*documents.values()], sent.model, keep_all=sent.keep_all)
 
-    files: tuple[tuple[str, str, bytes], ...]
-    model: str | None = None
-    keep_all: bool = False
 
-    def __call__(self, engine: Engine) -> Read:
-        """Their documents, read for their model; a file that cannot be read does not block the others."""
-        documents, skipped = list[Document](), list[SkippedFile]()
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always", SkippedWarning)
-            for number, (filename, content_type, data) in enumerate(self.files):
-                name = label(filename, number + 1)
-                try:
-                    documents += read_upload(name, content_type, data, engine.settings)
-                except (Problem, ValueError) as error:
-                    if isinstance(error, Problem) and len(self.files) == 1:
-                        raise
-                    detail = error.detail if isinstance(error, Problem) else str(error)
-                    skipped.append(SkippedFile(file=number, name=name, detail=detail))
-        if not documents:
-            places = [{"pointer": f"/files/{x.file}", "detail": x.detail} for x in skipped]
-            raise Problem("unreadable", " ".join(x.detail for x in skipped[:10]), errors=places)
-        notes = tuple(str(x.message) for x in warned if x.category is SkippedWarning)
-        read = engine.featurize(unlike(documents), self.model, keep_all=self.keep_all)
-        return read._replace(notes=notes + read.notes, skipped=tuple(skipped))
+def read_files(sent: Form, engine: Engine) -> Read:
+    """The documents of files; one that cannot be read does not block the others."""
+    documents, skipped = list[Document](), list[SkippedFile]()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", SkippedWarning)
+        for number, (filename, content_type, data) in enumerate(sent.files):
+            name = label(filename, number + 1)
+            try:
+                documents += read_upload(name, content_type, data, engine.settings)
+            except (Problem, ValueError) as error:
+                if isinstance(error, Problem) and len(sent.files) == 1:
+                    raise
+                detail = error.detail if isinstance(error, Problem) else str(error)
+                skipped.append(SkippedFile(file=number, name=name, detail=detail))
+    if not documents:
+        places = [{"pointer": f"/files/{x.file}", "detail": x.detail} for x in skipped]
+        raise Problem("unreadable", " ".join(x.detail for x in skipped[:10]), errors=places)
+    notes = tuple(str(x.message) for x in warned if x.category is SkippedWarning)
+    read = engine.featurize(unlike(documents), sent.model, keep_all=sent.keep_all)
+    return read._replace(notes=notes + read.notes, skipped=tuple(skipped))
 
 
 def read_upload(name: str, content_type: str, data: bytes, settings: Settings) -> list[Document]:

@@ -55,9 +55,8 @@ class Pool:
     """
 
     def __init__(self, workers: int, queue: int) -> None:
-        self.workers, self.queue = workers, queue
-        self.taken = 0
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
+        self.workers, self.queue, self.taken = workers, queue, 0
+        self.threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
 
     @property
     def running(self) -> int:
@@ -83,16 +82,16 @@ class Pool:
                 return task(deadline)
 
         self.check_room()
-        waiter = asyncio.wrap_future(future := self._threads.submit(work_in_time))
+        waiter = asyncio.wrap_future(future := self.threads.submit(work_in_time))
         self.taken += 1
         waiter.add_done_callback(self._free)
         leaving = asyncio.ensure_future(client_gone(request))
         both: set[asyncio.Future[Any]] = {waiter, leaving}
         try:
             await asyncio.wait(both, timeout=deadline.left, return_when=asyncio.FIRST_COMPLETED)
+            if not waiter.done() and leaving.done():
+                raise ClientDisconnect
             if not waiter.done():
-                if leaving.done():
-                    raise ClientDisconnect
                 deadline.stop()
                 deadline.check()
             return waiter.result()
@@ -107,10 +106,6 @@ class Pool:
         if not done.cancelled():
             done.exception()  # which nobody may be waiting for
 
-    def close(self) -> None:
-        """Finish what is running and what waits, then end the threads."""
-        self._threads.shutdown(wait=True)
-
 
 async def client_gone(request: Request) -> None:
     """Return once the client has closed its connection."""
@@ -122,29 +117,20 @@ class ReaderError(Exception):
     """A mistake in a process that reads, and its place; no message, which may quote a document."""
 
 
-class Readers:
-    """Processes that read what clients send, as many as workers: Python code hears no deadline, but a process can be
-    killed, and is replaced when it is needed.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.boxes = settings, Sandboxes(settings.workers, __name__)
-
-    def run(self, job: Callable[[Engine], T], deadline: Deadline) -> T:
-        """Do the job in a process; raises what it raises, and the time limit's problem at the deadline."""
-        data, seconds = pickle.dumps((self.settings, job)), max(deadline.left, 0.05)
-        try:
-            with stops_when(deadline.check):
-                packed = self.boxes.run(f"{__name__}:work", data, {}, seconds=seconds, memory=MEMORY)
-        except SandboxLostError:
-            deadline.check()
-            raise ReaderError("The process ended before it answered.") from None
-        answer: Any = pickle.loads(packed)
-        if isinstance(answer, ReaderError):
-            log.error("%s", answer)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+def run_in_process(boxes: Sandboxes, settings: Settings, job: Callable[[Engine], T], deadline: Deadline) -> T:
+    """Do the job in a process, which is killed at the deadline; raises what it raises, and the limit's problem then."""
+    data, seconds = pickle.dumps((settings, job)), max(deadline.left, 0.05)
+    try:
+        with stops_when(deadline.check):
+            answer: Any = pickle.loads(boxes.run(f"{__name__}:work", data, {}, seconds=seconds, memory=MEMORY))
+    except SandboxLostError:
+        deadline.check()
+        answer = ReaderError("The process ended before it answered.")
+    if isinstance(answer, ReaderError):
+        log.error("%s", answer)
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 def work(data: bytes) -> bytes:

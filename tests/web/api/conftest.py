@@ -27,7 +27,7 @@ def running(settings=Settings()):  # noqa: B008  # frozen
         while not server.started:
             assert thread.is_alive(), "the server did not start"
             time.sleep(0.01)
-        app.state.service._warming.join()  # limits of seconds are for the work, not for compiling on a busy machine
+        app.state.service.warming.join()  # limits of seconds are for the work, not for compiling on a busy machine
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with httpx.Client(base_url=url, timeout=60) as client:
             client.service, client.connections = app.state.service, server.server_state.connections

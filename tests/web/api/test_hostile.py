@@ -8,17 +8,20 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
 import stuck
+from dpplearn._run.sandbox import Sandboxes
 from dpplearn.web import Settings
 from dpplearn.web.problems import MOST_ERRORS, Problem
-from dpplearn.web.work import Deadline, ReaderError, Readers
+from dpplearn.web.work import Deadline, ReaderError, run_in_process
 from waiting import until
 
 CLUSTERS, SUMMARIZE, HEALTH = "/api/v1/clusters", "/api/v1/summarize", "/api/v1/health"
@@ -78,9 +81,11 @@ def test_answers_quote_little_of_long_names(client, members):
 
 @pytest.fixture
 def readers():
-    made = Readers(Settings())
-    yield made
-    made.boxes.close()
+    """Does a job in a process; its `boxes` are the processes."""
+    boxes = Sandboxes(Settings().workers, run_in_process.__module__)
+    run = partial(run_in_process, boxes, Settings())
+    yield SimpleNamespace(run=run, boxes=boxes)
+    boxes.close()
 
 
 def test_a_process_that_does_not_end_is_killed(readers):
@@ -120,7 +125,7 @@ def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, limit, 
     with serving(Settings(workers=1)) as client:
         path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
         with monkeypatch.context() as stuck_now:
-            stuck_now.setattr("dpplearn.web.app.SentDocuments", lambda *_: stuck.forever)
+            stuck_now.setattr("dpplearn.web.app.read_sent", stuck.forever)
             limit(client, max_seconds=0.5)
             is_problem(client.post(CLUSTERS, json=DOCUMENTS), 504, "time-limit")
         until(lambda: client.service.pool.taken == 0)
@@ -137,7 +142,7 @@ import dpplearn.web.app, stuck
 from dpplearn.web import Settings, create_app
 from dpplearn.web.server import serve
 if __name__ == "__main__":
-    dpplearn.web.app.SentDocuments = lambda *_: stuck.forever
+    dpplearn.web.app.read_sent = stuck.forever
     listener = socket.create_server(("127.0.0.1", 0))
     ready = lambda: print(listener.getsockname()[1], flush=True)
     serve(create_app(Settings(workers=1, max_seconds=3.0)), listener, ready)
@@ -231,7 +236,10 @@ def test_a_body_does_not_wait_for_its_head_to_be_acknowledged(client):
 
 
 def test_a_new_connection_takes_the_place_of_the_longest_idle(serving):
-    with serving(Settings(max_connections=5)) as client, contextlib.ExitStack() as held:
+    with serving(Settings(max_connections=5, idle_seconds=100.0)) as client, contextlib.ExitStack() as held:
+        assert client.get(HEALTH).status_code == 200
+        (own,) = client.connections
+        own.loop.call_soon_threadsafe(time.sleep, 0.5)  # so that the others come all at once
         idle = [held.enter_context(connect(client)) for _ in range(12)]
         until(lambda: len(client.connections) == 5)
         with contextlib.suppress(ConnectionResetError):

@@ -84,7 +84,7 @@ class Live:
         self._thread.start()
         while not ready.wait(0.2):
             assert self._thread.is_alive(), "the server did not start"
-        self.app.state.service._warming.join()  # else a slow machine compiles while a test waits for an answer
+        self.app.state.service.warming.join()  # else a slow machine compiles while a test waits for an answer
 
     def stop(self) -> None:
         self._server.should_exit = True

@@ -12,7 +12,7 @@ from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
 from dpplearn.summarize.corpora.candidates import Candidates, Splitter, find_candidates
 from dpplearn.summarize.corpora.document import Document, Sentence
-from dpplearn.summarize.text.words import foreign
+from dpplearn.summarize.text.words import ANY, foreign, normal_language
 
 __all__ = ["MAX_SENTENCES", "Cluster", "Document", "Sentence", "Splitter"]
 
@@ -109,6 +109,15 @@ class Cluster:
     def foreign(self) -> str | None:
         """What its documents seem to be in if that clearly is not English, else None."""
         return foreign(document.text for document in self.documents)
+
+    @property
+    def own_language(self) -> str | None:
+        """What it says it is in, or what its text clearly is in; None where that may well be English."""
+        return normal_language(self.language) or self.foreign
+
+    def read_as(self, language: str | None) -> str | None:
+        """What a model's words of it are in: the model's language, or its own if that may be any."""
+        return self.own_language if language == ANY else language
 
     @classmethod
     def from_texts(

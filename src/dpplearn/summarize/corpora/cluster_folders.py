@@ -19,8 +19,7 @@ from dpplearn.summarize.corpora.documents import (
     suffixes,
 )
 from dpplearn.summarize.corpora.formats.apart import Apart, DocumentFile
-from dpplearn.summarize.corpora.pieces import Cut, spans
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.source import Cut, Source, spans
 from dpplearn.summarize.text.blocks import OUTSIDE
 
 REFERENCES = "references"

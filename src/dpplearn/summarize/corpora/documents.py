@@ -48,11 +48,6 @@ def markdown_document(name: str, source: str) -> Document:
     return block_document(name, *read_markdown(source), date)
 
 
-def subtitle_document(name: str, source: str) -> Document:
-    """What is said in subtitles."""
-    return block_document(name, read_subtitles(source))
-
-
 def plain_document(name: str, source: str) -> Document:
     """Set apart the title and the date that head a plain text.
 
@@ -144,7 +139,12 @@ FILE_KINDS = [  # a new kind of files is one entry; those with an opening are to
     TEXT,
     MARKDOWN,
     HTML,
-    FileKind("subtitles", (".srt", ".vtt"), lambda file: [subtitle_document(file.name, file.text())], SUBTITLES),
+    FileKind(
+        "subtitles",
+        (".srt", ".vtt"),
+        lambda file: [block_document(file.name, read_subtitles(file.text()))],
+        SUBTITLES,
+    ),
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_newswire, OPENING),
     FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
     FileKind(
@@ -281,11 +281,17 @@ def expand(given: str, source: Source) -> list[Path]:
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
+    return [one for one in matching(given) if one == path or one.is_file()]
+
+
+def matching(given: str) -> list[Path]:
+    """What a path or a pattern stands for."""
+    path = Path(given)
     if not path.exists():
         refuse_address(given)
     if path.exists() or not has_magic(given):
         return [path]
-    paths = [path for path in sorted(map(Path, glob(given, recursive=True))) if path.is_file()]
+    paths = sorted(map(Path, glob(given, recursive=True)))
     if not paths:
         raise FileNotFoundError(f"No file matches {given}.")
     return paths

@@ -11,8 +11,7 @@ from dpplearn._checks import describe
 from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
 from dpplearn._io.jsonfile import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.pieces import Cut
-from dpplearn.summarize.corpora.source import BadClusterError, Source
+from dpplearn.summarize.corpora.source import BadClusterError, Cut, Source
 
 PIECE_BYTES = 2**24  # of lines after which a piece ends
 SUFFIXES = (".jsonl", ".ndjson")  # of files that are nothing else
@@ -87,26 +86,17 @@ def numbered_clusters(lines: Iterable[Line], first: int, source: Source) -> Iter
 def cluster_of(record: dict[str, Any], where: str) -> Cluster:
     """The cluster in a record, whose place messages name; an error knows its id."""
     try:
-        documents, references = record.get("documents"), record.get("references")
-        if not isinstance(documents, list) or not documents:
-            raise ValueError(
-                f'field "documents": must be a list with a document, {what_is_there(record, "documents")}.'
-            )
-        if not isinstance(references, list | None):
-            raise ValueError(f'field "references": must be a list of texts, {what_is_there(record, "references")}.')
+        documents = field_of(record, "documents", list, "a list with a document")
+        references = field_of(record, "references", list | None, "a list of texts") or []
         languages = [optional_text(record, key) for key in ("lang", "language")]
-        split, labels = optional_text(record, "split"), record.get("reference_ids") or ()
-        if not isinstance(labels, list | tuple) or not all(isinstance(label, str) for label in labels):
-            raise ValueError(
-                f'field "reference_ids": must be a list of strings, {what_is_there(record, "reference_ids")}.'
-            )
+        labels = field_of(record, "reference_ids", list | None, "a list of strings", str)
         return Cluster(
             [document_of(one, i) for i, one in enumerate(documents)],
-            [reference_of(one, i) for i, one in enumerate(references or ())],
+            [reference_of(one, i) for i, one in enumerate(references)],
             identifier(record),
             next((language for language in languages if language is not None), None),
-            split=split,
-            reference_ids=labels,
+            split=optional_text(record, "split"),
+            reference_ids=labels or (),
         )
     except ValueError as error:
         name = record.get("id")
@@ -120,9 +110,7 @@ def document_of(item: Any, index: int) -> Document:
         return Document(str(index + 1), item)
     if not isinstance(item, dict):
         raise ValueError(f'field "{field}": must be an object with "id" and "text", found {describe(item)}.')
-    text = item.get("text")
-    if not isinstance(text, str):
-        raise ValueError(f'field "{field}.text": must be a string, {what_is_there(item, "text")}.')
+    text = field_of(item, "text", str, "a string", path=f"{field}.")
     if len(text) > MAX_BYTES:
         most = f"at most {MAX_BYTES:,} characters, found {len(text):,}"
         raise ValueError(f'field "{field}.text": must have {most}. Cut it into several documents.')
@@ -140,27 +128,30 @@ def reference_of(item: Any, index: int) -> str:
 
 
 def identifier(record: dict[str, Any], path: str = "") -> str:
-    value = record.get("id")
-    if not isinstance(value, str | int) or isinstance(value, bool):
-        raise ValueError(f'field "{path}id": must be a string or a number, {what_is_there(record, "id")}.')
-    return str(value)
+    return str(field_of(record, "id", str | int, "a string or a number", path=path))
 
 
 def optional_text(record: dict[str, Any], key: str, path: str = "") -> str | None:
-    value = record.get(key)
-    if not isinstance(value, str | None):
-        raise ValueError(f'field "{path}{key}": must be a string, {what_is_there(record, key)}.')
-    return value
+    return field_of(record, key, str | None, "a string", path=path)
 
 
-def what_is_there(record: dict[str, Any], key: str) -> str:
-    """What is there instead of what a field must be, as the end of a sentence.
+def field_of(record: dict[str, Any], key: str, kind: Any, must: str, inside: type = object, path: str = "") -> Any:
+    """A field of some type, true and false aside; its error says what is there instead.
 
     Examples
     --------
-    >>> [what_is_there({"id": 1.5, "text": None}, key) for key in ("id", "text", "date")]
-    ['found 1.5 (float)', 'but is null', 'but is missing']
+    >>> for record in ({"id": 1.5}, {"id": None}, {}):
+    ...     try:
+    ...         field_of(record, "id", str, "a string")
+    ...     except ValueError as error:
+    ...         print(error)
+    field "id": must be a string, found 1.5 (float).
+    field "id": must be a string, but is null.
+    field "id": must be a string, but is missing.
     """
-    if key not in record:
-        return "but is missing"
-    return "but is null" if record[key] is None else f"found {describe(record[key])}"
+    value = record.get(key)
+    fits = isinstance(value, kind) and not isinstance(value, bool) and not (kind is list and not value)
+    if fits and all(isinstance(one, inside) for one in (value if isinstance(value, list) else ())):
+        return value
+    there = "but is missing" if key not in record else "but is null" if value is None else f"found {describe(value)}"
+    raise ValueError(f'field "{path}{key}": must be {must}, {there}.')

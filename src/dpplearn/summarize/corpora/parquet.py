@@ -12,8 +12,7 @@ from typing import Any
 from dpplearn._holders import check_fields
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.jsonl import cluster_of
-from dpplearn.summarize.corpora.pieces import Cut, spans
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.source import Cut, Source, spans
 
 FIELDS = ("id", "documents", "references", "reference_ids", "lang", "language", "split")
 SUFFIX = ".parquet"

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from glob import glob, has_magic
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,12 +17,11 @@ from dpplearn._io.encoding import entries, unpacked_name, walk
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.document import short
-from dpplearn.summarize.corpora.documents import refuse_address, suffixes
+from dpplearn.summarize.corpora.documents import matching, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
 from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
-from dpplearn.summarize.corpora.pieces import CorpusPiece, Cut, Wanted, cut_clusters, piece_sizes
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, Wanted, cut_clusters, piece_sizes
 
 if TYPE_CHECKING:
     from dpplearn._io.workfolder import WorkFolder
@@ -259,15 +257,9 @@ def open_corpus(
     ['0', '2']
     """
     given, models = Path(fspath(path)), None if references is None else Path(fspath(references))
-    paths = shard_files(given) or [given]
-    if not given.exists():
-        refuse_address(path)
-        if not has_magic(str(given)):
-            raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
-        paths = sorted(map(Path, glob(str(given), recursive=True)))
-        if not paths:
-            raise FileNotFoundError(f"No file matches {given}.")
-    sources = []
+    paths, sources = shard_files(given) or matching(str(path)), list[tuple[Reader, Source]]()
+    if not paths[0].exists():
+        raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
     for one in paths:
         reader = next((reader for reader in READERS if reader.looks_like(one)), None)
         if reader is None:

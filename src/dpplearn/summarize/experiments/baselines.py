@@ -20,6 +20,7 @@ from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.oracle import fill
+from dpplearn.summarize.model.quality_features import lexrank
 from dpplearn.summarize.model.training import rouge_of
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut, limit
@@ -55,7 +56,7 @@ def random_items(read: Featurized, budget: float, unit: Unit, seed: int = 0) -> 
 
 def lexrank_items(read: Featurized, budget: float, unit: Unit) -> IntArray:
     """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
-    cost, bound, rank = read.costs(unit), limit(budget, unit), read.lexrank
+    cost, bound, rank = read.costs(unit), limit(budget, unit), np.round(lexrank(read.phi), 10)
     return fill(cost, bound, lambda Y: np.where((read.C[Y] >= PASSED_OVER).any(axis=0), -np.inf, rank))
 
 

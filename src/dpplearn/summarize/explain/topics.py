@@ -183,8 +183,8 @@ def quoted(words: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> ascii(quoted(["שלום", "peace"]).replace("שלום", "..."))
-    "'\\u201c...\\u201d\\u200e, \\u201cpeace\\u201d'"
+    >>> print(ascii(quoted(["שלום", "peace"]).replace("שלום", "...")))
+    '\\u201c...\\u201d\\u200e, \\u201cpeace\\u201d'
     """
     backward = (unicodedata.bidirectional(word[-1:] or "x") in ("R", "AL") for word in words)
     return ", ".join(f"“{word}”{LEFT_TO_RIGHT * mark}" for word, mark in zip(words, backward, strict=True))

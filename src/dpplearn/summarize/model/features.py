@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Self
 
@@ -14,18 +14,17 @@ from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
-from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.meaning import Meaning
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, TfidfCluster, inner_edges
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, inner_edges
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
-from dpplearn.summarize.model.tfidf import Idf, tfidf_rows
+from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.short_forms import short_forms
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import ANY, words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Featurized(TfidfCluster):
+class Featurized(SplitCluster):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
     `items` has the quality features F, the rows that sentences are compared by and, where these are not too many, their
@@ -33,9 +32,27 @@ class Featurized(TfidfCluster):
     sentences that a first choice left out.
     """
 
-    items: ItemSet = field(repr=False)
+    items: ItemSet
     meaning: bool = False
-    dropped: tuple[str, ...] = field(default=(), repr=False)
+    dropped: tuple[str, ...] = ()
+
+    @classmethod
+    def with_items(
+        cls,
+        split: SplitCluster,
+        F: FloatArray,
+        names: tuple[str, ...] | None,
+        rows: Features | None = None,
+        dropped: tuple[str, ...] = (),
+    ) -> Featurized:
+        """A cluster with its features, none of which changes any more; `rows` if sentences are not compared by phi."""
+        phi, C = split.phi if rows is None else rows, None
+        if len(split) <= MAX_COMPARED:
+            C = split.C if rows is None else cosines(rows)
+        read_only(F, phi.data, *([] if C is None else [C]))
+        items = ItemSet._with(features=F, similarity=C, phi=phi, cost=None, names=names)
+        made = split.cluster, split.sentences, split.set_aside, split.words, split.numbered, split.learned
+        return Featurized(*made, items, rows is not None, dropped)
 
     @property
     def passed(self) -> int:
@@ -47,9 +64,10 @@ class Featurized(TfidfCluster):
         """The texts of all sentences, whole, first those that are here: a budget in per cent is a part of these."""
         return (*{place_of(sentence): sentence.full for sentence in self.sentences}.values(), *self.dropped)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Copies and other processes need no idf: its work is done, and it is as large as the model."""
-        return {**self.__dict__, "idf": None}
+    @property
+    def phi(self) -> Features:
+        """Tf-idf rows."""
+        return super().phi if self.meaning or self.items.phi is None else self.items.phi
 
     @property
     def C(self) -> FloatArray:
@@ -66,13 +84,12 @@ class Featurized(TfidfCluster):
 
     def only(self, kept: IntArray) -> Featurized:
         """Some of the sentences, with the features that they have among all."""
-        split = SplitCluster.of(self.cluster, [self.sentences[i] for i in kept], self.set_aside)
-        found = TfidfCluster(**split.parts(), idf=self.idf, phi=self.phi[kept])
+        split = SplitCluster.of(self.cluster, [self.sentences[i] for i in kept], self.set_aside, self.idf)
         here = {place_of(sentence) for sentence in split.sentences}
         gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
         assert self.items.phi is not None  # sentences have rows
         rows = self.items.phi[kept] if self.meaning else None
-        return with_items(found, self.F[kept], self.items.names, rows, (*self.dropped, *gone.values()))
+        return Featurized.with_items(split, self.F[kept], self.items.names, rows, (*self.dropped, *gone.values()))
 
 
 def with_features(items: ItemSet, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None) -> ItemSet:
@@ -80,29 +97,12 @@ def with_features(items: ItemSet, F: FloatArray, names: tuple[str, ...] | None, 
     return ItemSet._with(features=F, similarity=items.similarity, phi=items.phi, cost=cost, names=names)
 
 
-def with_items(
-    reading: TfidfCluster,
-    F: FloatArray,
-    names: tuple[str, ...] | None,
-    rows: Features | None = None,
-    dropped: tuple[str, ...] = (),
-) -> Featurized:
-    """A reading with its features, none of which changes any more; `rows` where sentences are compared by other rows
-    than phi."""
-    phi, C = reading.phi if rows is None else rows, None
-    if len(reading) <= MAX_COMPARED:
-        C = reading.C if rows is None else cosines(rows)
-    read_only(F, reading.phi.data, *([] if C is None else [C]))
-    items = ItemSet._with(features=F, similarity=C, phi=phi, cost=None, names=names)
-    return Featurized(**reading.parts(), items=items, meaning=rows is not None, dropped=dropped)
-
-
 def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
     """The shorter forms of sentences, by the number of the sentence and which of its forms it is, from 1.
 
     Those with other words than every sentence and every form before; `language` where the cluster tells none.
     """
-    language = language_of(read.cluster) or (None if language == ANY else language)
+    language = read.cluster.own_language or (None if language == ANY else language)
     seen, made = set(read.said), dict[tuple[int, int], Sentence]()
     for i, sentence in enumerate(read.sentences):
         for form in short_forms(sentence.text, language):
@@ -186,7 +186,7 @@ class SentenceFeatures:
     def learn_bins(self, splits: Iterable[SplitCluster]) -> None:
         """Learn global bins: quantiles of all sentences of some clusters."""
         binned = [entry for entry in self.entries if entry.bins]
-        values = [self.values(self.reading(split)) for split in splits] if binned else []
+        values = [self.values(self.weighed(split)) for split in splits] if binned else []
         self.edges = {
             entry.name: np.quantile(np.concatenate([one[entry.name] for one in values]), inner_edges(entry.bins))
             for entry in binned
@@ -205,14 +205,14 @@ class SentenceFeatures:
 
     def featurized(self, split: SplitCluster) -> Featurized:
         """A cluster with its features and, with an encoder, its rows of words and meaning."""
-        reading = self.reading(split)
-        return with_items(reading, self.matrix(reading), self.names, self.rows(reading))
+        split = self.weighed(split)
+        return Featurized.with_items(split, self.matrix(split), self.names, self.rows(split))
 
-    def rows(self, reading: TfidfCluster) -> Features | None:
+    def rows(self, split: SplitCluster) -> Features | None:
         """What sentences are compared by, if that is not phi alone: words and meaning side by side, half each."""
         if self.meaning is None:
             return None
-        both = sparse.hstack([reading.phi, sparse.csr_array(self.meaning.rows(reading.texts))], format="csr")
+        both = sparse.hstack([split.phi, sparse.csr_array(self.meaning.rows(split.texts))], format="csr")
         return sparse.csr_array(both * np.sqrt(0.5))
 
     def with_forms(self, read: Featurized, language: str | None = None) -> Featurized:
@@ -227,38 +227,27 @@ class SentenceFeatures:
         blocks = [read.F]
         for kind in range(1, 1 + max(kind for _, kind in made)):  # every sentence in its first form, or in its last
             some = [made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences)]
-            blocks.append(self.matrix(self.reading(SplitCluster.of(read.cluster, some))))
+            blocks.append(self.matrix(self.weighed(SplitCluster.of(read.cluster, some))))
         whole = dict(made) | {(i, 0): sentence for i, sentence in enumerate(read.sentences)}
         every = sorted(whole)  # each sentence before its forms
         F = np.concatenate(blocks)[[kind * len(read) + i for i, kind in every]]
-        split = SplitCluster.of(read.cluster, [whole[key] for key in every], read.set_aside)
-        reading = self.reading(split, self._idf(read))
-        return with_items(reading, F, self.names, self.rows(reading), read.dropped)
+        split = SplitCluster.of(read.cluster, [whole[key] for key in every], read.set_aside, read.idf)
+        return Featurized.with_items(split, F, self.names, self.rows(split), read.dropped)
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
         return self.read(cluster).item_set(self.unit)
 
-    def _idf(self, found: SplitCluster) -> Idf:
-        """That learned, or of the cluster's own sentences."""
-        if self.counts_words:
-            return self.idf
-        numbered, columns = found.numbered
-        return Idf.of_sentences(numbered.counts(), columns)
+    def weighed(self, split: SplitCluster) -> SplitCluster:
+        """A cluster with its words weighed as these features do."""
+        return replace(split, learned=self.idf) if self.counts_words else split
 
-    def reading(self, found: SplitCluster, idf: Idf | None = None) -> TfidfCluster:
-        """A cluster with its tf-idf rows."""
-        numbered, columns = found.numbered
-        idf = self._idf(found) if idf is None else idf
-        phi = tfidf_rows(numbered.counts(), idf.weights(columns))
-        return TfidfCluster(**found.parts(), idf=idf, phi=phi)
-
-    def values(self, reading: TfidfCluster) -> dict[str, FloatArray]:
+    def values(self, split: SplitCluster) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""
-        return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
+        return {entry.name: np.asarray(entry.values(split), np.float64) for entry in self.entries}
 
-    def matrix(self, reading: TfidfCluster) -> FloatArray:
+    def matrix(self, split: SplitCluster) -> FloatArray:
         """F of sentences."""
-        values = self.values(reading)
+        values = self.values(split)
         blocks = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
         return np.hstack([*chain.from_iterable(blocks)])

@@ -9,7 +9,6 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
-from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import Numbered
@@ -150,7 +149,7 @@ def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[
 
 def extracts(found: SplitCluster, settings: SummarizerSettings, each: Sequence[Sequence[str]]) -> list[IntArray]:
     """For each of some lists of references the sentences that come nearest to them within the budget."""
-    budget, unit, language = settings.budget, settings.unit, read_as(found.cluster, settings.language)
+    budget, unit, language = settings.budget, settings.unit, found.cluster.read_as(settings.language)
     # of sentences with the same words only the first: a set with two of them has probability 0
     first = [*found.considered(range(len(found))).values()]
     cost = np.full(len(found), np.inf)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 from functools import lru_cache, partial
 from itertools import compress, islice
@@ -23,13 +23,12 @@ from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
-from dpplearn.learning.files import load_shard, shard_arrays
+from dpplearn.learning.files import shard_arrays
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-from dpplearn.summarize.corpora.pieces import CorpusPiece
 from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
-from dpplearn.summarize.corpora.source import Source
-from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.corpora.source import CorpusPiece, Source
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.quality_features import GENERAL
 from dpplearn.summarize.model.settings import SummarizerSettings
@@ -37,12 +36,9 @@ from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, s
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import normal_language, words
 
-FEW_CLUSTERS = 500  # clusters, up to which instances are held in memory,
 SAMPLED = 1000  # clusters whose sentences bins are learned from
-IN_MEMORY = 2**26  # and squares of their numbers of sentences: 512 MB of cosines
 SHARD = 25  # clusters in a shard at most,
 SQUARES = 2**23  # and the sum of the squares of their numbers of sentences: 64 MB of cosines, when they are used
-COSINES = np.zeros((1, 1))  # says that a shard's reader makes the cosines of phi
 
 
 class PieceTask(NamedTuple):
@@ -51,18 +47,36 @@ class PieceTask(NamedTuple):
     given: CorpusPiece | Path
     settings: SummarizerSettings
     out: Path
-    dropped: Sequence[int] = ()  # places of clusters whose ids came before
+    kept: Sequence[int] = ()  # places of the clusters that count
     learned: Path | None = None  # document frequencies and bins, which `prepare_piece` needs
 
 
 class PreparedShards(NamedTuple):
     """Shards that are ready for the likelihood, and what is known of them."""
 
-    shards: list[Path]
-    clusters: int
+    shards: list[str]
     sentences: int
     empty: list[str]  # names of clusters without a target
-    squares: int  # of the numbers of sentences, added up
+
+
+class TrainingExample(NamedTuple):
+    """A cluster, its items with their costs, and the extracts that it is an example of, together counting once."""
+
+    read: Featurized
+    items: ItemSet
+    targets: list[IntArray]
+
+
+def example_of(features: SentenceFeatures, split: SplitCluster, settings: SummarizerSettings) -> TrainingExample:
+    """A cluster with its items and extracts."""
+    read = features.featurized(split)
+    return TrainingExample(read, read.item_set(settings.unit), training_targets(read, settings))
+
+
+def flat(examples: Sequence[TrainingExample]) -> tuple[list[ItemSet], list[IntArray], list[float]]:
+    """Each cluster's items with each of its targets, and weights that make every cluster count once."""
+    pairs = [(example, Y) for example in examples for Y in example.targets]
+    return [one.items for one, _ in pairs], [Y for _, Y in pairs], [1.0 / len(one.targets) for one, _ in pairs]
 
 
 def read_piece(task: PieceTask) -> int:
@@ -70,32 +84,30 @@ def read_piece(task: PieceTask) -> int:
     piece, settings, out = task.given, task.settings, task.out
     assert isinstance(piece, CorpusPiece)
     notes, counted = piece.source.fresh(), settings.features != GENERAL
-    seen, clusters, lines = list[Any](), list[Any](), list[str]()
+    clusters, lines = list[Any](), list[str]()
     for entry in piece.entries(notes):
-        seen.append(entry[:5])
-        cluster = entry.cluster
-        if cluster is None:
-            continue
-        known = any(map(str.strip, cluster.references))
-        has = Counter(word for one in cluster.documents if counted for word in {*words(one.text)})
-        language = str(normal_language(cluster.language)) if cluster.language else None
-        clusters.append([entry.place, cluster.id, known, language, len(cluster.documents), has])
-        # without a reference training is refused: no need to look further
-        split = split_cluster(cluster, settings.splitter, MAX_COMPARED).sentences if known else ()
-        whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
-        whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
-        lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]) + "\n")
+        cluster, about = entry.cluster, None
+        if cluster is not None:
+            known = any(map(str.strip, cluster.references))
+            has = Counter(word for one in cluster.documents if counted for word in {*words(one.text)})
+            language = str(normal_language(cluster.language)) if cluster.language else None
+            about = [known, language, len(cluster.documents), has]
+            # without a reference training is refused: no need to look further
+            split = split_cluster(cluster, settings.splitter, MAX_COMPARED).sentences if known else ()
+            whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
+            whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
+            lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]) + "\n")
+        clusters.append([*entry[:5], about])
     write_sealed(out.with_suffix(".jsonl"), "".join(lines).encode())
-    record = {"path": str(piece.source.path), "seen": seen, "passed": notes.passed, "clusters": clusters}
-    write_record(out, record | {"number": piece.number})
-    return len(clusters)
+    write_record(out, {"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
+    return len(lines)
 
 
-def read_again(record: Path, dropped: Iterable[int]) -> Iterator[SplitCluster]:
+def read_again(record: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
     """The clusters of a piece that was read, split as they were."""
     for line in read_sealed(record.with_suffix(".jsonl")).splitlines():
         place, whole, sentences = json.loads(line)
-        if place not in dropped:
+        if place in kept:
             cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
             yield SplitCluster.of(cluster, [Sentence(*one) for one in sentences])
 
@@ -116,61 +128,34 @@ def learned_features(settings: SummarizerSettings, path: Path) -> SentenceFeatur
 
 def prepare_piece(task: PieceTask) -> int:
     """Shards of a piece, with a record of them; returns how many clusters there are."""
-    record, settings, out, dropped, learned = task
+    record, settings, out, kept, learned = task
     assert isinstance(record, Path)
     assert learned is not None
-    features, shards, empty, sentences = learned_features(settings, learned), list[list[int]](), list[str](), 0
-    some: list[tuple[ItemSet, list[IntArray]]] = []
+    features, shards, empty, sentences = learned_features(settings, learned), 0, list[str](), 0
+    some: list[TrainingExample] = []
 
     def close() -> None:
-        """Write a shard, each cluster counting once."""
-        X = [items for items, targets in some for _ in targets]
-        y = [Y for _, targets in some for Y in targets]
-        weights = [1.0 / len(targets) for _, targets in some for _ in targets]
-        write_sealed(shard_file(out, len(shards)), pack_arrays(shard_arrays(X, y, weights)))
-        shards.append([len(some), sum(items.n**2 for items, _ in some)])
+        nonlocal shards
+        write_sealed(shard_file(out, shards), pack_arrays(shard_arrays(*flat(some))))
+        shards += 1
         some.clear()
 
-    for split in read_again(record, dropped):
-        reading = features.reading(split)
-        rows, F = features.rows(reading), features.matrix(reading)
-        given: dict[str, Any] = {"features": F, "names": features.names, "cost": reading.costs(settings.unit)}
-        items = ItemSet._with(phi=reading.phi if rows is None else rows, similarity=COSINES, **given)
-        targets, sentences = training_targets(reading, settings), sentences + items.n
-        empty += [] if any(Y.size for Y in targets) else [split.cluster.name]
-        if some and (len(some) == SHARD or sum(one.n**2 for one, _ in some) + items.n**2 > SQUARES):
+    for split in read_again(record, kept):
+        example = example_of(features, split, settings)
+        sentences += len(split)
+        empty += [] if any(Y.size for Y in example.targets) else [split.cluster.name]
+        if some and (len(some) == SHARD or sum(len(one.read) ** 2 for one in (*some, example)) > SQUARES):
             close()
-        some.append((items, targets))
+        some.append(example)
     if some:
         close()
-    n = sum(size for size, _ in shards)
-    write_record(out, {"clusters": n, "shards": shards, "sentences": sentences, "empty": empty})
-    return n
+    write_record(out, {"shards": shards, "sentences": sentences, "empty": empty})
+    return len(kept)
 
 
 def shard_file(out: Path, number: int) -> Path:
     """A shard of the piece whose record is `out`."""
     return out.with_name(f"{out.stem}-{number:03d}.npz")
-
-
-def repeated_places(
-    corpus: Corpus, pieces: Iterable[tuple[int, Path, Iterable[Sequence[Any]]]], notes: Source
-) -> tuple[Census, dict[int, list[int]]]:
-    """Of what was seen in all pieces, the places of clusters whose ids came before; an error unless they are skipped.
-
-    A piece is its number, its path, and of each cluster the place, line, id, split and language.
-    """
-    census, dropped = Census(), dict[int, list[int]]()
-    for number, path, seen in pieces:
-        own = Source(path, skip_bad=corpus.skip_bad)
-        for place, *said in seen:
-            before = len(own.passed)
-            with own.tolerate():
-                census.see(path, *said)
-            if len(own.passed) > before:
-                dropped.setdefault(number, []).append(place)
-        notes.add(own.passed)
-    return census, dropped
 
 
 class TrainingPipeline:
@@ -200,27 +185,30 @@ class TrainingPipeline:
             progress=self.progress,
             size=lambda out: len(read_record(out)["clusters"]),
         )
-        seen = ((one["number"], Path(one["path"]), one["seen"]) for one in map(read_record, self.files))
-        repeats = self.corpus.notes()
-        census, dropped = repeated_places(self.corpus, seen, repeats)
-        self.dropped, counts = [dropped.get(number, []) for number in range(len(self.files))], Counter[str]()
-        for one, places in zip(map(read_record, self.files), self.dropped, strict=True):
-            notes.add(one["passed"])
-            for place, name, known, language, documents, has in one["clusters"]:
-                if place in places:
-                    continue
-                self.without += [] if known else [(self.clusters, name)]
-                self.languages |= set() if language is None else {language}
-                self.clusters, self.documents = self.clusters + 1, self.documents + documents
-                counts.update(has)
-        notes.add(repeats.passed)
-        census.kept, self.counts = self.clusters, counts
+        census, self.kept, self.counts = Census(), list[list[int]](), Counter[str]()
+        for record in map(read_record, self.files):
+            own, kept = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad), list[int]()
+            own.add(record["passed"])
+            for place, line, name, split, its_language, about in record["clusters"]:
+                with own.tolerate():
+                    census.see(own.path, line, name, split, its_language)
+                    if about is not None:
+                        known, language, documents, has = about
+                        self.without += [] if known else [(census.kept, name)]
+                        self.languages |= set() if language is None else {language}
+                        self.documents += documents
+                        self.counts.update(has)
+                        census.kept += 1
+                        kept.append(place)
+            self.kept.append(kept)
+            notes.add(own.passed)
+        self.clusters = census.kept
         self.corpus.check(census, notes, stacklevel=5)
 
     def splits(self) -> Iterator[SplitCluster]:
         """The clusters that training learns from, in order, split as they were."""
-        for file, dropped in zip(self.files, self.dropped, strict=True):
-            yield from read_again(file, dropped)
+        for file, kept in zip(self.files, self.kept, strict=True):
+            yield from read_again(file, kept)
 
     def texts(self, most: int) -> list[str]:
         """The texts of the first documents."""
@@ -248,36 +236,22 @@ class TrainingPipeline:
     def prepare(self) -> PreparedShards:
         """Sentences, extracts, features: shards in files."""
         for old in self.folder.known("prepared", ".json"):
-            if not all(shard_file(old, j).exists() for j in range(len(read_record(old)["shards"]))):
+            if not all(shard_file(old, j).exists() for j in range(read_record(old)["shards"])):
                 old.unlink()  # a shard was lost: its piece is done again
-        outs = [self.folder.file("prepared", int(file.stem), ".json") for file in self.files]
-        tasks = [
-            PieceTask(file, self.settings, out, dropped, self.learned)
-            for file, out, dropped in zip(self.files, outs, self.dropped, strict=True)
-            if not out.exists()
-        ]
-        left = {task.out for task in tasks}
-        done = sum(read_record(out)["clusters"] for out in outs if out not in left)
+        outs, tasks, done = list[Path](), list[PieceTask](), 0
+        for file, kept in zip(self.files, self.kept, strict=True):
+            outs.append(self.folder.file("prepared", int(file.stem), ".json"))
+            if outs[-1].exists():
+                done += len(kept)
+            else:
+                tasks.append(PieceTask(file, self.settings, outs[-1], kept, self.learned))
         for _, n in self.workers.each(partial(compiled, prepare_piece), tasks):
             done += n
             self.progress.stage("Preparing", done, self.clusters)
-        found = PreparedShards([], self.clusters, 0, [], 0)
+        shards, empty, sentences = list[str](), list[str](), 0
         for out in outs:
             record = read_record(out)
-            found.shards.extend(shard_file(out, j) for j in range(len(record["shards"])))
-            found.empty.extend(record["empty"])
-            squares = sum(size for _, size in record["shards"])
-            found = found._replace(sentences=found.sentences + record["sentences"], squares=found.squares + squares)
-        return found
-
-
-def instances(prepared: PreparedShards) -> tuple[Any, ...]:
-    """What is learned from: item sets, targets and weights where they are few, else the files that hold them."""
-    if prepared.clusters > FEW_CLUSTERS or prepared.squares > IN_MEMORY:
-        return ([str(path) for path in prepared.shards],)
-    X, y, weights = list[ItemSet](), list[IntArray](), list[float]()
-    for shard in map(load_shard, prepared.shards):
-        X += shard.item_sets
-        y += shard.subsets
-        weights += shard.weights.tolist()
-    return X, y, weights
+            shards += [str(shard_file(out, j)) for j in range(record["shards"])]
+            empty += record["empty"]
+            sentences += record["sentences"]
+        return PreparedShards(shards, sentences, empty)

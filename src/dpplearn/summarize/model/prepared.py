@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -14,13 +15,14 @@ from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.process import remaining
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
-from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.settings import Trained
 from dpplearn.summarize.model.tfidf import Numbered
+from dpplearn.summarize.text.words import ENGLISH
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -186,11 +188,25 @@ def prepare(
             )
     else:
         cluster = as_cluster(given)
-        warn_unless_read(cluster, language, stacklevel=6)
+        if message := misread(cluster, language):
+            advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
+            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=5)
         read = features.read(cluster, keep_all=keep_all)
-    language = read_as(read.cluster, language)
+    language = read.cluster.read_as(language)
     read = features.with_forms(read, language) if compress and read.forms is None else read
     asked = None if about is None else Question.of(read, about)
     kept = finalists(read, model, lift=0.0 if asked is None else asked.lift)
     asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
     return Prepared(kept, model, language, bigrams, asked, compress or read.forms is not None)
+
+
+def misread(cluster: Cluster, language: str | None) -> str | None:
+    """What to say if a model for English is given a cluster in another language, else None."""
+    own = cluster.own_language if language in (None, ENGLISH) else None
+    if own in (None, ENGLISH):
+        return None
+    name = cluster.name[:1].upper() + cluster.name[1:]
+    return (
+        f"{name} seems to be in {own}, but the model is for English: its weights may not fit, and words are weighed "
+        "and compared as English ones."
+    )

@@ -9,111 +9,21 @@ time and memory as their words do, since C v = phi (phi^T v).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn.learning._loops import gram
-from dpplearn.learning.similarity import shared_columns
-from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster
-from dpplearn.summarize.model.tfidf import Idf
+from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.words import words
 
 PAPER, GENERAL = "paper", "general"
 RANKS = 1000  # a rank is the middle of one of so many local bins
 DAMPING = 0.85
 MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TfidfCluster(SplitCluster):
-    """Sentences with what the features are made of: idf, tf-idf rows, their cosines, and counts in the cluster."""
-
-    idf: Idf
-    phi: Features
-
-    @cached_property
-    def C(self) -> FloatArray:
-        """Cosines between every two sentences, where these are not too many."""
-        if len(self) > MAX_COMPARED:
-            raise ValueError(
-                f"{self.cluster.name} must have at most {MAX_COMPARED:,} sentences for every two to be compared, but "
-                f"has {len(self):,}. Summarizer.summarize takes more; for all else, give fewer or shorter documents."
-            )
-        C = gram(*shared_columns(self.phi), len(self))
-        np.minimum(C, 1.0, out=C)
-        np.fill_diagonal(C, 1.0)
-        return C
-
-    @property
-    def mean_similarity(self) -> FloatArray:
-        """Mean cosine of each sentence to the others; rounded, so that equal sentences are equal."""
-        return np.round(mean_similarity(self.phi), 10)
-
-    @property
-    def lexrank(self) -> FloatArray:
-        """LexRank of each sentence, rounded too."""
-        return np.round(lexrank(self.phi), 10)
-
-    @cached_property
-    def weights(self) -> FloatArray:
-        """The idf of each word that occurs, by number."""
-        return self.idf.weights(self.numbered[1])
-
-    @property
-    def lengths(self) -> IntArray:
-        """How many words each sentence has."""
-        return np.diff(self.numbered[0].ends)
-
-    @cached_property
-    def document_numbers(self) -> IntArray:
-        """The document of each sentence."""
-        return np.array([sentence.document for sentence in self.sentences])
-
-    @cached_property
-    def in_document(self) -> tuple[FloatArray, FloatArray]:
-        """The position of each sentence, and the last one in its document; 0 where position means nothing.
-
-        It means nothing in a document of one or two sentences, nor where all there is are lines of a sentence each, as
-        where reviews are collected.
-        """
-        position = np.array([sentence.position for sentence in self.sentences], np.float64)
-        last = np.zeros(max(len(self.cluster.documents), 1))
-        np.maximum.at(last, self.document_numbers, position)
-        last[last < 3] = 0.0
-        return position, np.zeros_like(position) if self.is_list else last[self.document_numbers]
-
-    @property
-    def is_list(self) -> bool:
-        """Whether the cluster is one document of lines, each a sentence, without paragraphs."""
-        if len(self.cluster.documents) != 1 or len(self) < 3:
-            return False
-        text = self.cluster.documents[0].text
-        gaps = [text[a.end : b.start] for a, b in pairwise(self.sentences)]
-        lines = [text[one.start : one.end] for one in self.sentences[1:]]
-        alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
-        return alone >= LIST_SHARE * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
-
-    def share(self, holds: FloatArray, beside: int = 0) -> FloatArray:
-        """The share of each sentence's words, weighed by idf, for which something holds, and of some for which not.
-
-        `holds` has a number for each word. With these words `beside` its own, each of mean weight, a sentence of two
-        words is not the best for these two.
-        """
-        found, total = self.numbered[0], self.numbered[0].sums(self.weights)
-        more = beside * float(total.sum() / found.numbers.size) if beside else 0.0
-        return np.round(found.sums(self.weights * holds) / (total + more), 12)
-
-    def among(self, words: Collection[str]) -> FloatArray:
-        """1 for each word that is one of these."""
-        return np.fromiter(map(words.__contains__, self.numbered[1]), np.float64, len(self.numbered[1]))
 
 
 @dataclass(frozen=True)
@@ -125,7 +35,7 @@ class Feature:
     name : str
         What its columns are called, or begin with.
     values : callable
-        From a `TfidfCluster` of a cluster to one number per sentence.
+        From a `SplitCluster` of a cluster to one number per sentence.
     raw, rank : bool
         A column with the number itself; one with its rank in the cluster, from 0 to 1.
     bins, local_bins : int
@@ -145,7 +55,7 @@ class Feature:
     """
 
     name: str
-    values: Callable[[TfidfCluster], Any]
+    values: Callable[[SplitCluster], Any]
     raw: bool = False
     rank: bool = False
     bins: int = 0
@@ -266,17 +176,20 @@ def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
     return np.asarray(root * y)
 
 
-def words_of_titles(read: TfidfCluster) -> FloatArray:
+def words_of_titles(read: SplitCluster) -> FloatArray:
+    """The share of its words, weighed, that titles have."""
     titles = {word for document in read.cluster.documents for word in words(document.title or "")}
-    return read.share(read.among(titles), BESIDE) if titles else np.zeros(len(read))
+    found, columns = read.numbered
+    total, titled = found.sums(read.weights), np.fromiter(map(titles.__contains__, columns), np.float64, len(columns))
+    return np.round(found.sums(read.weights * titled) / (total + BESIDE * (total.sum() / found.numbers.size)), 12)
 
 
-def repeated_pairs(read: TfidfCluster) -> FloatArray:
+def repeated_pairs(read: SplitCluster) -> FloatArray:
     pairs = read.numbered[0].pairs()
     return pairs.sums(pairs.in_several().astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
 
 
-def like_other_documents(read: TfidfCluster) -> FloatArray:
+def like_other_documents(read: SplitCluster) -> FloatArray:
     """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
     by_word, document = sparse.csc_array(read.phi), read.document_numbers  # sentences come document by document
     holder = document[by_word.indices]
@@ -287,7 +200,7 @@ def like_other_documents(read: TfidfCluster) -> FloatArray:
     return ranks(alike, document)
 
 
-def letters_per_word(read: TfidfCluster) -> FloatArray:
+def letters_per_word(read: SplitCluster) -> FloatArray:
     """Drawn to the mean where words are few."""
     found, columns = read.numbered
     letters = found.sums(np.fromiter(map(len, columns), np.float64))
@@ -295,23 +208,23 @@ def letters_per_word(read: TfidfCluster) -> FloatArray:
     return (letters + BESIDE * mean) / (read.lengths + BESIDE)
 
 
-def has_brackets(read: TfidfCluster) -> list[bool]:
+def has_brackets(read: SplitCluster) -> list[bool]:
     there = [sign for sign in OPENING_BRACKETS if sign in "".join(read.texts)]
     return [any(map(text.__contains__, there)) for text in read.texts]
 
 
-def toward_the_beginning(read: TfidfCluster) -> FloatArray:
+def toward_the_beginning(read: SplitCluster) -> FloatArray:
     """1 for the first sentence of a document, 0 after the last, as the logarithm of the position goes."""
     position, last = read.in_document
     return np.where(last > 0, 1.0 - np.log(position) / np.log(np.maximum(last, 1.0) + 1.0), 0.0)
 
 
-def among_the_first(read: TfidfCluster) -> FloatArray:
+def among_the_first(read: SplitCluster) -> FloatArray:
     position, last = read.in_document
     return np.where(last > 0, np.exp((1.0 - position) / FIRST), 0.0)
 
 
-def end_of_a_long_document(read: TfidfCluster) -> FloatArray:
+def end_of_a_long_document(read: SplitCluster) -> FloatArray:
     """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
     position, last = read.in_document
     return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
@@ -322,7 +235,6 @@ def end_of_a_long_document(read: TfidfCluster) -> FloatArray:
 FIRST = 15.0  # sentences, over which what stands at the beginning counts e times less
 BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
 LONG_DOCUMENT = 50  # sentences from which on a document is long: its end may be a conclusion
-LIST_SHARE = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
 OPENING_BRACKETS = ("(", "[", "（", "［")
 
 # A new feature is an entry here; its columns stand in F in this order.
@@ -334,8 +246,8 @@ PAPER_FEATURES = (
         lambda read: [min(s.position, 6) - 1 for s in read.sentences],
         levels=("1", "2", "3", "4", "5", "6+"),
     ),
-    Feature("similarity", lambda read: read.mean_similarity, raw=True, bins=5, local_bins=10),
-    Feature("lexrank", lambda read: read.lexrank, raw=True, bins=5, local_bins=5),
+    Feature("similarity", lambda read: np.round(mean_similarity(read.phi), 10), raw=True, bins=5, local_bins=10),
+    Feature("lexrank", lambda read: np.round(lexrank(read.phi), 10), raw=True, bins=5, local_bins=5),
 )
 GENERAL_FEATURES = (
     # four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)

@@ -1,35 +1,39 @@
-"""The sentences that a summary may be made of: what is known of them before any feature."""
+"""A cluster on its way to a summary: the sentences that one may be made of, and what follows from their words."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import compress
-from typing import Any
+from dataclasses import dataclass, field
+from itertools import compress, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import Features, FloatArray, IntArray
+from dpplearn.learning._loops import gram
+from dpplearn.learning.similarity import shared_columns
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.corpora.document import NoSentencesError
-from dpplearn.summarize.model.tfidf import Numbered
+from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, match_words, words
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
+LIST_SHARE = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitCluster:
     """A cluster's sentences that have a word in them, with these words, also as numbers, and the number of each.
 
-    `set_aside` are pieces of the documents that are no candidates.
+    `set_aside` are pieces of the documents that are no candidates; `learned` are the documents that words are weighed
+    by, if those are not the cluster's own sentences.
     """
 
     cluster: Cluster
@@ -37,6 +41,7 @@ class SplitCluster:
     set_aside: tuple[SetAside, ...]
     words: list[list[str]]
     numbered: tuple[Numbered, dict[str, int]]
+    learned: Idf | None
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
@@ -48,14 +53,79 @@ class SplitCluster:
         return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
     @classmethod
-    def of(cls, cluster: Cluster, sentences: Sequence[Sentence], set_aside: tuple[SetAside, ...] = ()) -> SplitCluster:
+    def of(
+        cls,
+        cluster: Cluster,
+        sentences: Sequence[Sentence],
+        set_aside: tuple[SetAside, ...] = (),
+        learned: Idf | None = None,
+    ) -> SplitCluster:
         """Read the words of the sentences."""
         said = [words(sentence.text) for sentence in sentences]
-        return SplitCluster(cluster, tuple(sentences), set_aside, said, Numbered.of(said))
+        return SplitCluster(cluster, tuple(sentences), set_aside, said, Numbered.of(said), learned)
 
-    def parts(self) -> dict[str, Any]:
-        """What it was made of, for a record that has more."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+    @cached_property
+    def idf(self) -> Idf:
+        """What words weigh."""
+        numbered, columns = self.numbered
+        return Idf.of_sentences(numbered.counts(), columns) if self.learned is None else self.learned
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """The idf of each word that occurs, by number."""
+        return self.idf.weights(self.numbered[1])
+
+    @cached_property
+    def phi(self) -> Features:
+        """A unit row of tf-idf for each sentence."""
+        return tfidf_rows(self.numbered[0].counts(), self.weights)
+
+    @cached_property
+    def C(self) -> FloatArray:
+        """Cosines between every two sentences, where these are not too many."""
+        if len(self) > MAX_COMPARED:
+            raise ValueError(
+                f"{self.cluster.name} must have at most {MAX_COMPARED:,} sentences for every two to be compared, but "
+                f"has {len(self):,}. Summarizer.summarize takes more; for all else, give fewer or shorter documents."
+            )
+        C = gram(*shared_columns(self.phi), len(self))
+        np.minimum(C, 1.0, out=C)
+        np.fill_diagonal(C, 1.0)
+        return C
+
+    @property
+    def lengths(self) -> IntArray:
+        """How many words each sentence has."""
+        return np.diff(self.numbered[0].ends)
+
+    @cached_property
+    def document_numbers(self) -> IntArray:
+        """The document of each sentence."""
+        return np.array([sentence.document for sentence in self.sentences])
+
+    @cached_property
+    def in_document(self) -> tuple[FloatArray, FloatArray]:
+        """The position of each sentence, and the last one in its document; 0 where position means nothing.
+
+        It means nothing in a document of one or two sentences, nor where all there is are lines of a sentence each, as
+        where reviews are collected.
+        """
+        position = np.array([sentence.position for sentence in self.sentences], np.float64)
+        last = np.zeros(max(len(self.cluster.documents), 1))
+        np.maximum.at(last, self.document_numbers, position)
+        last[last < 3] = 0.0
+        return position, np.zeros_like(position) if self.is_list else last[self.document_numbers]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the cluster is one document of lines, each a sentence, without paragraphs."""
+        if len(self.cluster.documents) != 1 or len(self) < 3:
+            return False
+        text = self.cluster.documents[0].text
+        gaps = [text[a.end : b.start] for a, b in pairwise(self.sentences)]
+        lines = [text[one.start : one.end] for one in self.sentences[1:]]
+        alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
+        return alone >= LIST_SHARE * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
 
     @cached_property
     def texts(self) -> list[str]:

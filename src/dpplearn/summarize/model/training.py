@@ -8,12 +8,11 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import IntArray
 from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._numba import compiled_always
@@ -23,14 +22,12 @@ from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.corpora.reading import Corpus, listed
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures, with_features
+from dpplearn.summarize.model.features import with_features
 from dpplearn.summarize.model.meaning import Meaning, encode, encoder_name
-from dpplearn.summarize.model.oracle import training_targets
-from dpplearn.summarize.model.pipeline import TrainingPipeline, instances
+from dpplearn.summarize.model.pipeline import TrainingExample, TrainingPipeline, example_of, flat
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
-from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
+from dpplearn.summarize.model.split_cluster import check_cluster
 from dpplearn.summarize.text.units import Unit, limit, measured
 from dpplearn.summarize.text.words import ENGLISH, foreign
 
@@ -43,14 +40,6 @@ PROBES = (  # what encoders and splitters are told apart by
     'Dr. Wu said: "Two boats sank!" Nobody was hurt; 3.5 million had no power.',
     "why?\nbecause the river rose",
 )
-
-
-class TrainingExample(NamedTuple):
-    """A cluster, its items with their costs, and the extracts that it is an example of, together counting once."""
-
-    read: Featurized
-    items: ItemSet
-    targets: list[IntArray]
 
 
 def train(
@@ -94,7 +83,7 @@ def train(
             pipeline.settings = settings = replace(settings, language=language)
             pipeline.learn()
             prepared = pipeline.prepare()
-            check_empty(prepared.empty, prepared.clusters, settings)
+            check_empty(prepared.empty, pipeline.clusters, settings)
             rho, variance = settings.rho, settings.prior_variance
             if tune:
                 rho, variance = tuned(pipeline, settings, progress)
@@ -107,11 +96,11 @@ def train(
         checkpoint = folder.path / "theta.json" if work is not None else None
         with blas_threads(0), compiled_always():
             model = ConditionalDPP(variance * features.priors, **options)
-            model.fit(*instances(prepared), evaluator=evaluator, checkpoint=checkpoint)
+            model.fit(prepared.shards, evaluator=evaluator, checkpoint=checkpoint)
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, progress=False)
         training = {
-            "clusters": prepared.clusters,
+            "clusters": pipeline.clusters,
             "documents": pipeline.documents,
             "sentences": prepared.sentences,
             "prior_variance": variance,
@@ -188,18 +177,6 @@ def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings) 
         )
 
 
-def example_of(features: SentenceFeatures, split: SplitCluster, settings: SummarizerSettings) -> TrainingExample:
-    """A cluster with its items and extracts, in memory."""
-    read = features.featurized(split)
-    return TrainingExample(read, read.item_set(settings.unit), training_targets(read, settings))
-
-
-def flat(examples: Sequence[TrainingExample]) -> tuple[list[ItemSet], list[IntArray], list[float]]:
-    """Each cluster's items with each of its targets, and weights that make every cluster count once."""
-    pairs = [(example, Y) for example in examples for Y in example.targets]
-    return [one.items for one, _ in pairs], [Y for _, Y in pairs], [1.0 / len(one.targets) for one, _ in pairs]
-
-
 def tuned(pipeline: TrainingPipeline, settings: SummarizerSettings, progress: Progress) -> tuple[float, float]:
     """Rho and the prior variance by held-out ROUGE, on as many clusters, drawn by the seed, as are held in memory.
 
@@ -261,7 +238,7 @@ def best_by_rouge(
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
     """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
-    options = rouge_options(settings.budget, settings.unit, read_as(cluster, settings.language))
+    options = rouge_options(settings.budget, settings.unit, cluster.read_as(settings.language))
     rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
     return lambda lines: rouge.score(lines)["rouge-1"].f
 

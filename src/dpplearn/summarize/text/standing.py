@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
 
+from dpplearn._cached import cached_property
 from dpplearn.summarize.text.blocks import is_closed
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
@@ -22,8 +23,7 @@ from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
 _SETS = word_lists("sentence-words")
 _SMALL_ENGLISH = word_lists("small-words")["English"]
 _NUMBERED = word_lists("abbreviations")["numbered"]
-_ORDERS = _SETS["imperatives"] | _SETS["reader"]
-_COURTESY_HEADS = frozenset(phrase.split()[0] for phrase in _SETS["courtesies"]) | _SETS["interjections"]
+_QUESTION_MARKS = "?؟？;\u037e"
 _LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
 FEWEST_ALONE = 8  # words of a sentence that is chosen by itself
 _CLIPPED = 600  # characters that are looked at, half of them at either end
@@ -55,7 +55,6 @@ _FINITE = re.compile(  # endings of finite verbs that few other words have
     r"|[α-ωά-ώ]{3,}(?:ηκε|ηκαν|ουν|ονται|εται|ήσει|ώσει|σε|σαν|άζει|εις|ίζει|ήσω)"
     r"|[a-zěščřžýáíéúůť]{3,}(?:al|ala|ali|il|ila|ili|ěl|ěla|uje|ují|ily|aly)|[a-zçğıöşü]{2,}(?:dı|di|du|dü|tı|ti|tu|tü|yor|acak|ecek))$"
 )
-_ANSWER = re.compile(r"(?=[ynjos])(?:yes|no|yeah|nope|ja|nein|oui|non|sí|sì|sim)[,.!]\s", re.IGNORECASE)
 _EAST_END = re.compile(  # how Japanese, Korean and Chinese sentences end
     r"(?:[たるだすんかよねうくい]|です|ます|ました|[다요까죠네해])[。.！!？?…」』）)\"'”]*$|[了吗呢吧的到过着][。.！!？?…]*$"
 )
@@ -67,13 +66,18 @@ _EAST_VERB = re.compile(
 def is_furniture(text: str) -> bool:
     """Whether a piece has words that pages and programs say of themselves."""
     lower = text.lower()
-    phrases = [phrase for phrase in _SETS["furniture"] if phrase in lower]
-    return any(re.search(rf"\b{re.escape(phrase)}\b", lower) for phrase in phrases)
+    return any(phrase in lower and re.search(rf"\b{phrase}\b", lower) for phrase in _SETS["furniture"])
 
 
 def _clipped(text: str) -> str:
     """A text, or its ends where it is very long: so much is looked at, whatever its length."""
     return text if len(text) <= _CLIPPED else text[: _CLIPPED // 2] + " " + text[-_CLIPPED // 2 :]
+
+
+def _count(text: str) -> int:
+    """The words of a text, of Chinese and Japanese ones two characters each."""
+    n = count_words(text)
+    return (n + 1) // 2 if not text.isascii() and _IDEOGRAPH.search(text) else n
 
 
 class _Look:
@@ -83,23 +87,24 @@ class _Look:
         text = _clipped(text)
         label = _LABEL.match(text)
         self.body = body = text[label.end() :] if label else text
-        self.closed, self.last = is_closed(body), body[-1:]
-        letters = 0 if body.isascii() else len(UNSPACED.findall(body))
-        east = letters > 0 and letters > 0.3 * len("".join(body.split()))
-        self.n = count_words(body)
-        if east and _IDEOGRAPH.search(body):
-            self.n = (self.n + 1) // 2  # a word has about two characters
-        self.east = east or (not body.isascii() and _HANGUL.search(body) is not None)
+        self.closed, self.n = is_closed(body), _count(body)
         # without the danda as some type it, and without addresses
-        plain = body.rstrip("| ") if self.closed else body
-        has_address = "@" in plain or "http" in plain or "www." in plain
-        self.plain = _WEB_ADDRESS.sub("", plain) if has_address else plain
+        self.plain = _WEB_ADDRESS.sub("", body.rstrip("| ") if self.closed else body)
+        unspaced = 0 if body.isascii() else len(UNSPACED.findall(body)) + 9 * len(_HANGUL.findall(body))
+        self.east = unspaced > 0.3 * len("".join(body.split()))
+
+    @cached_property
+    def words(self) -> list[str]:
+        return _ALL_LETTERS.findall(self.plain.lower().replace("’", "'"))
+
+    @property
+    def first(self) -> str:
+        return self.words[0] if self.words and not self.plain[:1].isdigit() else ""
 
     @property
     def other(self) -> bool:
         """Whether it is in another script than Latin, with spaces."""
-        first = None if self.east else _ALL_LETTERS.search(self.plain)
-        return first is not None and first[0][0].lower() > "\u0370"
+        return not self.east and self.words[:1] > ["\u0370"]
 
     @property
     def letters(self) -> float:
@@ -121,32 +126,46 @@ class _Look:
     def signs(self) -> int:
         return len(_SIGNS.findall(self.plain))
 
-    def read(self) -> _Look:
-        """Look at the words, too."""
-        plain, body = self.plain, self.body
-        self.words = said = _ALL_LETTERS.findall(plain.lower().replace("’", "'"))
-        self.first = said[0] if said and not plain[:1].isdigit() else ""
-        self.asked = self.closed and self.last in "?؟？;\u037e"
-        self.small = plain.lstrip("\"'“«(")[:1].islower()
-        self.english, self.subject = (not known.isdisjoint(said) for known in (_SMALL_ENGLISH, _SETS["subjects"]))
-        self.has_colon = ": " in body[:-1]  # in no time of day
-        heads = _SETS["list heads"]  # it announces a list: "Nine ways to tie a knot"
-        self.is_list_head = not heads.isdisjoint(said[:4]) and self.first in heads | _SETS["numbers"] | {""}
-        # how many words are surely verbs; whether one may be finite, or has the ending of the past, as participles do
-        pairs = [*pairwise(["", *said])]
-        self.verb = sum("n't" in b or (b in _SETS["verbs"] and not _is_noun_phrase(a, b)) for a, b in pairs)
-        self.maybe = any(b in _SETS["weak verbs"] and a != "to" for a, b in pairs[1:]) or (
-            not self.english and any(map(_FINITE.search, said[1:] or said))
-        )
-        self.past = any(word.endswith("ed") and _PAST.match(word) for word in said)
-        return self
+    @property
+    def asked(self) -> bool:
+        return self.closed and self.body[-1:] in _QUESTION_MARKS
 
+    @property
+    def small(self) -> bool:
+        return self.plain.lstrip("\"'“«(")[:1].islower()
 
-def _is_noun_phrase(before: str, word: str) -> bool:
-    """Whether what could be a finite verb is none after this word: "of broken parts", "things to do"."""
-    if before == "to":
-        return word in _SETS["infinitives"]
-    return word in _SETS["participles"] and before in _SETS["before nouns"]
+    @property
+    def english(self) -> bool:
+        return not _SMALL_ENGLISH.isdisjoint(self.words)
+
+    @property
+    def subject(self) -> bool:
+        return not _SETS["subjects"].isdisjoint(self.words)
+
+    @property
+    def is_list_head(self) -> bool:
+        """Whether it announces a list: "Nine ways to tie a knot"."""
+        heads = _SETS["list heads"]
+        return not heads.isdisjoint(self.words[:4]) and self.first in heads | _SETS["numbers"] | {""}
+
+    @cached_property
+    def verbs(self) -> int:
+        """How many words are surely verbs; in "of broken parts" and "things to do" there is none."""
+        loose = dict.fromkeys(_SETS["before nouns"], _SETS["participles"]) | {"to": _SETS["infinitives"]}
+        return sum(b in _SETS["verbs"] and b not in loose.get(a, ()) for a, b in pairwise(["", *self.words]))
+
+    @cached_property
+    def maybe(self) -> bool:
+        """Whether a word may be a finite verb."""
+        said, weak = self.words, _SETS["weak verbs"]
+        if any(b in weak and a != "to" for a, b in pairwise(said)):
+            return True
+        return not self.english and any(map(_FINITE.search, said[1:] or said))
+
+    @cached_property
+    def past(self) -> bool:
+        """Whether a word has the ending of the past, as participles have it."""
+        return any(map(_PAST.match, self.words))
 
 
 def is_sentence(text: str, among: bool = False) -> bool:
@@ -159,62 +178,52 @@ def is_sentence(text: str, among: bool = False) -> bool:
     >>> is_sentence("Keywords: rain, snow, the sea"), is_sentence("Yes, after eleven."), is_sentence("No warranty.")
     (False, False, False)
     """
-    if "[" in text:
-        text = NOTE.sub("", text)
+    text = NOTE.sub("", text)
     if _FILED_UNDER.match(text) or _CAPTIONED.match(text):
         return False
-    look, furniture = _Look(text), is_furniture(text)
+    look = _Look(text)
     n, closed = look.n, look.closed
-    if n > 12 and text.isascii() and closed and not furniture:
-        return True  # most sentences
-    long = n >= _LONG_PIECE and (closed or look.last in "\"”»’'" or (look.other and n > _LONG_PIECE + 3))
-    if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
+    long = n >= _LONG_PIECE and (closed or look.body[-1] in "\"”»’'" or (look.other and n > _LONG_PIECE + 3))
+    if (look.letters < 0.6 and not look.other) or (is_furniture(text) and not (among and long)):
         return False
     if look.east:
         ended = closed or _EAST_END.search(look.body) is not None
-        return ended or (n > 1 and _EAST_VERB.search(look.body) is not None) or n >= _LONG_PIECE
-    return long or (_is_short_sentence(look.read(), among) if closed else _is_line(look.read()))
+        return ended or (n > 1 and _EAST_VERB.search(look.body) is not None)
+    return long or (_is_short_sentence(look, among) if closed else _is_line(look))
 
 
 def _is_short_sentence(look: _Look, among: bool) -> bool:
     """Of a few words with a stop after them."""
-    n, verb, first, some = look.n, look.verb, look.first, look.n > 5
+    n, verbs, first = look.n, look.verbs, look.first
     if n < 2 or (n <= 4 and look.words and look.words[-1] in _NUMBERED):  # "Order no."
         return False
-    if _ANSWER.match(look.body):
-        return n > 3 and verb > 1
     if look.asked or (among and n > 2):
         return not (first in _SETS["starters"] and look.words[1:2] == ["to"])
     if first in _SETS["starters"] and not (look.subject and "," in look.body):  # "What to expect."
-        return verb > 1 and some
-    if look.is_list_head:
-        return False
-    if verb or first in _SETS["imperatives"]:
+        return verbs > 1
+    if verbs or first in _SETS["imperatives"]:
         return True
-    maybe = look.maybe or look.past
-    if first in _SETS["prepositions"] and not (maybe or some):
+    if look.capitals > 0.5 or look.figures > 0.3 or look.signs > 2 * (n > 5) or ": " in look.body:
         return False
-    plain = look.capitals <= 0.5 and look.figures <= 0.3 and look.signs <= 2 * some and not look.has_colon
-    if maybe or look.other:
-        return plain and (n > 2 or look.subject)
-    return plain and look.body.count(",") <= some and n > (3 if look.english else 2)
+    if look.maybe or look.past or look.other:
+        return n > 2 or look.subject
+    if first in _SETS["prepositions"] and n <= 5:
+        return False
+    return look.body.count(",") <= (n > 5) and n > (3 if look.english else 2)
 
 
 def _is_line(look: _Look) -> bool:
     """Without a stop: what people type, and headlines that say what happened."""
-    n, verb, first = look.n, look.verb, look.first
-    if n < 3 or look.is_list_head or (first in _SETS["starters"] and verb < 2) or look.words[-1:] in (["and"], ["or"]):
+    n, verbs, first = look.n, look.verbs, look.first
+    if n < 3 or look.is_list_head or (first in _SETS["starters"] and verbs < 2) or look.words[-1:] in (["and"], ["or"]):
         return False
-    most_signs = 2 if verb and n >= FEWEST_ALONE else 0
-    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > most_signs or look.last in ";、":
+    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if verbs and n >= FEWEST_ALONE else 0):
         return False
-    if look.last in ":：" or look.has_colon:
-        return verb > 0 and (look.subject or n > 5)
-    if verb or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
+    if look.body[-1] in ":：" or ": " in look.body:  # in no time of day
+        return verbs > 0 and (look.subject or n > 5)
+    if verbs or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
         return n > 3 or look.subject or look.small
-    if first in _SETS["prepositions"] and n < FEWEST_ALONE:
-        return False
-    return (look.maybe and not (look.small and "," in look.body) and n > 3 - look.small) or (look.other and n > 3)
+    return n > 3 and (look.maybe or look.other) and first not in _SETS["prepositions"]
 
 
 def may_state(text: str) -> bool:
@@ -225,18 +234,12 @@ def may_state(text: str) -> bool:
     >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
     [False, True, False]
     """
-    if len(text.split()) < 4 or text[0].islower() or text.isupper():
+    if len(text.split()) < 4 or text[0].islower() or text.isupper() or _CAPTIONED.match(text):
         return False
-    look = _Look(text).read()
-    if (
-        look.asked
-        or look.is_list_head
-        or look.first in _SETS["starters"] | _SETS["list heads"]
-        or ":" in look.body
-        or _CAPTIONED.match(text)
-    ):
+    look = _Look(text)
+    if look.asked or look.is_list_head or ":" in look.body or look.first in _SETS["starters"] | _SETS["list heads"]:
         return False
-    if look.first in _SETS["prepositions"] and not (look.verb or look.maybe or look.past):
+    if look.first in _SETS["prepositions"] and not (look.verbs or look.maybe or look.past):
         return False
     return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
 
@@ -259,9 +262,7 @@ def is_courtesy(text: str) -> bool:
     if wordy and ":" not in text[:120]:
         return False
     said = [word.replace("’", "'") for word in _POLITE.findall(_PICTURE.sub("", text[:120].lower()))]
-    if said[1:2] == [":"] and said[0] in _SETS["page labels"]:
-        return True
-    return not wordy and _greets(said)
+    return (said[1:2] == [":"] and said[0] in _SETS["page labels"]) or (not wordy and _greets(said))
 
 
 def _greets(said: Sequence[str]) -> bool:
@@ -285,7 +286,6 @@ class Lack(StrEnum):
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 
 
-_OPENS_QUOTE = ('"', "“", "„", "«", "»", "”", "``", "‘")
 _QUOTE = re.compile(r"“([^”]*)”|\"([^\"]*)\"|``(.*?)''|«([^»]*)»|„([^“”]*)[“”]|”([^”]*)”")
 _MARK = re.compile(r"(?<![0-9])(?:(?<!\w)\"|\"(?!\w))|[“”„«»]")
 _FULL_NAME = re.compile(
@@ -301,7 +301,6 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
-_PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
 _PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
@@ -317,61 +316,55 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     (True, 'leans on the sentence before it')
     """
     text = _clipped(text)
-    quotation = _quotation(text)
-    if quotation:
-        return quotation
-    n, last = count_words(text), text.rstrip("\"”»’') ")[-1:]
-    if n < 2 * FEWEST_ALONE and not text.isascii() and _IDEOGRAPH.search(text):
-        n = (n + 1) // 2  # a word has about two characters
-    if n < FEWEST_ALONE:
+    if _quotes(text):
+        return Lack.QUOTATION
+    if _count(text) < FEWEST_ALONE:
         return Lack.SHORT
-    if last in "?？؟;\u037e" and is_closed(text):
+    last, said = text.rstrip("\"”»’') ")[-1:], _parts(text)
+    if last in _QUESTION_MARKS and is_closed(text):
         return Lack.QUESTION
-    if last in ":：" or " as follows" in text[-60:] or text.startswith(("Here are ", "Here is ")):
+    if last in ":：" or " as follows" in text[-60:]:
         return Lack.ANNOUNCES
-    said = _parts(text)
     if not said:
         return Lack.NO_VERB
-    if _ANSWER.match(text) or (said[0] in _SETS["interjections"] and text[len(said[0]) :][:1] == ","):
+    if said[0] in _SETS["interjections"] and text[len(said[0]) :][:1] == ",":
         return Lack.ANSWER
     if language == "English":
-        if said[0] in _COURTESY_HEADS and _greets(said):
+        if _greets(said):
             return Lack.ANSWER
         if _instructs(text, said):
             return Lack.INSTRUCTION
-        if _SETS["verbs"].isdisjoint(said) and "n't" not in text:
-            look = _Look(text).read()
-            if look.english and not (look.verb or look.maybe or look.past):
+        if _SETS["verbs"].isdisjoint(said):
+            look = _Look(text)
+            if look.english and not (look.verbs or look.maybe or look.past):
                 return Lack.NO_VERB
-    return Lack.LEANS if leans(text, language, said) else None
+    return Lack.LEANS if leans(text, language) else None
 
 
 def _instructs(text: str, said: Sequence[str]) -> bool:
     """Whether a sentence tells its reader to do something: "Open the settings", "Note that", "To install it, run"."""
-    if said[0] == "please" or (said[0] in _ORDERS and not _SETS["after imperatives"].isdisjoint(said[1:2])):
+    orders = _SETS["imperatives"] | _SETS["reader"]
+    if said[0] == "please" or (said[0] in orders and not _SETS["after imperatives"].isdisjoint(said[1:2])):
         return True
-    return said[0] in ("to", "if") and text.partition(", ")[2][:20].split(" ", 1)[0] in _ORDERS
+    return said[0] in ("to", "if") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
 
 
-def _quotation(text: str) -> Lack | None:
-    """Half a quotation, one that is most of the sentence, or one of somebody without a full name."""
-    if '"' not in text and "``" not in text and (text.isascii() or _MARK.search(text) is None):
-        return None
+def _quotes(text: str) -> bool:
+    """Whether it has half a quotation, one that is most of the sentence, or one of somebody without a full name."""
     if len(_MARK.findall(text)) % 2:
-        return Lack.QUOTATION
+        return True
     quoted = [found[0] for found in _QUOTE.finditer(text)]
-    if max((count_words(one) for one in quoted), default=0) <= _SCARE:
-        return None
+    if max(map(count_words, quoted), default=0) <= _SCARE:
+        return False
     if 5 * sum(map(len, quoted)) > 3 * len(text):
-        return Lack.QUOTATION
+        return True
     outside = _QUOTE.sub(" , ", text)
-    cased = any(map(str.isupper, outside))
     small = _SMALL_ENGLISH | _SETS["prepositions"] | _SETS["starters"]
     named = any(found[0].split()[0].lower() not in small for found in _FULL_NAME.finditer(outside))
-    return Lack.QUOTATION if cased and not named else None
+    return any(map(str.isupper, outside)) and not named
 
 
-def leans(text: str, language: str | None = "English", said: list[str] | None = None) -> bool:
+def leans(text: str, language: str | None = "English") -> bool:
     """Whether a reader needs the sentence before to know who or what this one is about, or what it answers.
 
     Examples
@@ -381,59 +374,49 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     >>> leans('"We were lucky," he said.'), leans('"We were lucky," said Ada.'), leans("Il pleuvait.", "French")
     (True, False, True)
     """
-    lists = word_lists("leaning-words")
+    lists, text = word_lists("leaning-words"), text.lstrip()
     if language is None or language not in lists:
         return False
     if text[:1].islower():  # spoken or a note, where "so" and "and" say little
         return text.split(" ", 1)[0] in _SETS["halves"]
-    parts = _parts(text) if said is None else said
     saying = lists[f"{language} said"]
-    if parts and (parts[-1] in saying):  # "..., he said."
-        clauses = [one for clause in _CLAUSE.split(text) if (one := _parts(clause))]
-        if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
-            return True
-    if text.lstrip().startswith(_OPENS_QUOTE):
-        found = _QUOTE.match(text.lstrip())
-        if found:
-            after = _parts(text.lstrip()[found.end() :])
-            return not after or saying.issuperset(after[:2])  # a quotation of nobody, or of "he"
-    if not parts:
+    clauses = [*filter(None, map(_parts, _CLAUSE.split(text)))]
+    if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):  # "..., he said."
+        return True
+    quoted = _QUOTE.match(text)
+    if quoted:
+        return saying.issuperset(_parts(text[quoted.end() :])[:2])  # a quotation of nobody, or of "he"
+    if language in _FOLLOWS and _FOLLOWS[language].match(text.lower()):
         return False
-    if parts[0] in ("it", "es", "il") and language in _FOLLOWS and _FOLLOWS[language].match(text.lower().lstrip()):
-        return False
+    parts = _parts(text)
     begins = [*accumulate(parts[:_PHRASE], "{} {}".format)]
     known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
     if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
         return True
-    return language == "English" and (_points_back(parts) or _has_loose_pronoun(text, parts))
+    return language == "English" and (_points_back(parts) or _has_loose_pronoun(text))
 
 
 def _points_back(parts: list[str]) -> bool:
     """Whether an English sentence begins with "the move", "the two men": a thing that was told before."""
-    if parts[:1] != ["the"] or len(parts) < 3:
-        return "latter" in parts and parts[max(parts.index("latter") - 1, 0)] == "the"
-    at = 2 if parts[1] in _SETS["counts"] else 1
-    after = parts[at + 1 : at + 2]
-    return parts[at] in _SETS["told before"] and not (after and after[0] in _SETS["complements"])
+    the, *rest = parts or [""]
+    thing, *after = (rest[1:] if rest[:1] and rest[0] in _SETS["counts"] else rest) or [""]
+    return the == "the" and thing in _SETS["told before"] and _SETS["complements"].isdisjoint(after[:1])
 
 
-def _has_loose_pronoun(text: str, parts: list[str]) -> bool:
+def _has_loose_pronoun(text: str) -> bool:
     """Whether the first "he", "she", "they" of a sentence stands before any name or noun that could explain it."""
-    found = None if _PRONOUNS.isdisjoint(parts) else _PRONOUN.search(text)
+    found = _PRONOUN.search(text)
     if found is None:
         return False
     before = text[: found.start()]
-    names = re.findall(r"(?<=\s)[A-Z][a-z]+", before)
-    if any(name.lower() not in DATES and name != "The" for name in names):
+    if any(name.lower() not in DATES for name in re.findall(r"\s([A-Z][a-z]+)", before)):
         return False
     said = _parts(before)
-    if not _SETS["openings"].isdisjoint(said[:1]):  # "After the match, he": what stands in front explains nothing
+    if said and said[0] in _SETS["openings"]:  # "After the match, he": what stands in front explains nothing
         said = _parts(before.partition(",")[2])
-    small = _SMALL_ENGLISH | _SETS["openings"] | _SETS["subjects"] | _SETS["verbs"]
-    return all(word in small or len(word) < 3 for word in said)
+    return _SMALL_ENGLISH.union(_SETS["openings"], _SETS["subjects"], _SETS["verbs"]).issuperset(said)
 
 
 def _parts(text: str) -> list[str]:
     """Words, cut at apostrophes: "c'est" begins with c, "he'd" with he."""
-    said = words(text)
-    return [part for word in said for part in word.split("'")] if "'" in text or "’" in text else said
+    return [part for word in words(text) for part in word.split("'")]
