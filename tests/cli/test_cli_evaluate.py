@@ -11,8 +11,7 @@ from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments import systems as systems_module
 from dpplearn.summarize.experiments.evaluation import Scoring, fingerprint_of
-from dpplearn.summarize.experiments.held_out import shared_documents
-from dpplearn.summarize.experiments.paper_tables import human_scores
+from dpplearn.summarize.experiments.held_out import human_scores, shared_documents
 from dpplearn.summarize.experiments.systems import SYSTEMS
 from dpplearn.summarize.explain.summary import Summary
 

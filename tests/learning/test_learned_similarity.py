@@ -94,7 +94,7 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
     """G is then known by rows, and its products are those with the matrices."""
     rng = np.random.default_rng(3)
     units = {name: rng.standard_normal((7, 2)) for name in "ab"}
-    given = {name: ItemSet(np.ones((7, 1)), phi=u).cosines() for name, u in units.items()}
+    given = {name: ItemSet(np.ones((7, 1)), phi=u).similarity_matrix() for name, u in units.items()}
     items = ItemSet(np.column_stack([np.ones(7), rng.standard_normal((7, 2))]), S=given)
     S = Mixture(("a", "b"), np.array([1e-13, 0.3, 0.4, 0.3 - 1e-13]))
     theta, z, asked = np.array([30.0, 2.0, -1.0]), S.parameters, []
@@ -172,7 +172,7 @@ def test_a_mixture_answers_alike():
     M, rows, Y = S.matrix(items), S.rows(items), np.array([0, 3, 4])
     np.testing.assert_allclose(M, rows @ rows.T + S.nugget * np.eye(6), atol=1e-12)
     np.testing.assert_allclose(M.diagonal(), 1.0)
-    np.testing.assert_allclose(S.block(items, Y), M[np.ix_(Y, Y)], atol=1e-12)
+    np.testing.assert_allclose(S.matrix(items, Y), M[np.ix_(Y, Y)], atol=1e-12)
     assert S.rank(items) == rows.shape[1]
     assert sum(S.weights.values()) == pytest.approx(1.0)
     J = S.jacobian

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster, Document, words
 from dpplearn.summarize.text.blocks import BlockText, find_blocks
-from dpplearn.summarize.text.newswire import dateline_end
+from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.words import one_line
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, SkippedWarning, read_clusters
 from dpplearn.summarize.corpora.sgml import clean, parse_sgml
-from dpplearn.summarize.text.newswire import is_byline, is_notice, is_signature
+from dpplearn.summarize.text.dates import is_byline, is_notice, is_signature
 
 AP = """<DOC>
 <DOCNO> APW19981016.0240 </DOCNO>

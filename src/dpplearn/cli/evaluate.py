@@ -48,7 +48,6 @@ def evaluate_command(
     from dpplearn._run.workers import open_workers
     from dpplearn.summarize.corpora.reading import open_corpus
     from dpplearn.summarize.experiments import evaluation
-    from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import LEARNED, SystemModels, check_systems
     from dpplearn.summarize.summarizer import Summarizer
     from dpplearn.summarize.text.units import check_budget
@@ -69,7 +68,7 @@ def evaluate_command(
         clusters = evaluation.clusters_to_score(whole, str(corpus))
         scoring = evaluation.Scoring(budget, unit, scored_language(clusters, summarizer.language_))
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
-        folder = ResultsFolder(out, evaluation.evaluation_record(summarizer, clusters, scoring, called))
+        folder = evaluation.ResultsFolder(out, evaluation.evaluation_record(summarizer, clusters, scoring, called))
         with bars() as progress, open_workers(None, jobs) as workers:
             comparison = evaluation.evaluate_systems(
                 SystemModels(summarizer), clusters, names, scoring, folder, workers, progress=progress
@@ -131,10 +130,8 @@ def experiment_command(
     are named, and Table 2 is given with and without them. With --out, a run that was stopped goes on where it was.
     """
     from dpplearn.summarize.corpora.reading import open_corpus
-    from dpplearn.summarize.experiments.evaluation import clusters_to_score
-    from dpplearn.summarize.experiments.held_out import Experiment
-    from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2
-    from dpplearn.summarize.experiments.results_folder import ResultsFolder
+    from dpplearn.summarize.experiments.evaluation import ResultsFolder, clusters_to_score
+    from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, Experiment
     from dpplearn.summarize.experiments.systems import check_systems
     from dpplearn.summarize.model.training import settle
     from dpplearn.summarize.summarizer import Summarizer

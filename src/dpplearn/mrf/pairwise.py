@@ -19,11 +19,12 @@ from dpplearn._checks import (
     check_square,
     check_subset,
     check_vector,
+    frozen,
     read_only,
 )
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.enumeration import check_enumerable, log_probs, moments, positions_to_subsets
-from dpplearn.process import Frozen, check_ground_set, frozen
+from dpplearn.process import Frozen, check_ground_set
 from dpplearn.subsets import Subsets
 
 BEYOND = "Use dpplearn.mrf.approximate(mrf), or a DPP, whose probabilities, marginals and samples need no list."

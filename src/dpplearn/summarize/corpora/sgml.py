@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from html.entities import html5
 
-from dpplearn.summarize.corpora.document import Document
-from dpplearn.summarize.text.newswire import dateline_end, is_byline, is_notice, is_signature
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.text.dates import dateline_end, is_byline, is_notice, is_signature
 from dpplearn.summarize.text.words import word_set
 
 OPENING = re.compile(r"\s*(?:<\?xml[^<>]{0,200}>\s*)?(?:<!DOCTYPE[^<>]{0,400}>\s*)?<doc[\s>]", re.IGNORECASE)

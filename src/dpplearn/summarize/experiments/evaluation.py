@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from dpplearn._io.atomic import replace_file
+from dpplearn._io.jsonfile import plain, write_json
+from dpplearn._io.workfolder import WorkFolder, differences
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
-from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
 from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, SystemModels, Task, make_summaries
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
@@ -24,6 +29,7 @@ from dpplearn.summarize.text.words import ENGLISH
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 MEASURES = {"f": "f", "p": "precision", "r": "recall"}
 CONFIDENCE = 95.0
+RESULTS, DETAILS, WORK = "results.json", "details.json", ".work"
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
@@ -44,6 +50,18 @@ def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
         some = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
         warnings.warn(f"{what}: left out, without references: {some} ({len(without)} clusters).", stacklevel=2)
     return scored
+
+
+def fingerprint(value: Any) -> str:
+    """Twelve hexadecimal digits that change with any part of a value made of JSON's kinds.
+
+    Examples
+    --------
+    >>> fingerprint({"a": 1}) == fingerprint({"a": 1}), fingerprint({"a": 1}) == fingerprint({"a": 2})
+    (True, False)
+    """
+    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def fingerprint_of(clusters: Sequence[Cluster]) -> str:
@@ -76,15 +94,12 @@ class Scoring:
             "dpplearn": __version__,
         }
 
-    @property
-    def options(self) -> dict[str, Any]:
-        return rouge_options(self.budget, self.unit, self.language)
-
     def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
         """The scores of a system's texts, by cluster, and their averages."""
         ours = {topic: text or " " for topic, text in texts.items()}  # an empty text is a space, which has no token
         theirs = {topic: [text or " " for text in references[topic]] for topic in texts}
-        return score_corpus(ours, theirs, METRICS, **self.options, confidence=CONFIDENCE, system=name)
+        options = rouge_options(self.budget, self.unit, self.language)
+        return score_corpus(ours, theirs, METRICS, **options, confidence=CONFIDENCE, system=name)
 
 
 def score_table(summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
@@ -150,6 +165,59 @@ def compare(
 def best_of(scores: Mapping[str, CorpusScore]) -> str:
     """The system of the highest ROUGE-1 F."""
     return max(scores, key=lambda name: scores[name].averages["rouge-1"].f.average)
+
+
+class ResultsFolder:
+    """A folder of results; until they are there, it holds the summaries that are made on the way.
+
+    A run that was stopped goes on in it.
+
+    Parameters
+    ----------
+    path : Path or None
+        Made if it does not exist; None keeps nothing.
+    settings : mapping
+        What the results depend on. A folder that holds those of other settings is refused.
+    """
+
+    def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
+        self.path, self.settings = path, dict(json.loads(json.dumps(plain(dict(settings)))))
+        if path is None or not path.exists():
+            return
+        if not path.is_dir():
+            raise ValueError(f"{path} must be a folder for the results, but is a file. Give another.")
+        results = path / RESULTS
+        try:
+            found = json.loads(results.read_text(encoding="utf-8"))["settings"] if results.exists() else self.settings
+        except (ValueError, KeyError, TypeError):
+            found = None
+        if not isinstance(found, dict):
+            raise ValueError(f"{results} does not say how it came about. Give an empty folder.")
+        if found != self.settings:
+            said = "; ".join(differences(found, self.settings))
+            raise ValueError(
+                f"{path} holds results of other settings: {said}. Give another folder, or remove that one."
+            )
+
+    def work(self, systems: Iterable[str]) -> WorkFolder:
+        """The folder for summaries by these systems, which is kept where the run is stopped."""
+        folder = None if self.path is None else self.path / WORK
+        return WorkFolder(folder, {**self.settings, "systems": [*systems]})
+
+    def write(
+        self, results: Mapping[str, Any], details: Mapping[str, Any], made: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        """results.json, details.json, and a file of summaries for each system, of which `made` has them by cluster."""
+        if self.path is None:
+            return
+        self.path.mkdir(parents=True, exist_ok=True)
+        for system, summaries in made.items():
+            with replace_file(self.path / f"{system}.jsonl", "w") as file:
+                for cluster, summary in sorted(summaries.items()):
+                    record = {"id": cluster, "system": system, "summary": summary}
+                    file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        write_json(self.path / DETAILS, dict(details))
+        write_json(self.path / RESULTS, dict(results))
 
 
 def evaluate_systems(

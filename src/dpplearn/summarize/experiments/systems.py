@@ -1,21 +1,26 @@
-"""Systems by name: the learned DPP under its decoders, with shorter sentences, the baselines, the oracle.
+"""Systems by name: the learned DPP under its decoders, with shorter sentences, the baselines, the oracle; and peers.
 
-`make_summaries` has them summarize a corpus; what a work folder has already is not made again.
+`make_summaries` has them summarize a corpus; what a work folder has already is not made again. `read_peers` reads
+summaries that other systems made, to be scored in the same table.
 """
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from dpplearn._io.encoding import entries
 from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import Workers
+from dpplearn.rouge.candidates import add, read_candidates, read_text
+from dpplearn.rouge.reading import Text
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
@@ -118,30 +123,19 @@ class Task(NamedTuple):
     systems: Sequence[str]
 
 
-class Work(NamedTuple):
-    """What one worker does at a time: clusters, each with the file that its summaries go to, by a task's models."""
-
-    task: int
-    clusters: list[tuple[Cluster, Path]]
+Piece = tuple[int, list[tuple[Cluster, Path]]]  # a task's number; some of its clusters, and files for their summaries
 
 
-class CommonWork(NamedTuple):
-    """What all work has in common."""
-
-    tasks: list[tuple[SystemModels | Callable[[], SystemModels], Sequence[str]]]  # models and systems
-    budget: float
-    unit: Unit
-
-
-def summarize_some(work: Work, given: CommonWork) -> Counter[str]:
+def summarize_some(piece: Piece, given: tuple[list[Task], float, Unit]) -> Counter[str]:
     """The seconds that each system took; models that are still to be trained are trained here first."""
-    models, systems = given.tasks[work.task]
+    (number, clusters), (tasks, budget, unit) = piece, given
+    models, _, systems = tasks[number]
     models, seconds = models() if callable(models) else models, Counter[str]()
-    for cluster, file in work.clusters:
+    for cluster, file in clusters:
         read, made = models.summarizer.features_.read(cluster), dict[str, str]()
         for system in systems:
             start = perf_counter()
-            made[system] = summary_of(system, models, read, given.budget, given.unit)
+            made[system] = summary_of(system, models, read, budget, unit)
             seconds[system] += perf_counter() - start  # type: ignore[assignment]  # Counter adds any
         write_record(file, made)
     return seconds
@@ -157,24 +151,83 @@ def make_summaries(
     progress: bool | Progress = False,
 ) -> dict[str, dict[str, str]]:
     """Summaries by system and cluster; those that the folder has already are not made again."""
-    show, work, files = as_progress(progress), list[Work](), list[list[tuple[Cluster, Path]]]()
+    show, pieces, files = as_progress(progress), list[Piece](), list[tuple[Cluster, Path]]()
     for number, task in enumerate(tasks):
-        files.append([(one, folder.file(f"summaries-{number}", k, ".json")) for k, one in enumerate(task.clusters)])
-        some = [(one, file) for one, file in files[-1] if not file.exists()]
+        own = [(one, folder.file(f"summaries-{number}", k, ".json")) for k, one in enumerate(task.clusters)]
+        some = [(one, file) for one, file in own if not file.exists()]
         # those of one model that is still to be trained stay together: it is trained once
-        together = [some] if some and callable(task.models) else [[one] for one in some]
-        work += [Work(number, each) for each in together]
-    total = sum(map(len, files))
-    done = total - sum(len(one.clusters) for one in work)
-    show.stage("Summarizing", done, total)
-    common = CommonWork([(task.models, task.systems) for task in tasks], budget, unit)
-    for one, seconds in workers.each(summarize_some, work, common):
+        pieces += [(number, each) for each in ([some] if some and callable(task.models) else [[one] for one in some])]
+        files += own
+    done = len(files) - sum(len(clusters) for _, clusters in pieces)
+    show.stage("Summarizing", done, len(files))
+    common = [task._replace(clusters=[]) for task in tasks], budget, unit
+    for (_, clusters), seconds in workers.each(summarize_some, pieces, common):
         for system, took in seconds.items():
             show.took(system, took)
-        done += len(one.clusters)
-        show.stage("Summarizing", done, total)
+        done += len(clusters)
+        show.stage("Summarizing", done, len(files))
     made = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
-    for cluster, file in chain.from_iterable(files):
+    for cluster, file in files:
         for system, text in read_record(file).items():
             made[system][str(cluster.id)] = text
     return made
+
+
+# A peer's summary as DUC names it: D30001.M.100.T.65 is that of peer 65.
+_DUC = re.compile(r"(?P<topic>.+)\.M\.\d+\.[A-Z]\.(?P<peer>[A-Za-z0-9]+)", re.IGNORECASE)
+
+
+def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> dict[str, dict[str, str]]:
+    """Summaries by system and cluster, of the clusters asked for.
+
+    Parameters
+    ----------
+    path : Path
+        A JSON Lines file of `{"id", "system", "summary"}`; or a folder with such a file for each system (named after
+        it, if its lines do not say), with a folder SYSTEM/ID.txt for each, or with DUC's files `D30001.M.100.T.65`.
+    ids : collection of str
+        Ids of the clusters, matched in any case. Others are left out; a peer that lacks some is scored on what it has,
+        with a warning.
+    required : bool
+        Whether a cluster without a summary is worth a word, and none at all an error.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")
+    given = read_peer_folder(path) if path.is_dir() else read_candidates(path)
+    names = {name.lower(): name for name in ids}
+    found: dict[str, dict[str, str]] = {}
+    for system, texts in given.items():
+        for topic, text in texts.items():
+            if topic.lower() in names:
+                whole = text if isinstance(text, str) else "\n".join(map(str, text))
+                found.setdefault(system, {})[names[topic.lower()]] = whole
+    if not required:
+        return found
+    if not found:
+        example = next(iter(next(iter(given.values()))))
+        raise ValueError(
+            f"No id in {path} is that of a cluster: found, for example, {example!r} there and {min(ids)!r} here."
+        )
+    for system, summaries in found.items():
+        lacking = sorted(set(ids) - set(summaries))
+        if lacking:
+            some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+            warnings.warn(f"Peer {system} has no summary of {len(lacking)} clusters: {some}.", stacklevel=2)
+    return found
+
+
+def read_peer_folder(folder: Path) -> dict[str, dict[str, Text]]:
+    """A folder with one JSON Lines file per system, files as DUC names them, or folders of text files."""
+    files = [entry for entry in entries(folder) if entry.is_file()]
+    lines = [file for file in files if file.suffix in (".jsonl", ".ndjson")]
+    named = [] if lines else [(file, match) for file in files if (match := _DUC.fullmatch(file.name))]
+    if not lines and not named:
+        return read_candidates(folder)
+    found: dict[str, dict[str, Text]] = {}
+    for file in lines:
+        for system, texts in read_candidates(file).items():
+            for topic, text in texts.items():
+                add(found.setdefault(system, {}), topic, text, file)
+    for file, match in named:
+        add(found.setdefault(match["peer"], {}), match["topic"], read_text(file), file)
+    return found

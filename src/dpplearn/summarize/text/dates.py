@@ -1,4 +1,4 @@
-"""When something was written: a date as documents, mails and agencies write it, as a time to sort by."""
+"""What stands at the head and foot of a document: dates, as times to sort by, datelines, bylines, notes of a desk."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice, zip_longest
 
-from dpplearn.summarize.text.newswire import dateline_end
-from dpplearn.summarize.text.words import DATES, STOPS, word_lists, words
+from dpplearn.summarize.text.words import DATES, STOPS, word_lists, word_set, words
 
+_MONTHS = {word: k for k, listed in enumerate(list(word_lists("months").values())[:12], 1) for word in listed}
+_BESIDE = DATES | word_lists("months")["Beside"]  # words that stand in a date beside its month: days of the week, "at"
 _LONGEST_DATE = 80  # characters of a text that is a date
 _MORE = 8  # words beside day, month and year: weekday, time, edition
 _AGENCY_NUMBER = re.compile(r"[A-Z]{2,4}(?:_[A-Z]{3}_)?_?((?:19|20)[0-9]{6})(?:[._-]|$)|[A-Z]{2,4}([0-9]{6})-[0-9]")
@@ -58,6 +59,26 @@ _SETTINGS = [
     for name in ("date", "(?:published|pubdate|publish_?date|date_?published|published_at)", "created(?:_at)?")
 ]
 
+_DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?|–)|—)\s*")
+_AGENCY = re.compile(
+    r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)\s*"
+    r"|(?<=[0-9] )\([A-Z]{2,6}\)\s*(?=[-–—_])"  # of any name after a day
+)
+_EASTERN = re.compile(  # as in 新华社北京3月5日电(记者 王明) and 本报讯
+    r"(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?(?:讯|訊|电|電)"
+    r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}"
+)
+_FIGURES = re.compile(r"[0-9]+(?:[./-][0-9]+){0,2}")  # a day, a year, or a date
+_IN_PLACES = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
+_LONGEST_DATELINE = 100  # characters of a dateline
+_INITIALS = re.compile(r"\(?[A-Za-z]{1,4}[/-][A-Za-z]{1,4}(?:[/-][A-Za-z]{1,4})?\)?$|\([a-z]{2,4}\)$|[a-z]{2,3}$")
+_END = re.compile(r"(?:-+ ?30 ?-+|#+|\(?END(?:IT)?\)?|\(?MORE\)?)$", re.IGNORECASE)
+_DESK_NOTICE = re.compile(
+    r"\(?(?:STORY CAN END HERE|OPTIONAL (?:TRIM|MATERIAL|CUT|ADD)|(?:BEGIN|END) OPTIONAL)"
+    r"|\(?(?:Eds?|EDS?|Editors?|EDITORS?):|c\. ?(?:19|20)[0-9]{2}\b|(?:©|\(c\)) ?(?:19|20)[0-9]{2}\b"
+    r"|[A-Z]{2,4}-(?:[A-Z]{2,4}-)?[0-9]{2}-[0-9]{2}-[0-9]{2}\b|[_*=-]{2,}$"
+)
+
 
 @lru_cache(maxsize=4096)  # of the same documents, each time that their sentences are put in order
 def parse_date(text: str | None) -> datetime | None:
@@ -86,7 +107,7 @@ def parse_date(text: str | None) -> datetime | None:
         return _plain(datetime.fromisoformat(text))
     with suppress(ValueError, OverflowError, TypeError, IndexError):
         return _plain(parsedate_to_datetime(text))
-    day = _day_in_figures(text) or _day_in_words(text)
+    day = _day_in_figures(text) or _day_in_words(words(text))
     return None if day is None else day + _clock(text)
 
 
@@ -126,7 +147,7 @@ def date_line(line: str) -> str | None:
     if _ISO.match(bare):
         return bare
     parts = words(bare)
-    unknown = [part for part in parts if not (part[0].isdecimal() or part in _months() or part in _beside_dates())]
+    unknown = [part for part in parts if not (part[0].isdecimal() or part in _MONTHS or part in _BESIDE)]
     if unknown and (len(parts) > 3 + 3 or any(map(str.isascii, unknown))):
         return None  # words of other scripts may be days of the week that the list has not, or has in another spelling
     return bare
@@ -198,12 +219,8 @@ def source_date(source: str, head: bool = False) -> str | None:
 
 def day_in(text: str | None, year: int) -> datetime | None:
     """The day that a date without a year, such as "May 2", says of a year."""
-    parts, months = words(text or ""), _months()
-    for k, part in enumerate(parts if len(parts) <= 3 else ()):
-        beside = (one for one in parts[k + 1 : k + 2] + parts[max(k - 1, 0) : k] if re.fullmatch("[0-9]{1,2}", one))
-        if part in months and (day := next(beside, None)):
-            return _day(year, months[part], int(day))
-    return None
+    parts = words(text or "")
+    return _day_in_words(parts, year) if len(parts) <= 3 else None
 
 
 def _dateline_date(text: str) -> str | None:
@@ -233,30 +250,15 @@ def _day_in_figures(text: str) -> datetime | None:
     return _day(year, first, second) if month_first else _day(year, second, first)
 
 
-def _day_in_words(text: str) -> datetime | None:
-    """A month by name, a year of four figures, and the figures of a day beside the month."""
-    parts = words(text)
-    if len(parts) > 3 + _MORE:
+def _day_in_words(parts: list[str], year: int | None = None) -> datetime | None:
+    """A month by name and the figures of a day beside it, of a year given or of one of four figures."""
+    k = next((k for k, part in enumerate(parts) if part in _MONTHS), None)
+    if k is None or len(parts) > 3 + _MORE:
         return None
-    months = _months()
-    for k, part in enumerate(parts):
-        if part in months:
-            year = next((int(one) for one in parts if re.fullmatch("(?:19|20)[0-9]{2}", one)), None)
-            beside = parts[k + 1 : k + 2] + parts[max(k - 1, 0) : k] + parts[max(k - 2, 0) : max(k - 1, 0)]
-            days = [int(found[0]) for one in beside if (found := re.match(r"[0-9]{1,2}(?![0-9])", one))]
-            return _day(year, months[part], days[0]) if year and days else None
-    return None
-
-
-@cache
-def _months() -> dict[str, int]:
-    return {word: k for k, listed in enumerate(list(word_lists("months").values())[:12], 1) for word in listed}
-
-
-@cache
-def _beside_dates() -> frozenset[str]:
-    """Words that stand in a date beside its month: days of the week, times of day."""
-    return DATES | word_lists("months")["Beside"]
+    year = year or next((int(one) for one in parts if re.fullmatch("(?:19|20)[0-9]{2}", one)), None)
+    beside = parts[k + 1 : k + 2] + parts[max(k - 2, 0) : k][::-1]
+    day = next((int(found[0]) for one in beside if (found := re.match(r"[0-9]{1,2}(?![0-9])", one))), 0)
+    return _day(year, _MONTHS[parts[k]], day) if year else None
 
 
 def _day(year: int, month: int, day: int) -> datetime | None:
@@ -274,3 +276,94 @@ def _clock(text: str) -> timedelta:
     if found[4]:
         hours = hours % 12 + (12 if found[4] in "Pp" else 0)
     return timedelta(hours=hours, minutes=minutes, seconds=seconds)
+
+
+def dateline_end(text: str) -> int:
+    """Where the story begins after a dateline, or 0.
+
+    A dateline is a place in capitals, perhaps with a country, a date and an agency, before a dash; or any place
+    before an agency in parentheses.
+
+    Examples
+    --------
+    >>> [text[dateline_end(text):] for text in ("LONDON (AP) _ Oil fell.", "BONN, Jan. 3 -- Snow.", "NATO met. -- It")]
+    ['Oil fell.', 'Snow.', 'NATO met. -- It']
+    """
+    start = len(text[:1000]) - len(text[:1000].lstrip())
+    head = text[start : start + _LONGEST_DATELINE]
+    eastern = _EASTERN.match(head)
+    if eastern and eastern.end() < len(head):
+        return start + eastern.end()
+    agency, dash = _AGENCY.search(head), _DASH.search(head)
+    if agency:
+        dash = _DASH.match(head, agency.end()) or _DASH.match(head, len(head[: agency.end()].rstrip())) or agency
+    if dash is None or not _is_place(head[: (agency or dash).start()], bool(agency)):
+        return 0
+    end = start + dash.end()
+    return end if _opens_story(text[end : end + 40]) else 0
+
+
+def _is_place(place: str, agency: bool) -> bool:
+    """Whether every word is a name, a number or an abbreviation, the first in capitals unless an agency is named."""
+    words = place.split()
+    if not words:
+        return agency
+    if len(words) == 1 and words[0][-1] == "." and not agency:
+        return False
+    capital = words[0].strip(".,'’()")
+    if len(words) > 12 or not (agency or (capital.isupper() and sum(map(str.isalpha, capital)) > 1)):
+        return False
+    for word in words:
+        bare = word.strip("(),.")
+        if not bare or _FIGURES.fullmatch(bare) or bare.lower() in _IN_PLACES:
+            continue
+        if not bare[0].isupper() or not all(char.isalpha() or char in ".,'’/-" for char in bare):
+            return False
+        if word[-1] in "!?" or (word[-1] == "." and len(bare) > 5 and not bare.isupper()):
+            return False  # the end of a sentence, not an abbreviation
+    return True
+
+
+def _opens_story(rest: str) -> bool:
+    words = rest.lstrip("\"'`“‘«( ").split()[:3]
+    if not words or words[0][0].islower():
+        return False
+    return not (len(words) == 3 and all(word.isupper() and len(word) > 1 for word in words))  # a headline in capitals
+
+
+def is_notice(line: str) -> bool:
+    """Whether a line was added by the desk: a place to cut, a time stamp, a copyright line, a rule.
+
+    Examples
+    --------
+    >>> [is_notice(line) for line in ("AP-NY-10-16-98 0240EDT", "(STORY CAN END HERE)", "It rained.")]
+    [True, True, False]
+    """
+    return len(line) <= 160 and _DESK_NOTICE.match(line) is not None
+
+
+def is_signature(line: str) -> bool:
+    """Whether the last line of a story only says who sent it, or that it is the last.
+
+    Examples
+    --------
+    >>> [is_signature(line) for line in ("(kt/jn)", "cc-jk", "-30-", "ENDIT", "It rained.")]
+    [True, True, True, True, False]
+    """
+    return len(line) <= 20 and (_INITIALS.match(line) is not None or _END.match(line) is not None)
+
+
+def is_byline(paragraph: str) -> bool:
+    """Whether a paragraph, or the first line of a story, names its writer or what the writer is.
+
+    Examples
+    --------
+    >>> is_byline("By JOHN Q. SMITH"), is_byline("Associated Press Writer"), is_byline("By Monday it was over.")
+    (True, True, False)
+    """
+    words = paragraph.split()
+    if 1 < len(words) <= 5 and words[-1] in ("Writer", "Writers", "Correspondent"):
+        return True
+    if not 2 <= len(words) <= 12 or words[0] not in ("By", "BY") or paragraph[-1] in ".!?":
+        return False
+    return all(word[0].isupper() or word in ("and", "of") for word in words)

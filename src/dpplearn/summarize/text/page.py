@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, BlockText, is_date
-from dpplearn.summarize.text.newswire import is_byline
+from dpplearn.summarize.text.dates import is_byline
 from dpplearn.summarize.text.words import word_lists, word_set
 
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])

@@ -223,7 +223,9 @@ def _is_line(look: _Look) -> bool:
         return verbs > 0 and (look.subject or n > 5)
     if verbs or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
         return n > 3 or look.subject or look.small
-    return n > 3 and (look.maybe or look.other) and first not in _SETS["prepositions"]
+    if n < 4 or first in _SETS["prepositions"]:
+        return False
+    return look.other or (look.maybe and not (look.small and "," in look.body))
 
 
 def may_state(text: str) -> bool:

@@ -16,7 +16,7 @@ from zipfile import BadZipFile
 
 from dpplearn._io.encoding import to_text
 from dpplearn._run.sandbox import SandboxLostError, run_sandboxed
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 
 DAMAGE = (EOFError, BadZipFile, struct.error, zlib.error)  # what is raised where a file is not what it says
 LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf", "xml", "zipfile")  # that read files
