@@ -52,7 +52,7 @@ def cosines(phi: Features | None, subset: IntArray | None = None) -> FloatArray:
         return np.asarray(rows @ rows.T)
     if sparse.issparse(phi):
         X = sparse.csc_array(phi)
-        C = gram(X.indptr, X.indices, X.data, phi.shape[0])
+        C = gram(X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data, phi.shape[0])
     else:
         C = phi @ phi.T
     C.flat[:: len(C) + 1] = 1.0
