@@ -52,24 +52,3 @@ def subset_logdets(A, gram, indptr, indices):
             C[a, a] = 1.0 / np.sqrt(C[a, a])
         out[s] = total + np.log(product)
     return out
-
-
-@jit(steps=lambda u: u.size**3 / 3)
-def decide(A, u, chosen, room):
-    """Decide the items of a marginal kernel A, which need not be symmetric, one by one; overwrites A.
-
-    The pivot is the probability of the item given the choices before it; one that is dropped subtracts 1. With `room`
-    up to 0, some item is chosen: the first with which the log of the chance of none before it falls below `room`.
-    """
-    n = A.shape[0]
-    for j in range(n):
-        p = min(max(A[j, j], 0.0), 1.0)
-        chosen[j] = u[j] < p
-        if room <= 0.0:
-            room -= np.log1p(-p) if p < 1.0 else -np.inf
-            chosen[j] = room > 0.0
-        pivot = A[j, j] if chosen[j] else A[j, j] - 1.0
-        for i in range(j + 1, n):
-            f = A[i, j] / pivot
-            for c in range(j + 1, n):
-                A[i, c] -= f * A[j, c]

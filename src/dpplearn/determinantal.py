@@ -7,15 +7,15 @@ from abc import abstractmethod
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_items
+from dpplearn._checks import FloatArray, IntArray, Items, check_items, frozen
 from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide
 from dpplearn._precision import WIDE
 from dpplearn.operand import Operand
-from dpplearn.process import Distribution, PointProcess, frozen
+from dpplearn.process import Distribution, PointProcess
 from dpplearn.sampling import Tables
 from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
-from dpplearn.sampling.spectral import make_tables, sample_spectral, settled
+from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, with_alias
 from dpplearn.subsets import Subsets
 
 SURE = 1e200  # odds p / (1 - p) that stand for p = 1
@@ -56,12 +56,12 @@ class Spectral(Distribution):
         return self._alias_tables if repaid else self._plain_tables
 
     @cached_property
-    def _alias_tables(self) -> Tables:
-        return make_tables(*self._vectors, alias=True)
+    def _plain_tables(self) -> Tables:
+        return make_tables(*self._vectors)
 
     @cached_property
-    def _plain_tables(self) -> Tables:
-        return make_tables(*self._vectors, alias=False)
+    def _alias_tables(self) -> Tables:
+        return with_alias(self._plain_tables)
 
 
 class Determinantal(Spectral, PointProcess):

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_array, check_items, read_only, row_lengths
+from dpplearn._checks import FloatArray, IntArray, Items, check_array, check_items, frozen, read_only, row_lengths
 from dpplearn._linalg import tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import sum_of_coins
 from dpplearn.minors import TwoSided, log_minor, symmetric_rows
-from dpplearn.process import Absent, PointProcess, frozen, remaining
+from dpplearn.process import Absent, PointProcess, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
 from dpplearn.sampling.jumps import Jumps, make_jumps, sample_jumps
 
@@ -120,10 +120,6 @@ class NonsymmetricDPP(PointProcess):
         return cls._of(TwoSided(Z, A, U), Z[:0], np.arange(len(A)))
 
     # The kernel
-
-    @property
-    def n(self) -> int:
-        return int(self.items.size)
 
     @cached_property
     def _operand(self) -> TwoSided:

@@ -26,9 +26,9 @@ LISTS = ("items", "basket")  # what a column of whole baskets may be called
 Columns = tuple[str, str] | None
 TABLE = "FILE is a table with a row for each item: the columns that name the basket and the item."
 LONG_TABLE = click.option("--long", "columns", nargs=2, metavar="BASKET ITEM", help=TABLE)
-HOW_MANY = click.option(
-    "-k", type=click.IntRange(1), default=10, show_default=True, help="Number of items, or of pairs of each kind."
-)
+HELD_OUT = "Which item of a basket is held out."
+COUNT = "Number of items, or of pairs of a kind."
+HOW_MANY = click.option("-k", "--k", type=click.IntRange(1), default=10, show_default=True, help=COUNT)
 
 
 @click.group(name="baskets")
@@ -119,7 +119,7 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
 @baskets_command.command(cls=Command)
 @click.argument("model", type=PATH)
 @click.argument("file", type=PATH)
-@click.option("--hold", type=click.Choice(["random", "last"]), default="random", show_default=True)
+@click.option("--hold", type=click.Choice(["random", "last"]), default="random", show_default=True, help=HELD_OUT)
 @LONG_TABLE
 @AS_JSON
 def evaluate(model: Path, file: Path, hold: str, columns: Columns, as_json: bool) -> None:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of
 from dpplearn._linalg import safe_log
 from dpplearn._run.progress import Progress, showing
-from dpplearn._run.threads import map_threads
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import in_order
 from dpplearn.decoding.limits import SLACK, BoolArray, Bound, Limits, check_budget, check_limits, reaches
@@ -20,8 +19,8 @@ from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
-from dpplearn.sampling import Tables
-from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
+from dpplearn.sampling import Array, Tables
+from dpplearn.sampling.spectral import draw_blocks, make_tables, settled, with_alias
 
 PILOT = 20_000  # sets that show the usual number of items
 SHARES = (0.97, 0.85, 0.0)  # of the budget: a typical set costs at least the first of these that some set reaches
@@ -257,7 +256,7 @@ def tilted_tables(dpp: DPP | LowRankDPP, cost: FloatArray, target: float | None)
         return dpp._alias_tables, dpp.expected_size
     lam, V = dpp.eigenpairs
     p = tilted(lam, find_tilt(lam, V, cost, target))
-    return make_tables(p, settled(p, V), alias=True), float(p.sum())
+    return with_alias(make_tables(p, settled(p, V))), float(p.sum())
 
 
 class Drawn(NamedTuple):
@@ -290,19 +289,12 @@ class Sampler:
 
     def best(self, count: int, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int) -> Drawn:
         """The m most probable distinct sets of `count`; drawn block by block, so that threads change nothing."""
-        from dpplearn.sampling._spectral_loops import draw_block
-
-        starts = block_starts(count, self.mean)
-        states = stream_states(len(starts) - 1, rng)
         least, most = (max(size - self.include.size, 0) for size in sizes)
 
-        def draw(b: int) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
-            drawn = np.empty(int(starts[b + 1] - starts[b]), np.int32)
-            room = int(1.1 * drawn.size * self.mean) + 64
-            indices = draw_block(self.tables, states[b], drawn.size, drawn, room, least, most)
-            return self.score(drawn.astype(np.int64), indices, least, most, m)
+        def score(lengths: Array, items: Array) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
+            return self.score(lengths.astype(np.int64), items, least, most, m)
 
-        found = map_threads(draw, len(starts) - 1, n_jobs)
+        found = draw_blocks(self.tables, count, rng, self.mean, n_jobs, score, (least, most))
         merged = {Y: value for sets, _, _ in found for Y, value in sets.items()}
         total = np.sum([counts for _, counts, _ in found], axis=0)
         seen = np.array([nearest for _, _, nearest in found if not np.isnan(nearest)] or [np.nan])

@@ -59,7 +59,6 @@ class PreparedInstances:
 
     def __init__(self, shard: Shard, similarity: Similarity) -> None:
         self.instances: list[Instance] = []
-        self.largest = max(items.n for items in shard.item_sets)
         start = 0
         for _, same in groupby(shard.item_sets, key=id):
             end = start + len(list(same))
@@ -68,8 +67,7 @@ class PreparedInstances:
             start = end
 
     def evaluate(self, request: LikelihoodRequest) -> Terms:
-        with blas_threads(self.largest):
-            return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
+        return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
 
     def __sizeof__(self) -> int:
         return sum(instance.nbytes for instance in self.instances)
@@ -94,14 +92,13 @@ class PreparedShard:
         cls, source: Source, survey: Survey | None = None, *, evaluator: Evaluator, similarity: Similarity
     ) -> PreparedShard:
         """Read a shard if it is in a file, survey it unless its survey is known, and leave out what does not count."""
-        with compiled_always():  # so that the digits are the same in whatever process, and whatever is on disk
-            shard = load_shard(source) if isinstance(source, str) else source
-            survey = survey_of(shard, similarity) if survey is None else survey
-            learned = isinstance(similarity, Mixture)
-            S = similarity.bind(survey.parts) if isinstance(similarity, Mixture) else similarity
-            some = [t for t in survey.kept if is_sampled(shard, t)] if learned else []
-            ready, sample = (evaluator.prepare(shard.pick(t), S) if t else None for t in (survey.kept, some))
-            return cls(survey, ready, sample)
+        shard = load_shard(source) if isinstance(source, str) else source
+        survey = survey_of(shard, similarity) if survey is None else survey
+        learned = isinstance(similarity, Mixture)
+        S = similarity.bind(survey.parts) if isinstance(similarity, Mixture) else similarity
+        some = [t for t in survey.kept if is_sampled(shard, t)] if learned else []
+        ready, sample = (evaluator.prepare(shard.pick(t), S) if t else None for t in (survey.kept, some))
+        return cls(survey, ready, sample)
 
     def answer(self, request: LikelihoodRequest | None) -> Any:
         """The survey where there is no request; else the sum over the instances that count, or over the sample."""
@@ -109,8 +106,7 @@ class PreparedShard:
             return self.survey
         ready = self.sample if request.sample else self.ready
         try:
-            with compiled_always():
-                return request.total(()) if ready is None else ready.evaluate(request)
+            return request.total(()) if ready is None else ready.evaluate(request)
         except LostDigitsError:
             if not isinstance(request.similarity, Mixture):
                 raise
@@ -142,22 +138,26 @@ class Backend:
     def __init__(self, sources: Sequence[Source], prepare: Prepare) -> None:
         self.sources, self.n_shards, self.prepare = list(sources), len(sources), prepare
         self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one that is read again
+        self.largest = 0  # items of an instance, once the survey says how many
         self.files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
 
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         """The answers of all shards, in their order; their surveys where there is no request."""
         answers = []
-        for k, source in enumerate(self.sources):
-            in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
-            shard = self.prepare(source, known) if in_file or known is None else known
-            self.known[k] = shard.survey if in_file else shard
-            answers.append(shard.answer(request))
-            tick(k + 1, self.n_shards)
+        with blas_threads(self.largest), compiled_always():  # so that the digits are the same in whatever process
+            for k, source in enumerate(self.sources):
+                in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
+                shard = self.prepare(source, known) if in_file or known is None else known
+                self.known[k] = shard.survey if in_file else shard
+                answers.append(shard.answer(request))
+                tick(k + 1, self.n_shards)
         return answers
 
     def survey(self) -> Survey:
         """One survey of all shards, with instances numbered through."""
-        return merge_surveys(self.run(None, quietly))
+        survey = merge_surveys(self.run(None, quietly))
+        self.largest = survey.largest
+        return survey
 
     def evaluate(self, request: LikelihoodRequest, tick: Tick = quietly) -> Terms:
         """The sum over all instances."""
@@ -245,13 +245,13 @@ class DaskBackend(Backend):
 
 def in_worker(source: Source, prepare: Prepare) -> PreparedShard:
     """In a Dask worker: a shard made ready."""
-    with one_thread():
+    with one_thread(), compiled_always():
         return prepare(source)
 
 
 def ask_in_worker(shard: Any, survey: Survey | None, request: LikelihoodRequest | None, prepare: Prepare) -> Any:
     """In a Dask worker: what a shard says; a path is read, used and forgotten."""
-    with one_thread():
+    with one_thread(), compiled_always():
         return (prepare(shard, survey) if isinstance(shard, str) else shard).answer(request)
 
 

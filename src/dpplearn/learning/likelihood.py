@@ -28,7 +28,7 @@ from dpplearn._precision import EPS
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import ItemSimilarity, Normalizer, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, check_eta
-from dpplearn.learning.similarity import Fixed, Mixture, Similarity
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity, mixed
 from dpplearn.learning.sized import normalize_sized
 
 SLOPES = 0.01  # error of a derivative in the similarity's parameters, relative, beyond which it is not known
@@ -82,7 +82,7 @@ class Target(NamedTuple):
     error: float = 0.0  # and the relative error to be expected of them
 
 
-class Instance:
+class Instance(ItemSimilarity):
     """Items with a chosen subset, or several that share S and the normalizer, made ready for many evaluations.
 
     Parameters
@@ -104,40 +104,35 @@ class Instance:
         similarity: Similarity,
         method: str = "auto",
     ) -> None:
-        self.items, self.subsets, self.weights = items, subsets, weights
+        self.subsets, self.weights, self.names = subsets, weights, list[str]()
         rank = similarity.rank(items)
         if method == "dual" and rank is None:
             raise ValueError('method="dual" needs similarity features phi; this ItemSet was given similarity.')
         self.dual = method == "dual" or (method == "auto" and prefers_dual(items.n, rank))
-        self.names: tuple[str, ...] | None = None  # of the parts of a mixture, and the cosines of each target in these
-        self.blocks = list[FloatArray]()
-        self.prepare(similarity)
+        super().__init__(items, similarity)
 
     def prepare(self, similarity: Similarity) -> None:
         """What depends on S alone."""
-        self.S = ItemSimilarity(self.items, similarity)
-        by_rows = similarity.nugget == 0 and self.items.similarity is None
-        if isinstance(similarity, Mixture) and self.names != similarity.names:
-            self.names = similarity.names
-            self.blocks = [self.items.part_blocks(similarity.names, Y) for Y in self.subsets]
+        super().prepare(similarity)
+        parts = self.shares.parts
+        by_rows = self.nugget == 0 and all(part.matrix is None for part in parts)
+        if (names := [part.name for part in parts]) != self.names:
+            self.names, self.C = names, None
+            self.blocks = [np.array([part.cosines(Y) for part in parts]) for Y in self.subsets]
         self.targets = []
-        for t, (w, Y) in enumerate(zip(self.weights, self.subsets, strict=True)):
-            if isinstance(similarity, Mixture):
-                C = self.blocks[t]
-                S_Y = similarity.mixed(C)
-                self.targets.append(Target(w, Y, logdet(S_Y), *block_slopes(C, S_Y)))
-            else:
-                S_Y = similarity.block(self.items, Y)
-                self.targets.append(Target(w, Y, logdet(S_Y, partial(self.rows_of, Y) if by_rows else None)))
+        for w, Y, C in zip(self.weights, self.subsets, self.blocks, strict=True):
+            S_Y = mixed(self.shares, C)
+            log_det = logdet(S_Y, partial(self.rows_of, Y) if by_rows else None)
+            self.targets.append(Target(w, Y, log_det, *(block_slopes(C, S_Y) if self.learned else ())))
 
     def rows_of(self, Y: IntArray) -> FloatArray:
         """Rows with S_Y = rows rows^T, where there is no nugget."""
-        return self.S.rows()[Y]
+        return self.rows()[Y]
 
     def evaluate(self, request: LikelihoodRequest) -> Terms:
         """The sum over the targets, each times its weight."""
         quality, similarity, order, with_similarity, given_size, _ = request
-        if similarity is not self.S.similarity and similarity != self.S.similarity:
+        if similarity is not self.similarity and similarity != self.similarity:
             self.prepare(similarity)
         J = quality.jacobian(self.items)
         eta = J @ quality.theta
@@ -185,14 +180,14 @@ class Instance:
     ) -> Normalizer | None:
         """log Z with its derivatives; given |Y| = k, that of the k-DPP, and None where no set of k is possible."""
         if k is None:
-            return normalize(eta, self.S, J, weights, self.dual)
-        return normalize_sized(eta, self.S, k, J, weights)
+            return normalize(eta, self, J, weights, self.dual)
+        return normalize_sized(eta, self, k, J, weights)
 
     @property
     def nbytes(self) -> int:
         """About what it holds."""
-        kept = 0 if self.S.kept is None else self.S.kept.nbytes
-        return int(self.items.features.nbytes + kept + getattr(self.items.phi, "nnz", self.items.n) * 12)
+        kept = sum(x.nbytes for x in (self.S, self.C, self.items.features) if x is not None)
+        return int(kept + 12 * sum(getattr(part.phi, "nnz", self.items.n) for part in self.shares.parts))
 
 
 def block_slopes(C: FloatArray, S_Y: FloatArray) -> tuple[FloatArray, float] | tuple[()]:

@@ -31,9 +31,8 @@ from dpplearn._linalg import (
     to_dense,
 )
 from dpplearn._precision import MIN_PIVOT, WIDE
-from dpplearn.learning._loops import mirrored
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import Mixture, Similarity
+from dpplearn.learning.similarity import Mixture, Similarity, mixed
 
 LOG_WIDE = float(np.log(WIDE))
 
@@ -51,20 +50,34 @@ class Normalizer(NamedTuple):
 class ItemSimilarity:
     """S of one item set as the routes want it: a matrix, rows, or columns in the order of quality.
 
-    What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and those that are
-    learned are made for each evaluation.
+    What is dense and given stays in memory, and so do the parts of a mixture; S of sparse phi, which is far smaller, is
+    made for each evaluation.
     """
 
     def __init__(self, items: ItemSet, similarity: Similarity) -> None:
-        self.items, self.similarity, self.nugget = items, similarity, similarity.nugget
-        rare = any(sparse.issparse(part.phi) for part in items.parts)
-        self.keep = not (rare or isinstance(similarity, Mixture))
-        self.kept: FloatArray | None = None
+        self.items = items
+        self.C: FloatArray | None = None  # of the parts of a mixture
+        self.S: FloatArray | None = None  # of what is fixed
+        self.prepare(similarity)
+
+    def prepare(self, similarity: Similarity) -> None:
+        """Take this similarity."""
+        self.similarity, self.nugget, self.shares = similarity, similarity.nugget, similarity.shares(self.items)
+        self.learned, self.S = isinstance(similarity, Mixture), None
+        self.keep = not any(part.matrix is None and sparse.issparse(part.phi) for part in self.shares.parts)
+
+    def cosines(self) -> FloatArray:
+        """Those of the parts of a mixture: (parts, n, n)."""
+        if self.C is None:
+            self.C = np.array([part.cosines() for part in self.shares.parts])
+        return self.C
 
     def matrix(self) -> FloatArray:
         """S itself."""
-        S = self.similarity.matrix(self.items) if self.kept is None else self.kept
-        self.kept = S if self.keep else None
+        if self.learned:
+            return mixed(self.shares, self.cosines())
+        S = self.similarity.matrix(self.items) if self.S is None else self.S
+        self.S = S if self.keep else None
         return S
 
     def rows(self) -> FloatArray:
@@ -89,7 +102,7 @@ class ItemSimilarity:
 class Route(NamedTuple):
     """log Z, marginals and covariance of L', and d log Z / dS = diag(r) X diag(r).
 
-    X is known by its lower triangle, or by rows W with X = I - W W^T.
+    X is known by its lower triangle, with zeros above, or by rows W with X = I - W W^T.
     """
 
     log_z: float
@@ -101,8 +114,14 @@ class Route(NamedTuple):
 
     def similarity_gradient(self) -> FloatArray:
         """d log Z / dS itself."""
-        X = self.X if self.W is None else np.eye(self.r.size) - self.W @ self.W.T
-        return np.asarray(mirrored(X.T, self.r))
+        if self.W is not None:
+            G = np.eye(self.r.size) - self.W @ self.W.T
+        else:
+            G = self.X + self.X.T
+            G.flat[:: len(G) + 1] /= 2
+        G *= self.r
+        G *= self.r[:, None]
+        return np.asarray(G)
 
 
 def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights: bool, dual: bool) -> Normalizer:
@@ -132,8 +151,7 @@ def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights:
 
 def weight_slopes(S: ItemSimilarity, found: Route) -> FloatArray:
     """<G, C_a> for G = d log Z / dS and the C_a of the weights of a mixture: I, 11^T and each part."""
-    assert isinstance(S.similarity, Mixture)
-    r, W, parts = found.r, found.W, S.items.parts_named(S.similarity.names)
+    r, W, parts = found.r, found.W, S.shares.parts
     if W is not None and all(part.phi is not None for part in parts):  # |r U_a|^2 - |W^T (r U_a)|^2, C_a = U_a U_a^T
         rows = [r[:, None] * to_dense(U) for U in (np.ones((r.size, 1)), *(part.phi for part in parts))]
         own = float(r**2 @ (1 - np.square(W).sum(axis=1)))
@@ -143,8 +161,7 @@ def weight_slopes(S: ItemSimilarity, found: Route) -> FloatArray:
 
 def slopes_of(S: ItemSimilarity, G: FloatArray) -> FloatArray:
     """<G, C_a>, from the matrices."""
-    assert isinstance(S.similarity, Mixture)
-    C = S.items.part_cosines(S.similarity.names)
+    C = S.cosines()
     return np.concatenate([[G.trace(), G.sum()], C.reshape(len(C), -1) @ G.ravel()])
 
 
@@ -160,7 +177,7 @@ def primal(eta: FloatArray, S: FloatArray, nugget: float, J: FloatArray | None, 
     M *= r
     M.flat[:: len(M) + 1] += g if nugget == 0 else g - nugget * r**2
     before = M.diagonal().copy()
-    C, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=J is None)
+    C, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=J is None or with_G)
     if info != 0:
         return None
     pivots = C.diagonal()

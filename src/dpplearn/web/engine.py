@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from sys import getsizeof
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +13,8 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray
 from dpplearn._run.stop import check_stop
-from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.document import NoSentencesError, TooManySentencesError
+from dpplearn.summarize.corpora.cluster import Cluster, Document, NoSentencesError, TooManySentencesError
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.prepared import Prepared, misread
@@ -55,19 +53,15 @@ class Reading:
 
     @cached_property
     def _own(self) -> int:
-        read = self.ready.read
-        words, _, different = read.numbered[0]
-        text = sum(getsizeof(document.text) for document in read.cluster.documents)
-        own = 17_000 + 3_300 * self.ready.n + 40 * words.size + 160 * different + 4 * text
-        return own + 400 * len(read.set_aside) + 16 * read.F.size + len(self.answer)
+        return 17_000 + 4 * len(pickle.dumps(self.read)) + len(self.answer)
 
     @property
     def nbytes(self) -> int:
         """Memory it comes to take, about, and rather more than less.
 
         Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
-        diversity, pins and question two kernels with a copy and eigenvectors each; then features, words and texts,
-        whole and in sentences; and the objects that hold them, which are most of it where a cluster is a word.
+        diversity, pins and question two kernels with a copy and eigenvectors each; then texts, words and features,
+        which take up to four times their size in a file.
         """
         more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
         return (160 + 16 * self.ready.read.meaning) * (self.ready.n**2 + more**2) + 10_000 * more + self._own
@@ -162,7 +156,7 @@ class Engine:
             include=include,
             exclude=exclude,
             n_samples=samples or self.settings.samples,
-            about=question(options.about),
+            about=options.about,
             order=options.order,
         )
         check_stop()
@@ -214,14 +208,6 @@ def numbered(items: IntArray, most: int = 8) -> str:
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit, whatever it was given as."""
     return settled(budget, unit, ready.read.whole, ready.read.texts[int(ready.dpp.quality.argmax())])
-
-
-def question(about: str | None) -> str | None:
-    """A question with a word in it; none where it is blank, as an empty field is."""
-    try:
-        return check_about(about) if about is not None and about.strip() else None
-    except ValueError:
-        raise invalid((("about",), f"must have a word in it, found {about!r:.60}.")) from None
 
 
 def offered_decoder(model: Summarizer) -> str:

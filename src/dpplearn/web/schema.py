@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -19,6 +20,7 @@ from pydantic import (
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.explain.explanation import NoCandidate
 from dpplearn.summarize.explain.whole_set import Alike, Covers, LeavesOut, Sureness
+from dpplearn.summarize.text.words import words
 
 UnitName = Literal["words", "sentences", "bytes", "tokens"]
 OfferedDecoder = Literal["consensus", "greedy", "sampled"]
@@ -53,8 +55,18 @@ def check_budget(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
 Number = Annotated[float, Field(ge=1, le=MOST_BUDGET)]
 Share = Annotated[str, Field(pattern=SHARE_PATTERN)]
 GivenBudget = Annotated[Number | Share | None, WrapValidator(check_budget)]
+
+
+def check_question(about: str) -> str | None:
+    """A question with a word in it; None where it is blank, as an empty field is."""
+    if about.strip() and not words(about):
+        raise ValueError("must have a word in it")
+    return about.strip() or None
+
+
 FILES_SCHEMA: Any = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
 Text = Annotated[str, StringConstraints(max_length=1_000)]
+Question = Annotated[Text, AfterValidator(check_question)]
 Label = Annotated[str, StringConstraints(max_length=200)]
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
 
@@ -119,7 +131,7 @@ class Options(Strict):
     unit: UnitName | None = Field(None, description="Of the budget; by default that of `defaults`, usually words.")
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: OfferedDecoder | None = Field(None, description="How the set is chosen; by default as the model has it.")
-    about: Text | None = Field(None, description="A question, or a few words: what the summary is to be about.")
+    about: Question | None = Field(None, description="A question, or a few words: what the summary is to be about.")
     order: OrderName = Field("chronological", description="; ".join(f"{k}: {what}" for k, what in ORDER_WORDS.items()))
     compress: bool = Field(False, description="Choose from shorter forms of sentences, too, with spans dropped.")
 

@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, entries, peek, read_bytes, unpacked_name
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile, Limits
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml

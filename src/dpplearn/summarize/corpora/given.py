@@ -9,8 +9,7 @@ from glob import has_magic
 from os import PathLike
 from typing import Any, TypeAlias
 
-from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import (
     HTML,
     html_document,

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import entries, unpacked_name, walk
-from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.cluster import Cluster, short
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
-from dpplearn.summarize.corpora.document import short
 from dpplearn.summarize.corpora.documents import matching, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.text.sentences import Piece
 
 _ALPHANUMERIC = re.compile(r"[^\W_]+")

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from html.entities import html5
 
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.text.dates import dateline_end, is_byline, is_notice, is_signature
 from dpplearn.summarize.text.words import word_set
 

@@ -11,7 +11,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, count_of
 from dpplearn._notebook import card, table
 from dpplearn.learning.relative import Reason
-from dpplearn.summarize.corpora.document import Sentence, short
+from dpplearn.summarize.corpora.cluster import Sentence, short
 from dpplearn.summarize.explain.topics import document_name, place_in_words, quoted
 from dpplearn.summarize.explain.whole_set import WholeSet
 

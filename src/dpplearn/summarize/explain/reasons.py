@@ -36,7 +36,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
-from dpplearn.summarize.corpora.document import Sentence
+from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.explanation import Chosen, LeftOut, NoCandidate, contributions
 from dpplearn.summarize.explain.ideas import (
     ABOUT,

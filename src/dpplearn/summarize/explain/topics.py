@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from dpplearn._checks import IntArray
-from dpplearn.summarize.corpora.document import Sentence
+from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.words import SINGLE, small_words, word_lists

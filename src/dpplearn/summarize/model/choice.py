@@ -17,7 +17,7 @@ from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.worth import worth_of

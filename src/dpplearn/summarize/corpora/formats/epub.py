@@ -7,7 +7,7 @@ import re
 from urllib.parse import unquote
 
 from dpplearn._io.encoding import check_charset, to_text
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.packages import Package
 from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.page import html_blocks

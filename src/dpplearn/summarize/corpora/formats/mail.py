@@ -12,7 +12,7 @@ from email.policy import EmailPolicy
 from email.utils import parsedate_to_datetime
 
 from dpplearn._io.encoding import check_charset
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile
 from dpplearn.summarize.corpora.formats.replies import own_html, own_text
 from dpplearn.summarize.text.blocks import BlockText

@@ -11,7 +11,7 @@ from html import escape
 from io import BytesIO
 from xml.etree.ElementTree import Element
 
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.packages import Package
 from dpplearn.summarize.text.blocks import BLOCK_MARKS, WORDS_OF_HEADING

@@ -10,7 +10,7 @@ from io import BytesIO
 from xml.etree.ElementTree import Element, ParseError, iterparse
 from zipfile import BadZipFile, ZipFile
 
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, Limits
 
 SMALL = 1_000_000  # bytes below which the ratio of packing says nothing

@@ -10,7 +10,7 @@ from math import pi
 from statistics import mode
 from typing import Any
 
-from dpplearn.summarize.corpora.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.pdf_blocks import page_blocks
 from dpplearn.summarize.corpora.formats.pdf_layout import Word, lines_of
