@@ -37,8 +37,9 @@ from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
-from dpplearn.decoding.limits import NO_ITEMS, Limits, is_number
-from dpplearn.decoding.near import NearGains, to_middles
+from dpplearn.decoding.limits import NO_ITEMS, is_number
+from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
+from dpplearn.decoding.near import NearGains
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.minors import TwoSided
@@ -211,11 +212,6 @@ class Candidates:
         V, w = self.given.directions(self.share)
         return np.sqrt(w)[:, None] * V
 
-    def to_middles(self, items: IntArray, limits: Limits) -> IntArray:
-        """Chosen near items, moved to the middle of what they stand for."""
-        given = np.empty((0, self.embedded.rows.shape[1])) if self.given is None else self.given.rows
-        return to_middles(*self.embedded, given, limits, items)
-
     @property
     def share(self) -> float:
         """What similarities are multiplied by; the rest of an item is its own."""
@@ -268,6 +264,10 @@ class Candidates:
     def on_host(self) -> Candidates:
         """The same in arrays."""
         return self
+
+    def near_items(self) -> Candidates:
+        """The same items under a kernel of near items."""
+        return replace(self.on_host(), nugget=max(self.nugget, NEAR_NUGGET), near=True)
 
     @property
     def directions(self) -> int:
