@@ -139,9 +139,7 @@ def closes(line: Line) -> bool:
     return is_closed(line.text) or line.text.endswith(":")
 
 
-def named_parts(
-    parts: list[Part], body: float, title: str | None, hyphens: Hyphens
-) -> tuple[list[Part], str | None]:
+def named_parts(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> tuple[list[Part], str | None]:
     """The parts but for the title, with what each is; and the title."""
     regular = sum(len(part.text) for part in parts if part.bold) < 0.5 * sum(len(part.text) for part in parts)
     lowest: dict[int, float] = defaultdict(lambda: -1e9)  # of each column, its last line in the body's size
