@@ -29,7 +29,7 @@ def instances(
         phi = {name: rng.standard_normal((n, d)) for name, d in zip(S.names, widths, strict=True)}
         x = ItemSet(F, phi=phi)
         y.append(DPP.from_quality(np.exp(F @ theta / 2), S.matrix(x)).sample(1, rng=rng)[0])
-        X.append(ItemSet(F, S={p.name: x.part_cosines(j) for j, p in enumerate(x.parts)} if matrices else None,
+        X.append(ItemSet(F, S={p.name: p.cosines() for p in x.parts} if matrices else None,
                          phi=None if matrices else phi))  # fmt: skip
     return X, y
 

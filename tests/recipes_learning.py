@@ -18,7 +18,8 @@ class Counted:
         return request.total((w, self.terms(items, Y, quality, S, request.order)) for w, items, Y in self.instances)
 
     def terms(self, items, Y, quality, S, order):
-        whole = ItemSet(quality.jacobian(items), items.cosines())  # with a column for the constant, if it has one
+        # with a column for the constant, if it has one
+        whole = ItemSet(quality.jacobian(items), items.similarity_matrix())
         return algorithm1(quality.theta, whole, Y, rho=S.rho, nugget=S.nugget, order=order)
 
 

@@ -111,7 +111,7 @@ ENTRIES = {  # of rows
     "LowRankDPP.from_quality": lambda X: LowRankDPP.from_quality(1.0 + SCORES, X).marginals,
     "ImplicitDPP": lambda X: np.concatenate(list(ImplicitDPP(X).sample(3, rng=0, k=3, burn_in=50, thin=9))),
     "cosine_similarity": lambda X: cosine_similarity(X, rho=0.5),
-    "ItemSet": lambda X: ItemSet(np.ones((40, 1)), phi=X).part_cosines(("phi",))[0],
+    "ItemSet": lambda X: ItemSet(np.ones((40, 1)), phi=X).parts[0].cosines(),
     "learning": learned,
 }  # fmt: skip
 DENSE = {  # entries that refuse sparse rows, and say so
@@ -210,7 +210,7 @@ def test_rows_of_any_length_have_a_direction(kind, form, rng):
     want = LowRankDPP.from_quality(1.0 + SCORES, E).marginals
     np.testing.assert_allclose(LowRankDPP.from_quality(1.0 + SCORES, scaled).marginals, want, atol=1e-6)
     np.testing.assert_allclose(
-        ItemSet(np.ones((40, 1)), phi=scaled).part_cosines(("phi",))[0], cosine_similarity(E), atol=1e-6
+        ItemSet(np.ones((40, 1)), phi=scaled).parts[0].cosines(), cosine_similarity(E), atol=1e-6
     )
 
 

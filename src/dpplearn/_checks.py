@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from dpplearn._holders import as_csr, as_numbers
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+Numbers = TypeVar("Numbers", bound=npt.NDArray[Any])
 Features: TypeAlias = Any  # a float array or a scipy csr_array, one row per item; scipy has no types
 Items: TypeAlias = ArrayLike | Iterable[int]  # item numbers in any collection, or a boolean mask
 Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
@@ -334,11 +335,15 @@ def read_only(*arrays: npt.NDArray[Any]) -> None:
         array.setflags(write=False)
 
 
-def view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def frozen(array: Numbers) -> Numbers:
+    """The array, read-only: what a frozen object hands out cannot change it."""
+    read_only(array)
+    return array
+
+
+def view(array: Numbers) -> Numbers:
     """The same array, not to be written: a loop is compiled once for it, not once more for those that are writable."""
-    same = array.view()
-    same.setflags(write=False)
-    return same
+    return frozen(array.view())
 
 
 def describe(value: object) -> str:

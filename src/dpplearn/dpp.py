@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_quality, check_square
+from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, frozen
 from dpplearn._linalg import (
     Spectrum,
     check_kernel,
@@ -25,7 +25,7 @@ from dpplearn._precision import WIDE, rounding
 from dpplearn.determinantal import Determinantal, odds
 from dpplearn.minors import log_minor
 from dpplearn.operand import Dense
-from dpplearn.process import frozen, impossible
+from dpplearn.process import impossible
 
 
 class DPP(Determinantal):
@@ -115,10 +115,6 @@ class DPP(Determinantal):
         L = q[:, None] * S
         L *= q
         return cls._of(np.arange(len(S)), _L=L)
-
-    @property
-    def n(self) -> int:
-        return int(self.items.size)
 
     @property
     def has_L(self) -> bool:

@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_int
+from dpplearn._checks import FloatArray, IntArray, check_int, frozen
 from dpplearn._linalg import safe_log, spectrum_wide, tilt_to_size
 from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
 from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
 from dpplearn.operand import Operand
-from dpplearn.process import Absent, frozen, impossible, remaining
+from dpplearn.process import Absent, impossible, remaining
 from dpplearn.sampling.spectral import settled
 from dpplearn.subsets import Subsets
 
@@ -63,11 +63,6 @@ class KDPP(Spectral):
 
     dpp: Determinantal
     k: int
-
-    @property
-    def n(self) -> int:
-        """Number of items."""
-        return self.dpp.n
 
     def __repr__(self) -> str:
         return f"<KDPP of {self.k} out of {self.n} items>"
@@ -184,21 +179,18 @@ class KDPP(Spectral):
         lam, V, _ = self._tilted
         return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, vector_probs(lam, self.k)), 0.0, 1.0))
 
-    def pair_probs(self, items: Items | None = None) -> FloatArray:
-        """P(i, j in Y) for all pairs of `items` (default: of all items); on the diagonal, P(i in Y).
+    def _covariances(self, A: IntArray) -> FloatArray:
+        """P(i, j in Y) is the sum over pairs of eigenvectors of P(both in J) (v_a(i) v_b(j) - v_a(j) v_b(i))^2.
 
-        The sum over pairs of eigenvectors of P(both in J) (v_a(i) v_b(j) - v_a(j) v_b(i))^2: as many steps for each
-        pair of items as the square of the rank.
+        For each pair of items that takes as many steps as the square of the rank.
         """
-        A = self._some_items(items)
         lam, V, _ = self._tilted
         V, both = V[A][:, lam > 0.0], self._vector_pairs
         pairs = V**2 @ both @ (V**2).T
         for i in range(A.size):
             cross = V[i] * V
             pairs[i] -= np.einsum("ij,ij->i", cross @ both, cross)
-        np.fill_diagonal(pairs, self.marginals[A])
-        return np.clip((pairs + pairs.T) / 2, 0.0, 1.0)
+        return (pairs + pairs.T) / 2 - np.outer(self.marginals[A], self.marginals[A])
 
     @cached_property
     def _vector_pairs(self) -> FloatArray:

@@ -17,6 +17,7 @@ from dpplearn._checks import (
     check_features,
     check_quality,
     freeze_features,
+    frozen,
     row_lengths,
     scale_rows,
     square_sums,
@@ -25,7 +26,7 @@ from dpplearn._linalg import eigh_gram, project_out, to_dense
 from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import Rows
-from dpplearn.process import frozen, impossible
+from dpplearn.process import impossible
 from dpplearn.sampling.elimination import eliminate_rows
 
 
@@ -68,10 +69,6 @@ class LowRankDPP(Determinantal):
         U = check_directions(phi, "phi")
         q = check_quality(q, U.shape[0])
         return cls._of(scale_rows(U, q), np.arange(len(q)))
-
-    @property
-    def n(self) -> int:
-        return int(self.B.shape[0])
 
     @cached_property
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:

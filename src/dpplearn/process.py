@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from dpplearn._checks import (
     check_jobs,
     check_rng,
     check_subset,
-    read_only,
+    frozen,
 )
 from dpplearn._notebook import LISTED, card, table
 from dpplearn._run.progress import Progress, showing
@@ -30,7 +30,6 @@ from dpplearn.subsets import Subsets
 ENUMERABLE = 20  # 2^20 subsets: a second's work
 SHOWN = 2_000  # items up to which a notebook shows marginals
 MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
-Numbers = TypeVar("Numbers", FloatArray, IntArray)
 
 
 class Frozen:
@@ -74,9 +73,9 @@ class Distribution(Frozen, ABC):
     times, `dpp.items[subset]` tells what the items of a subset were called at the start."""
 
     @property
-    @abstractmethod
     def n(self) -> int:
         """Number of items, N in the paper."""
+        return self.items.size
 
     @property
     @abstractmethod
@@ -184,9 +183,16 @@ class Distribution(Frozen, ABC):
     def _prob(self, A: IntArray, B: IntArray) -> float:
         """The same, of sorted sets without a common item; rounding may make it more than 1."""
 
-    @abstractmethod
     def pair_probs(self, items: Items | None = None) -> FloatArray:
-        """P(i, j in Y) for all pairs of `items` (default: of all items); on the diagonal, P(i in Y)."""
+        """P(i, j in Y) for all pairs of `items` (default: of all items); on the diagonal, P(i in Y).
+
+        Of a DPP, K_ii K_jj - K_ij K_ji, equation (3).
+        """
+        A = self._some_items(items)
+        d = self.marginals[A]
+        pairs = np.clip(np.outer(d, d) + self._covariances(A), 0.0, 1.0)
+        np.fill_diagonal(pairs, d)
+        return pairs
 
     @abstractmethod
     def _log_prob(self, Y: IntArray) -> float:
@@ -250,9 +256,9 @@ class Distribution(Frozen, ABC):
         np.fill_diagonal(correlation, 1.0)
         return np.clip(correlation, -1.0, 1.0)
 
+    @abstractmethod
     def _covariances(self, A: IntArray) -> FloatArray:
-        """Of the indicators of different items."""
-        return self.pair_probs(A) - np.outer(self.marginals[A], self.marginals[A])
+        """Of the indicators of different items; what is on the diagonal is not read."""
 
     def _some_items(self, items: Items | None) -> IntArray:
         """The items asked about; all of them only where an n x n answer fits in memory."""
@@ -307,17 +313,6 @@ class PointProcess(Distribution):
         items = self._some_items(None)
         return frozen(self.marginal_kernel(items, items))
 
-    def pair_probs(self, items: Items | None = None) -> FloatArray:
-        """P(i, j in Y) = K_ii K_jj - K_ij K_ji, equation (3), for all pairs of `items` (default: of all items).
-
-        On the diagonal, P(i in Y).
-        """
-        A = self._some_items(items)
-        d = self.marginals[A]
-        pairs = np.maximum(np.outer(d, d) + self._covariances(A), 0.0)
-        np.fill_diagonal(pairs, d)
-        return pairs
-
     def _covariances(self, A: IntArray) -> FloatArray:
         K_A = self.marginal_kernel(A, A)
         return np.asarray(-K_A * K_A.T)
@@ -343,12 +338,6 @@ def all_probs(K: FloatArray) -> FloatArray:
         f = np.divide(column, pivots, out=np.zeros_like(column), where=pivots != 0.0)
         A = np.tile(A[:, 1:, 1:], (2, 1, 1)) - f[:, :, None] * np.tile(A[:, :1, 1:], (2, 1, 1))
     return probs
-
-
-def frozen(array: Numbers) -> Numbers:
-    """The array, read-only: what a frozen object hands out cannot change it."""
-    read_only(array)
-    return array
 
 
 def check_ground_set(draws: Subsets, n: int) -> Subsets:

@@ -71,7 +71,7 @@ def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path, monkeypat
     assert found.exit_code == 1
     assert f"Cannot write to the folder {file / 'why'}" in found.stderr
     assert found.stdout == ""
-    monkeypatch.delitem(sys.modules, "dpplearn.plots.coverage", raising=False)
+    monkeypatch.delitem(sys.modules, "dpplearn.plots.charts", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # as where it is not installed
     found = run(file, "-k", 2, "--report", tmp_path / "why")
     assert (found.exit_code, found.stdout) == (1, "")

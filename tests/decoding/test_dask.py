@@ -14,6 +14,7 @@ from dpplearn import diversify
 from dpplearn._run.progress import Progress
 from dpplearn.decoding import dask as two_rounds
 from dpplearn.decoding.diversify import Settings
+from dpplearn.decoding.limits import check_limits
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("distributed")
@@ -127,8 +128,8 @@ def test_what_was_kept_and_is_damaged_is_made_again(tmp_path, rng):
 
 def test_what_is_kept_is_for_the_same_call(rng):
     def name(given=None, **each):
-        limits = asked(3).limits(5, None, **each)
-        return two_rounds.key(PART, two_rounds.PartTask(0, np.ones(5), asked(3), limits, np.zeros(0, int), given))
+        limits = check_limits(5, k=3, **each)
+        return two_rounds.key(PART, two_rounds.PartTask(0, np.ones(5), asked(3), limits, given))
 
     def rows(E):
         return two_rounds.read_given(E, np.empty((0, E.shape[1])), np.empty(0))[0]
@@ -156,16 +157,19 @@ PART = two_rounds.Part(0, 5, None, (), "E")
 
 @pytest.mark.usefixtures("client")
 def test_files_that_are_changed_are_chosen_from_again(tmp_path, rng):
-    kept, told = tmp_path / "kept", [Told() for _ in range(3)]
+    kept, made = tmp_path / "kept", []
     E, s = problem(rng)
     da.to_npy_stack(tmp_path / "E", da.from_array(E, chunks=(100, -1)))
-    for one in told:
-        found = diversify(da.from_npy_stack(tmp_path / "E"), s, k=30, nugget=1e-6, work=kept, progress=one)
+    for time in range(3):
+        found = diversify(da.from_npy_stack(tmp_path / "E"), s, k=30, nugget=1e-6, work=kept)
         np.testing.assert_array_equal(found.subset, diversify(E, s, k=30, nugget=1e-6).subset)
-        if one is told[1]:
+        made.append({(file, file.stat().st_mtime_ns) for file in kept.iterdir()})
+        if time == 1:
             E[:100] = rng.standard_normal((100, 6))
             np.save(tmp_path / "E" / "0.npy", E[:100])
-    assert [one.seen[0] for one in told] == [(0, 4), (4, 4), (3, 4)]
+    assert made[0] == made[1]  # nothing is chosen again
+    assert [len(one) for one in made] == [4, 4, 4]
+    assert len(made[1] & made[2]) == 3
 
 
 def test_a_killed_worker_costs_its_part_alone(tmp_path, rng, client):

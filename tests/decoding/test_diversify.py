@@ -260,8 +260,7 @@ def test_items_given_are_as_if_chosen_first(nugget, rng):
 
 def test_n_jobs_says_how_many_threads_read_rows_and_draw_sets(rng, monkeypatch):
     asked = []
-    for module in ("candidates", "sampled"):
-        name = f"dpplearn.decoding.{module}"
+    for name in ("dpplearn.decoding.candidates", "dpplearn.sampling.spectral"):
         monkeypatch.setattr(
             f"{name}.map_threads", lambda task, count, jobs: asked.append(jobs) or [*map(task, range(count))]
         )

@@ -109,7 +109,9 @@ def test_a_model_of_known_weights(data):
 def test_a_dpp_is_dense_where_the_cosines_are_known(rng):
     phi = rng.standard_normal((6, 2))
     items = ItemSet(np.ones((6, 1)), phi=phi)
-    both = ItemSet._with(features=items.features, phi=items.phi, similarity=items.cosines(), cost=None, names=None)
+    both = ItemSet._with(
+        features=items.features, phi=items.phi, similarity=items.similarity_matrix(), cost=None, names=None
+    )
     model = ConditionalDPP.from_weights([0.3], rho=0.1)
     assert isinstance(model.dpp(items), LowRankDPP)
     assert isinstance(model.dpp(both), DPP)

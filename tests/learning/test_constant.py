@@ -223,10 +223,10 @@ def test_numbers_in_phi_count_by_distance():
     np.testing.assert_allclose(new.similarity_matrix()[0], [1, np.exp(-0.5), 0, 0], atol=1e-7)
     table = people(3, mean=0.0)
     X, _ = read(table, phi={"field": ["field"], "pubs": ["pubs"]})
-    assert min(x.part_cosines(("field", "pubs")).min() for x in X) > -1e-7
+    assert min(part.cosines().min() for x in X for part in x.parts) > -1e-7
     rng, dpp = (
         np.random.default_rng(0),
-        lambda x: DPP.from_quality(np.full(10, 0.8), 0.9 * x.part_cosines(("pubs",))[0] + 0.1 * np.eye(10)),
+        lambda x: DPP.from_quality(np.full(10, 0.8), 0.9 * x.parts_named(("pubs",))[0].cosines() + 0.1 * np.eye(10)),
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The learned similarity")
@@ -246,7 +246,7 @@ def test_directions_that_are_more_likely_measurements_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         X, _ = read(centered, phi={"pubs": ["pubs"], "age": ["age"]})  # the advice
-    assert min(x.part_cosines(("pubs", "age")).min() for x in X) > -1e-7
+    assert min(part.cosines().min() for x in X for part in x.parts) > -1e-7
 
 
 def test_parts_that_are_the_same_matrix_are_told(rng):

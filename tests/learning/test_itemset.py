@@ -46,7 +46,7 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
         rows = record.rows(items)
         assert rows.shape[1] == record.rank(items)
         np.testing.assert_allclose(rows @ rows.T + record.nugget * np.eye(n), expected, atol=1e-14)
-        np.testing.assert_allclose(record.block(items, Y), expected[np.ix_(Y, Y)], atol=1e-14)
+        np.testing.assert_allclose(record.matrix(items, Y), expected[np.ix_(Y, Y)], atol=1e-14)
     given_S = ItemSet(np.ones((n, 1)), S=cosine_similarity(phi))
     np.testing.assert_allclose(given_S.similarity_matrix(rho, nugget), expected, atol=1e-14)
     assert record.rows(given_S) is None

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
 from dpplearn.learning import fit, load_shard, normalizer, save_shard
 from dpplearn.learning.backends import Backend, PreparedShard, make_evaluator
-from dpplearn.learning.diagnosis import warn_about_starts, warn_about_weights
+from dpplearn.learning.fit import warn_about_mixture
 from dpplearn.learning.likelihood import LikelihoodRequest, log_likelihood
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Mixture
@@ -94,7 +94,7 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
     """G is then known by rows, and its products are those with the matrices."""
     rng = np.random.default_rng(3)
     units = {name: rng.standard_normal((7, 2)) for name in "ab"}
-    given = {name: ItemSet(np.ones((7, 1)), phi=u).cosines() for name, u in units.items()}
+    given = {name: ItemSet(np.ones((7, 1)), phi=u).similarity_matrix() for name, u in units.items()}
     items = ItemSet(np.column_stack([np.ones(7), rng.standard_normal((7, 2))]), S=given)
     S = Mixture(("a", "b"), np.array([1e-13, 0.3, 0.4, 0.3 - 1e-13]))
     theta, z, asked = np.array([30.0, 2.0, -1.0]), S.parameters, []
@@ -172,7 +172,7 @@ def test_a_mixture_answers_alike():
     M, rows, Y = S.matrix(items), S.rows(items), np.array([0, 3, 4])
     np.testing.assert_allclose(M, rows @ rows.T + S.nugget * np.eye(6), atol=1e-12)
     np.testing.assert_allclose(M.diagonal(), 1.0)
-    np.testing.assert_allclose(S.block(items, Y), M[np.ix_(Y, Y)], atol=1e-12)
+    np.testing.assert_allclose(S.matrix(items, Y), M[np.ix_(Y, Y)], atol=1e-12)
     assert S.rank(items) == rows.shape[1]
     assert sum(S.weights.values()) == pytest.approx(1.0)
     J = S.jacobian
@@ -357,11 +357,9 @@ def test_the_size_given_of_qualities_far_apart(spread):
 def test_starts_that_disagree_and_weights_at_0_are_said():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_about_weights(["own", "b"])
-        warn_about_starts(np.array([-10.0, -13.0, -10.5]))
-        warn_about_weights([])
-        warn_about_starts(np.array([-10.0, -13.0, -10.01]))  # most have found the same
-        warn_about_starts(np.empty(0))
+        warn_about_mixture(["own", "b"], np.array([-10.0, -13.0, -10.5]))
+        warn_about_mixture([], np.array([-10.0, -13.0, -10.01]))  # most have found the same
+        warn_about_mixture([], np.empty(0))
     first, second = (str(w.message) for w in said)
     assert "so near 0 that the data do not tell them from 0: own, b" in first
     assert "2 of 3 starts end in a lower maximum" in second

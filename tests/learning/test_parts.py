@@ -53,6 +53,6 @@ def test_one_part_a_constant_column_and_duplicates():
 def test_parts_in_equal_shares_are_the_fixed_similarity():
     rng = np.random.default_rng(2)
     A, B, F = rng.standard_normal((5, 2)), rng.standard_normal((5, 3)), np.ones((5, 1))
-    a, b = ItemSet(F, phi=A).cosines(), ItemSet(F, phi=B).cosines()
-    np.testing.assert_allclose(ItemSet(F, phi={"a": A, "b": B}).cosines(), (a + b) / 2, atol=1e-12)
-    np.testing.assert_allclose(ItemSet(F, phi={"a": A}, S={"b": b}).cosines(), (a + b) / 2, atol=1e-12)
+    a, b = ItemSet(F, phi=A).similarity_matrix(), ItemSet(F, phi=B).similarity_matrix()
+    np.testing.assert_allclose(ItemSet(F, phi={"a": A, "b": B}).similarity_matrix(), (a + b) / 2, atol=1e-12)
+    np.testing.assert_allclose(ItemSet(F, phi={"a": A}, S={"b": b}).similarity_matrix(), (a + b) / 2, atol=1e-12)

@@ -179,7 +179,9 @@ def test_many_categories_are_sparse_and_the_frequent_ones_have_weights():
     table = {"who": [f"artist {j}" for j in rng.integers(0, 400, 3000)], "v": rng.random(3000)}
     [x] = ItemSet.from_long(table, group=None, features=["v"], phi=["who"])
     assert x.phi.nnz == 3000
-    np.testing.assert_array_equal(x.cosines([0, 1, 2]), np.equal.outer(table["who"][:3], table["who"][:3]) * 1.0)
+    np.testing.assert_array_equal(
+        x.parts[0].cosines([0, 1, 2]), np.equal.outer(table["who"][:3], table["who"][:3]) * 1.0
+    )
     with pytest.warns(UserWarning, match="'who' has 400 categories: the 254 most frequent"):
         [x] = ItemSet.from_long(table, group=None, features=["who"], phi=["who"])
     assert x.n_features == 253 + 1

@@ -45,7 +45,7 @@ def test_the_surfaces_of_figure_4(monkeypatch):
     """The entries 111 of the caption, for both models; the overlay and the closed surface at 0.1."""
     monkeypatch.setattr(realizable, "SMOOTH", 10)
     monkeypatch.setattr(realizable, "FINE", 12)
-    mrf, dpp, both, closed = ([surface for surface, _ in panel.surfaces] for panel in realizable.panels())
+    mrf, dpp, both, closed = ([surface for surface, _ in panel] for panel in realizable.panels().values())
     assert [s.entry for s in mrf] == [s.entry for s in dpp] == [0.001, 0.25, 0.5, 0.75]
     assert {s.entry for s in both + closed} == {0.1}
     for surface in (*mrf, both[1]):

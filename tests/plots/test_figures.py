@@ -113,9 +113,9 @@ def test_cluster_shows_the_extract_where_it_stands(drawn):
 def test_excerpts_keep_what_is_marked_and_say_where_they_cut():
     sentences = Cluster.from_texts(["One is here. Two is here. Three is here. Four is here."]).sentences()
     whole = cluster.excerpt(sentences, {}, 1000, 1)
-    assert " ".join(word.text for word in whole[0]) == "One is here. Two is here. Three is here. Four is here."
+    assert " ".join(word for word, _ in whole[0]) == "One is here. Two is here. Three is here. Four is here."
     marks = {sentences[2]: 0}
-    text = " ".join(word.text for line in cluster.excerpt(sentences, marks, 75, 1) for word in line)
+    text = " ".join(word for line in cluster.excerpt(sentences, marks, 75, 1) for word, _ in line)
     assert text == "One is … ① Three is here. …"
 
 

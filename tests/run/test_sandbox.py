@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from email.header import decode_header
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,6 @@ from dpplearn.summarize.corpora.documents import DocumentFile
 from dpplearn.summarize.corpora.formats.apart import Apart
 from waiting import until
 
-BACKWARDS = "dpplearn._run.sandbox:backwards"
 LIMITS = {"seconds": 60, "memory": 2**32}
 
 
@@ -60,8 +60,13 @@ def boxes(monkeypatch, request):
     made.close()
 
 
+def task(name):
+    """A function of this file, as the other process finds it."""
+    return getattr(import_module("test_sandbox"), name)
+
+
 def ask(name, **limits):
-    return run_sandboxed(f"test_sandbox:{name}", b"abc", {}, **{**LIMITS, **limits})
+    return run_sandboxed(task(name), b"abc", **{**LIMITS, **limits})
 
 
 def test_one_process_does_one_piece_of_work_after_another(boxes, tmp_path):
@@ -69,7 +74,7 @@ def test_one_process_does_one_piece_of_work_after_another(boxes, tmp_path):
     assert ask("process_id") == first
     assert len(boxes.idle) == 1
     with ThreadPoolExecutor(2) as pool:  # and two threads have two
-        meet = [pool.submit(run_sandboxed, "test_sandbox:meet", bytes(tmp_path), {}, **LIMITS) for _ in range(2)]
+        meet = [pool.submit(run_sandboxed, task("meet"), bytes(tmp_path), **LIMITS) for _ in range(2)]
         assert len({one.result() for one in meet}) == 2
     assert len(boxes.idle) == 2
 
@@ -136,23 +141,25 @@ def test_a_process_that_cannot_start_is_no_fault_of_the_file(monkeypatch):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork beside threads: that is the point
 def test_a_fork_while_another_thread_asks_can_ask(boxes):
     """The lock is held, and nobody in the fork will release it."""
-    assert run_sandboxed(BACKWARDS, b"abc", {}, **LIMITS) == b"cba"
+    assert run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC"
     with boxes._lock:
         child = os.fork()
         if not child:
             signal.alarm(60)
-            os._exit(0 if run_sandboxed(BACKWARDS, b"abc", {}, **LIMITS) == b"cba" else 1)
+            os._exit(0 if run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC" else 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert run_sandboxed(BACKWARDS, b"abc", {}, **LIMITS) == b"cba"
+    assert run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC"
 
 
 PARENT = """
 import sys, threading
 sys.path[:0] = {tests!r}
+import pickle
 from dpplearn._run.sandbox import Sandbox
+from test_sandbox import hang
 box = Sandbox()
 print(box.child.pid, flush=True)
-threading.Thread(target=box.run, args=("test_sandbox:hang", b"", {{}}, {seconds}, 2**32), daemon=True).start()
+threading.Thread(target=box.run, args=(pickle.dumps((hang, (b"",))), {seconds}, 2**32), daemon=True).start()
 sys.stdin.read()
 """
 
@@ -161,7 +168,7 @@ sys.stdin.read()
 def test_a_process_does_not_outlive_its_parent_for_long(busy):
     script = PARENT.format(tests=[str(one) for one in Path(__file__).parents[:2]], seconds=0.5)
     if not busy:
-        script = script.replace("test_sandbox:hang", BACKWARDS)
+        script = script.replace("(hang, ", "(bytes.upper, ")
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         child = int(parent.stdout.readline())
         parent.kill()

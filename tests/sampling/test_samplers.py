@@ -73,12 +73,12 @@ def test_spectral_without_tables(name):
 def test_the_chain_and_rejection_agree():
     """Both ways through phase 2, called by hand on the same projection."""
     from dpplearn.sampling._spectral_loops import make_work, project
-    from dpplearn.sampling.spectral import make_tables, projection_chain
+    from dpplearn.sampling.spectral import make_tables, projection_chain, with_alias
 
     V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
     truth = pmf_of_marginal(V @ V.T)
     truth = {Y: p for Y, p in truth.items() if len(Y) == 3}
-    tables = make_tables(np.full(3, 0.9), V, alias=True)
+    tables = with_alias(make_tables(np.full(3, 0.9), V))
     work = make_work(5, 3)._replace(J=np.arange(3))
     state = np.array([1, 2, 3, 4], np.uint64)
     by_rejection, by_chain = [], []

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import traceback
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from importlib import import_module
@@ -36,20 +37,20 @@ class SandboxLostError(Exception):
     """The process ended before it answered: its time or memory was used up, or what it read made it crash."""
 
 
-def run_sandboxed(function: str, data: bytes, options: dict[str, Any], *, seconds: float, memory: int) -> bytes:
-    """What `module:function` makes of some bytes and options, within seconds and bytes of memory.
+def run_sandboxed(function: Callable[..., bytes], *args: Any, seconds: float, memory: int) -> bytes:
+    """function(*args) in another process, within seconds and bytes of memory.
 
-    The function returns bytes; its ValueError or OSError is raised here as a ValueError, any
-    other error, which is a fault of ours, as a RuntimeError with its traceback. Where `stops_when` asks to stop, the
-    process is killed.
+    Function and arguments must pickle, and the answer is bytes. A ValueError or OSError of the function is raised here
+    as a ValueError, any other error, which is a fault of ours, as a RuntimeError with its traceback. Where `stops_when`
+    asks to stop, the process is killed.
 
     Examples
     --------
-    >>> run_sandboxed("dpplearn._run.sandbox:backwards", b"abc", {}, seconds=60, memory=2**32)
-    b'cba'
+    >>> run_sandboxed(bytes.upper, b"abc", seconds=60, memory=2**32)
+    b'ABC'
     """
     pool = _pools.setdefault(os.getpid(), Sandboxes())  # a forked process has none of its parent's
-    return pool.run(function, data, options, seconds=seconds, memory=memory)
+    return pool.run(function, *args, seconds=seconds, memory=memory)
 
 
 class Sandboxes:
@@ -72,14 +73,14 @@ class Sandboxes:
         with self._lock:
             self.idle += [Sandbox(self.preload) for _ in range(self.keep - len(self.idle))]
 
-    def run(self, function: str, data: bytes, options: dict[str, Any], *, seconds: float, memory: int) -> bytes:
+    def run(self, function: Callable[..., bytes], *args: Any, seconds: float, memory: int) -> bytes:
         """As `run_sandboxed`."""
         with self._lock:
             while self.idle and self.idle[-1].child.poll() is not None:  # somebody killed it
                 self.idle.pop().close()
             box = self.idle.pop() if self.idle else Sandbox(self.preload)
         try:
-            return box.run(function, data, options, seconds, memory)
+            return box.run(pickle.dumps((function, args)), seconds, memory)
         finally:
             with self._lock:
                 self.lost += not box.usable
@@ -112,11 +113,11 @@ class Sandbox:
             start_new_session=True,  # Ctrl-C in a terminal is for the command, which ends this one
         )
 
-    def run(self, function: str, data: bytes, options: dict[str, Any], seconds: float, memory: int) -> bytes:
-        """As `run_sandboxed`."""
+    def run(self, call: bytes, seconds: float, memory: int) -> bytes:
+        """As `run_sandboxed`, of a function and its arguments as a pickle."""
         deadline = monotonic() + seconds
         with ThreadPoolExecutor(1) as thread:
-            asked = thread.submit(self._ask, (function, data, options, seconds, memory))
+            asked = thread.submit(self._ask, (seconds, memory, call))
             try:
                 while not wait([asked], min(STEP, max(deadline - monotonic(), 0.0))).done:
                     check_stop()
@@ -181,11 +182,6 @@ def _close() -> None:
         _pools[os.getpid()].close()
 
 
-def backwards(data: bytes) -> bytes:
-    """The bytes in reverse: the least that can be asked."""
-    return data[::-1]
-
-
 def serve(preload: str) -> None:
     """In the process: do what is asked until nobody asks, which is an error that nobody sees."""
     import_module(preload)
@@ -196,31 +192,25 @@ def serve(preload: str) -> None:
     alarm = getattr(signal, "setitimer", None)  # by default its signal ends the process
     enough = 0
     while True:
-        function, data, options, seconds, memory = pickle.load(sys.stdin.buffer)
+        seconds, memory, call = pickle.load(sys.stdin.buffer)
         if alarm is not None:
             alarm(signal.ITIMER_REAL, seconds + GRACE)
         _limit_memory(memory)
-        module, _, name = function.partition(":")
-        with suppress(Exception):  # a fault of ours, which comes again below
-            import_module(module)
-        enough = enough or _most_memory() + GROWTH  # what is imported does not count
-        kind, found = _answer(module, name, data, options)
+        try:
+            function, args = pickle.loads(call)
+            enough = enough or _most_memory() + GROWTH  # what is imported does not count
+            kind, found = VALUE, function(*args)
+        except (ValueError, OSError) as error:
+            kind, found = REFUSED, str(error).encode("utf-8", "backslashreplace")
+        except MemoryError:
+            kind, found = LOST, b""
+        except Exception as error:  # our own fault: it is told as it happened
+            told = f"{type(error).__name__}: {error}\0{traceback.format_exc()}"
+            kind, found = FAILED, told.encode("utf-8", "backslashreplace")
         if alarm is not None:
             alarm(signal.ITIMER_REAL, 0)
         answers.write(b"%s %d %d\n%s" % (kind, _most_memory() > enough, len(found), found))
         answers.flush()
-
-
-def _answer(module: str, name: str, data: bytes, options: dict[str, Any]) -> tuple[bytes, bytes]:
-    try:
-        return VALUE, getattr(import_module(module), name)(data, **options)
-    except (ValueError, OSError) as error:
-        return REFUSED, str(error).encode("utf-8", "backslashreplace")
-    except MemoryError:
-        return LOST, b""
-    except Exception as error:  # our own fault: it is told as it happened
-        told = f"{type(error).__name__}: {error}\0{traceback.format_exc()}"
-        return FAILED, told.encode("utf-8", "backslashreplace")
 
 
 def _limit_memory(size: int) -> None:

@@ -179,7 +179,7 @@ def check_report(folder: Path | None) -> None:
     """Files can be written in the folder, which is made, and the picture drawn: said before the work, not after it."""
     if folder is not None:
         try:
-            import_plots("dpplearn.plots.coverage")
+            import_plots("dpplearn.plots.charts")
         except ImportError as error:
             raise ValueError(f"--report draws a picture. {error}.") from None
         check_folder(folder)
@@ -200,7 +200,7 @@ def write_report(
     rest = order[~np.isin(order, chosen.subset)].tolist()
     left = ((i, items.place(i), scores[i], covered[i] if covered[i] >= 0 else "", similarity[i]) for i in rest)
     write_table(folder / "left-out.csv", LEFT_OUT, left)
-    draw = import_plots("dpplearn.plots.coverage").draw_coverage
+    draw = import_plots("dpplearn.plots.charts").draw_coverage
     shown = None if groups is None else [visible(group) for group in groups]  # no font draws half of a character
     with replace_file(folder / "selection.svg", "wb") as file:
         draw(chosen, shown).savefig(file, format="svg")

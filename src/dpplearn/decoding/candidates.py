@@ -37,8 +37,9 @@ from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
-from dpplearn.decoding.limits import NO_ITEMS, Limits, is_number
-from dpplearn.decoding.near import NearGains, to_middles
+from dpplearn.decoding.limits import NO_ITEMS, is_number
+from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
+from dpplearn.decoding.near import NearGains
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.minors import TwoSided
@@ -211,11 +212,6 @@ class Candidates:
         V, w = self.given.directions(self.share)
         return np.sqrt(w)[:, None] * V
 
-    def to_middles(self, items: IntArray, limits: Limits) -> IntArray:
-        """Chosen near items, moved to the middle of what they stand for."""
-        given = np.empty((0, self.embedded.rows.shape[1])) if self.given is None else self.given.rows
-        return to_middles(*self.embedded, given, limits, items)
-
     @property
     def share(self) -> float:
         """What similarities are multiplied by; the rest of an item is its own."""
@@ -268,6 +264,10 @@ class Candidates:
     def on_host(self) -> Candidates:
         """The same in arrays."""
         return self
+
+    def near_items(self) -> Candidates:
+        """The same items under a kernel of near items."""
+        return replace(self.on_host(), nugget=max(self.nugget, NEAR_NUGGET), near=True)
 
     @property
     def directions(self) -> int:
@@ -382,23 +382,17 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
     if isinstance(model, DPP | LowRankDPP):
         return Candidates(model, d, nugget=own)
     if isinstance(model, tuple) and len(model) == 2:
-        return Candidates(read_rows(*model), d, nugget=own)
+        rows, lengths = read_features(model[1])
+        if lengths.min() <= 0.0:
+            row = int(lengths.argmin())
+            raise ValueError(f"phi must have no zero row, because a direction is needed; row {row} is zero.")
+        return Candidates(Embedded(rows, lengths, check_quality(model[0], len(lengths))), d, nugget=own)
     if isinstance(model, Candidates):
         return model if d == model.diversity else replace(model, diversity=d)
     raise TypeError(
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
         f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."
     )
-
-
-def read_rows(q: ArrayLike, phi: Any) -> Embedded:
-    """Qualities and features, each with a direction."""
-    rows, lengths = read_features(phi)
-    if lengths.min() <= 0.0:
-        raise ValueError(
-            f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
-        )
-    return Embedded(rows, lengths, check_quality(q, rows.shape[0]))
 
 
 def check_nugget(nugget: Any) -> float:

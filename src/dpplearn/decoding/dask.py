@@ -28,8 +28,8 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
 from dpplearn.decoding.diversify import Settings, check_settings, choose_among, qualities, read_scores
-from dpplearn.decoding.limits import Limits
-from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest
+from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest, read_held
 
 SPARE = 4  # times as many candidates as the parts' share of k
 FEWEST = 1000  # candidates of a part, unless k is less
@@ -68,8 +68,7 @@ class PartTask(NamedTuple):
     start: int
     q: FloatArray
     settings: Settings
-    limits: Limits  # but for what groups must have, which is for the whole to say
-    need: IntArray  # that is, of each group
+    limits: Limits
     given: Given | None
 
 
@@ -78,56 +77,39 @@ def read_array(path: str, start: int, stop: int) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)[start:stop].copy()
 
 
-def pick(rows: Any, task: PartTask) -> Picked:
-    """The first round: candidates of one part."""
+def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], task: PartTask, before: str | None) -> Picked | None:
+    """The first round: candidates of one part; None where its digest is what it was before.
+
+    The worker reads the part itself, so that no more than one is in its memory.
+    """
+    start, q, settings, limits, given = task
+    rows = args[0] if load is None else load(*args)
+    digest = digest_of(rows)
+    if digest == before:
+        return None
     with one_thread():  # workers share the machine's cores
-        rows, lengths = read_features(rows, "embeddings", task.start)
-        if len(lengths) != task.q.size:
+        rows, lengths = read_features(rows, "embeddings", start)
+        if len(lengths) != q.size:
             raise ValueError(
-                f"embeddings must have one row for each score, but from row {task.start} on there are {len(lengths)} "
-                f"rows for {task.q.size} scores. Were they changed meanwhile?"
+                f"embeddings must have one row for each score, but from row {start} on there are {len(lengths)} "
+                f"rows for {q.size} scores. Were they changed meanwhile?"
             )
-        chosen = choose_among(Embedded(rows, lengths, task.q), task.settings, task.limits, task.given).subset
-        chosen = np.unique(np.concatenate([chosen, *owed_to_groups(task)])).astype(np.int64)
-    return Picked(task.start + chosen, np.ascontiguousarray(rows[chosen]), digest_of(rows))
+        free = replace(limits, need=0 * limits.need)  # what groups must have is for the whole to say
+        found = [choose_among(Embedded(rows, lengths, q), settings, free, given).subset]
+    for c in np.flatnonzero(limits.need):  # the final choice finds enough among the best and the cheapest
+        inside = np.flatnonzero((limits.group == c) & limits.alive)
+        for order in (-q[inside], limits.cost[inside]):
+            found.append(inside[np.argsort(order, kind="stable")[: limits.need[c]]])
+    chosen = np.unique(np.concatenate(found)).astype(np.int64)
+    return Picked(start + chosen, np.ascontiguousarray(rows[chosen]), digest)
 
 
-def owed_to_groups(task: PartTask) -> list[IntArray]:
-    """The best and the cheapest items of each group that must have some, so that the final choice finds enough."""
-    alive, found = task.limits.alive, []
-    for c in np.flatnonzero(task.need):
-        inside = np.flatnonzero((task.limits.group == c) & alive)
-        for order in (-task.q[inside], task.limits.cost[inside]):
-            found.append(inside[np.argsort(order, kind="stable")[: task.need[c]]])
-    return found
-
-
-def digest_of(rows: Any, _: Any = None) -> str:
+def digest_of(rows: Any) -> str:
     """Of some rows of a part, spread over it."""
     n = rows.shape[0]
     places = np.linspace(0, n - 1, min(n, COMPARED)).astype(np.int64)
     some = sparse.csr_array(rows)[places].toarray() if sparse.issparse(rows) else rows[places]
     return hashlib.sha256(repr(rows.shape).encode() + np.asarray(some, np.float64).tobytes()).hexdigest()
-
-
-def on_rows(load: Callable[..., Any], args: tuple[Any, ...], call: Callable[..., Any], task: Any) -> Any:
-    """A call on a part that the worker reads itself: no more than one is in its memory."""
-    return call(load(*args), task)
-
-
-def submit(client: Any, call: Callable[..., Any], parts: Sequence[Part], tasks: Sequence[Any]) -> list[Any]:
-    """Futures of a call on the rows of each part, where they lie."""
-    dask: Any = import_module("dask")
-    first, later = dask.delayed(call, pure=False), dask.delayed(on_rows, pure=False)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-        futures: list[Any] = client.compute(
-            [
-                later(part.load, part.args, call, task) if part.load else first(part.args[0], task)
-                for part, task in zip(parts, tasks, strict=True)
-            ]
-        )
-    return futures
 
 
 def diversify_dask(embeddings: Any, scores: Any, settings: Settings, **call: Any) -> DiverseSelection:
@@ -189,7 +171,8 @@ def choose_in_parts(
     n = parts[-1].stop if parts else 0
     z = np.zeros(n) if scores is None else read_scores(scores, n)
     q = qualities(z, settings.scale, settings.diversity)
-    limits = settings.limits(n, cost, include, exclude, groups)
+    quotas = (groups, settings.max_per_group, settings.min_per_group)
+    limits = check_limits(n, cost, settings.budget, settings.size, include, exclude, *quotas)
     if n == 0:
         return choose_among(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
     known = None
@@ -197,29 +180,21 @@ def choose_in_parts(
         if not sparse.issparse(given) and as_array(given, "given").ndim == 1:  # numbers would need all parts
             raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found item numbers.")
         known = read_given(given, np.empty((0, d)), np.empty(0))[0]
-    open_ended = settings.size is None or settings.nugget is not None or settings.diversity < 0.5
-    if settings.kernel == "auto" and not open_ended:
-        before = 0 if known is None else len(known.lengths)
-        if limits.most_items + before > d:  # decided for the whole: a part may have fewer to choose
-            settings = settings._replace(kernel="near")
-    here = settings._replace(backfill=False, max_per_group=None, min_per_group=None)  # limits have the quotas
-    size = limits.k
+    before = 0 if known is None else len(known.lengths)
+    if settings.may_be_near and limits.most_items + before > d:  # for the whole: a part may have fewer to choose
+        settings = settings._replace(kernel="near")
+    here, size = settings._replace(backfill=False), limits.k
     if settings.size is not None:
         share = SPARE * -(-limits.k // len(parts))
         size = max(limits.include.size, min(size, max(FEWEST, share) if per_part is None else per_part))
         here = here._replace(k=size)
-    need, tasks = limits.need, []
-    for part in parts:
-        some = np.arange(part.start, part.stop)
-        tasks.append(PartTask(part.start, q[some], here, limits_of(limits, some, size, 0 * need), need, known))
+    each = [np.arange(part.start, part.stop) for part in parts]
+    tasks = [PartTask(some[0], q[some], here, limits_of(limits, some, size), known) for some in each]
     picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
     items = np.concatenate([part.items for part in picked])
-    missing = np.setdiff1d(limits.include, items)
-    if missing.size:
-        raise RuntimeError(f"Item {missing[0]} is to be included, but its part did not give it. Empty {work}.")
     rows = np.concatenate([part.rows for part in picked])
     embedded = Embedded(*read_features(rows), q[items])
-    chosen = choose_among(embedded, settings, limits_of(limits, items, limits.k, need), known)
+    chosen = choose_among(embedded, settings, limits_of(limits, items, limits.k), known)
     parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
     mine, reason = chosen.subset, chosen.reason
     if mine.size == limits.k < n:  # of the candidates none may be left, but of the items
@@ -228,12 +203,12 @@ def choose_in_parts(
     return PartsSelection(*whole, Embedded(rows[mine], embedded.lengths[mine], embedded.q[mine]), list(parts))
 
 
-def limits_of(limits: Limits, items: IntArray, k: int, need: IntArray) -> Limits:
-    """The limits of some of the items, numbered from 0, of which groups need so many."""
+def limits_of(limits: Limits, items: IntArray, k: int) -> Limits:
+    """The limits of some of the items, numbered from 0."""
     include, exclude = (np.flatnonzero(np.isin(items, some)) for some in (limits.include, limits.exclude))
     some: Any = {"cost": limits.cost[items], "group": limits.group[items], "include": include, "exclude": exclude}
     equal = bool((some["cost"] == some["cost"][:1]).all())
-    return replace(limits, **some, k=min(k, items.size), equal=equal, need=need)
+    return replace(limits, **some, k=min(k, items.size), equal=equal)
 
 
 def first_round(
@@ -241,30 +216,29 @@ def first_round(
 ) -> list[Picked]:
     """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
     files = [None if work is None else Path(work) / f"{key(*one)}.npz" for one in zip(parts, tasks, strict=True)]
-    picked = {i: kept for i, file in enumerate(files) if (kept := read_kept(file)) is not None}
-    named = [i for i in picked if parts[i].load is None]  # Dask's name of files is the same when they are changed
-    if not named and len(picked) == len(parts):
-        progress.stage("Candidates of parts", len(picked), len(parts))
-        return [picked[i] for i in range(len(parts))]
-    dd: Any = import_module("distributed")
-    with cluster as client:
-        now = client.gather(submit(client, digest_of, [parts[i] for i in named], [None] * len(named)))
-        for i, digest in zip(named, now, strict=True):
-            if digest != picked[i].digest:
-                del picked[i]
-        progress.stage("Candidates of parts", len(picked), len(parts))
-        left = [i for i in range(len(parts)) if i not in picked]
-        futures = submit(client, pick, [parts[i] for i in left], [tasks[i] for i in left])
+    picked: list[Any] = [read_kept(file) for file in files]
+    # Dask's name of files is the same when they are changed, so that their rows are compared
+    left = [i for i, part in enumerate(parts) if picked[i] is None or part.load is None]
+    progress.stage("Candidates of parts", len(parts) - len(left), len(parts))
+    if not left:
+        return picked
+    dask, dd = import_module("dask"), import_module("distributed")
+    with cluster as client, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+        call = dask.delayed(pick, pure=False)
+        before = [one and one.digest for one in picked]
+        futures = client.compute([call(parts[i].load, parts[i].args, tasks[i], before[i]) for i in left])
         place = {future.key: i for future, i in zip(futures, left, strict=True)}
-        for future in dd.as_completed(futures):
-            i = place[future.key]
-            picked[i] = future.result()
+        for done, future in enumerate(dd.as_completed(futures), len(parts) - len(left) + 1):
+            i, found = place[future.key], future.result()
             future.release()
-            if (file := files[i]) is not None:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                write_sealed(file, pack_arrays(picked[i]._asdict()))
-            progress.stage("Candidates of parts", len(picked), len(parts))
-    return [picked[i] for i in range(len(parts))]
+            if found is not None:
+                picked[i] = found
+                if (file := files[i]) is not None:
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    write_sealed(file, pack_arrays(found._asdict()))
+            progress.stage("Candidates of parts", done, len(parts))
+    return picked
 
 
 def read_kept(file: Path | None) -> Picked | None:
@@ -283,10 +257,9 @@ def key(part: Part, task: PartTask) -> str:
     """The same for the same part, qualities and settings, and for no others."""
     limits = task.limits
     digest = hashlib.sha256(repr((part.start, part.stop, part.name, task.settings, limits.budget, limits.k)).encode())
-    groups = (limits.group, limits.most)
     given: Any = np.empty(0) if task.given is None else task.given.rows
-    before = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
-    for values in (task.q, limits.cost, limits.include, limits.exclude, task.need, *groups, *before):
+    held = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
+    for values in (task.q, limits.cost, limits.include, limits.exclude, limits.group, limits.most, limits.need, *held):
         array = np.ascontiguousarray(values)
         digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
     return digest.hexdigest()[:32]
@@ -294,15 +267,14 @@ def key(part: Part, task: PartTask) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartsSelection(DiverseSelection):
-    """A choice in two rounds: `candidates` are the chosen items alone, and `nearest` reads the parts again."""
+    """A choice in two rounds: the chosen items alone are held, and `nearest` reads the parts again."""
 
     parts: list[Part] = field(repr=False)
 
     @cached_property
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate; one part after the other, in this process."""
-        chosen, k, answers = self.candidates, len(self), []
-        assert chosen is not None
+        chosen, k, answers = read_held(self.held), len(self), []
         for part in self.parts:
             rows, lengths = read_features(part.read(), "embeddings")
             both = np.concatenate([chosen.rows, rows]), np.append(chosen.lengths, lengths), np.ones(k + lengths.size)
@@ -313,7 +285,6 @@ class PartsSelection(DiverseSelection):
     @cached_property
     def kept(self) -> list[Kept]:
         """Every chosen item, with the other chosen one most similar to it."""
-        assert self.candidates is not None
-        places, similarity = nearest(self.candidates, np.arange(len(self)), themselves=True)
+        places, similarity = nearest(read_held(self.held), np.arange(len(self)), themselves=True)
         items = np.where(places < 0, -1, self.subset[places]).tolist()
         return [Kept(*one) for one in zip(self.subset.tolist(), items, similarity.tolist(), strict=True)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -10,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_choice, check_jobs
+from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs
 from dpplearn._holders import as_numbers, is_arrow
 from dpplearn._precision import EPS, EPS32
 from dpplearn.decoding.candidates import (
@@ -24,10 +27,11 @@ from dpplearn.decoding.candidates import (
     read_given,
     some,
 )
-from dpplearn.decoding.greedy import APPROXIMATE, Greedy, check_options
-from dpplearn.decoding.limits import Bound, Limits, check_limits, check_number
+from dpplearn.decoding.engine import Run
+from dpplearn.decoding.greedy import APPROXIMATE, best_run, check_options, describe, least_gain
+from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
 from dpplearn.decoding.registry import DECODERS, check_decoder, run_decoder
-from dpplearn.decoding.selection import Borrowed, DiverseSelection, Kept, Skipped
+from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, log_prob_of_held
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
@@ -166,8 +170,7 @@ def diversify(
     if given is not None:
         known, again = read_given(given, rows, lengths)
         exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
-    size = None if isinstance(k, str) else k
-    limits = check_limits(len(z), cost, budget, size, include, exclude, groups, max_per_group, min_per_group)
+    limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
     large = owned and not tensors and (rows.data if sparse.issparse(rows) else rows).nbytes > BORROWED
@@ -195,10 +198,13 @@ class Settings(NamedTuple):
     def size(self) -> int | None:
         return None if isinstance(self.k, str) else self.k
 
-    def limits(self, n: int, cost: Any = None, include: Any = (), exclude: Any = (), groups: Any = None) -> Limits:
-        """The limits of n items."""
-        quotas = (groups, self.max_per_group, self.min_per_group)
-        return check_limits(n, cost, self.budget, self.size, include, exclude, *quotas)
+    @property
+    def may_be_near(self) -> bool:
+        """Whether near items are chosen among where the directions end: if nobody says what items have of their own.
+
+        Below diversity 1/2 all have something: more items than directions are independent.
+        """
+        return self.kernel == "auto" and self.nugget is None and self.size is not None and self.diversity >= 0.5
 
 
 def check_settings(settings: Settings) -> Settings:
@@ -322,33 +328,61 @@ def choose_among(
     **options: Any,
 ) -> DiverseSelection:
     """The choice among items of known quality. It does not keep rows alive that have an owner."""
-    k, _, diversity, decoder, _, nugget, *_, kernel = settings
-    own = (NUGGET if given is not None else 0.0) if nugget is None else float(nugget)
+    decoder = settings.decoder
+    own = (NUGGET if given is not None else 0.0) if settings.nugget is None else float(settings.nugget)
     # above 1/2 the knob is in q, else in S
-    candidates = kind(embedded, min(diversity, 0.5), nugget=own, given=given)
+    candidates = kind(embedded, min(settings.diversity, 0.5), nugget=own, given=given)
     reason = limits.empty_reason()
     if decoder == "greedy":
-        # below diversity 1/2 every item has something of its own: more than the directions are independent
-        known = nugget is not None or k is None or k == "auto" or diversity < 0.5
-        kernel = "linear" if kernel == "auto" and known else kernel
-        greedy = Greedy(settings.min_gain if k == "auto" else None, kernel, settings.backfill)
         if options:
-            greedy = greedy._replace(**check_options(**options))
+            check_options(**options)
         subset, gains = np.empty(0, np.int64), np.empty(0)
         if not reason:
-            (subset, gains, _), reason, candidates = greedy.choose(candidates, limits)
+            (subset, gains, _), reason, candidates = choose_greedily(candidates, settings, limits, **options)
         cost, gains = limits.total(subset), np.log(gains)
-    elif k == "auto" or kernel == "near" or settings.backfill:
-        what = 'k="auto"' if k == "auto" else 'kernel="near"' if kernel == "near" else "backfill"
+    elif settings.k == "auto" or settings.kernel == "near" or settings.backfill:
+        what = 'k="auto"' if settings.k == "auto" else 'kernel="near"' if settings.kernel == "near" else "backfill"
         raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
     else:
         chosen = run_decoder(decoder, candidates.beside(), limits, **options)
         subset, cost, gains, reason = chosen.subset, chosen.cost, chosen.gains, chosen.reason
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"
-    held: Embedded | Borrowed = embedded
-    log_prob: Any = APPROXIMATE if candidates.near else candidates.log_prob
+    log_prob: Any = candidates.log_prob
     if owner is not None:
-        held = Borrowed(owner, embedded.lengths, embedded.q, candidates.nugget)
-        log_prob = APPROXIMATE if candidates.near else held.log_prob
-    return DiverseSelection(subset, cost, gains, reason, log_prob, diversity, parameters, limits, held)
+        embedded = embedded._replace(rows=weakref.ref(owner))
+        log_prob = partial(log_prob_of_held, embedded, candidates.nugget)
+    log_prob = APPROXIMATE if candidates.near else log_prob
+    return DiverseSelection(subset, cost, gains, reason, log_prob, settings.diversity, parameters, limits, embedded)
+
+
+def choose_greedily(
+    candidates: Candidates, settings: Settings, limits: Limits, gain: str = "auto", cost_power: float | None = None,
+    stop: str | None = None,
+) -> tuple[Run, str, Candidates]:  # fmt: skip
+    """What was chosen, why the run ended, and the kernel that it was chosen by, which goes on where directions end."""
+    min_gain = settings.min_gain if settings.k == "auto" else None
+    floor = least_gain(limits, stop) if min_gain is None else min_gain * float(candidates.diag.max())
+    assert isinstance(candidates.model, Embedded)
+    before = 0 if candidates.given is None else len(candidates.given.lengths)
+    many = settings.may_be_near and limits.k + before > candidates.model.rows.shape[1]
+    if settings.kernel == "near" or (many and limits.most_items + before > candidates.directions):
+        candidates = candidates.near_items()
+    run = best_run(candidates, limits, floor, gain, cost_power)
+    if settings.may_be_near and run.end == End.RANK and not candidates.near:
+        candidates = candidates.near_items()
+        run = best_run(candidates, limits, floor, gain, cost_power)
+    reason = describe(limits, run, min_gain)
+    if limits.names and (owed := limits.owed(run.items)):  # past the rank, or below the least gain
+        candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
+        fixed = replace(limits, include=run.items, k=run.items.size + owed)
+        run = best_run(candidates, fixed, -np.inf, gain, cost_power)
+        reason += f"; then {owed} for min_per_group"
+    if settings.backfill and run.end == End.QUOTA:
+        chosen = run.items.size
+        no_cap = replace(limits, include=run.items, most=0 * limits.most + MANY, need=0 * limits.need)
+        run = best_run(candidates, no_cap, floor, gain, cost_power)
+        reason = f"{describe(limits, run, min_gain)}; the last {run.items.size - chosen} are beyond max_per_group"
+    if candidates.near and settings.kernel == "auto":
+        reason += f"; by near items, because the embeddings have {candidates.directions} directions"
+    return run, reason, candidates

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pkgutil import resolve_name
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import MANY, IntArray, check_choice, is_tensor
+from dpplearn._checks import IntArray, check_choice, is_tensor
 from dpplearn._precision import rounding
 from dpplearn._run.stop import check_stop
-from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Model, read_model
+from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, Remaining, check_limits, check_number, why_ended
-from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
+from dpplearn.decoding.near import to_middles
 from dpplearn.decoding.selection import Selection, Unknown
 from dpplearn.minors import TwoSided
 
@@ -121,11 +121,11 @@ def greedy_map(
     else:
         candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    greedy = Greedy(**check_options(gain=gain, cost_power=cost_power, stop=stop))
+    check_options(gain=gain, cost_power=cost_power, stop=stop)
     reason = limits.empty_reason()
     if reason:
         return Selection.nothing(reason, candidates.log_prob)
-    run = greedy_run(candidates, limits, greedy.floor(candidates, limits), greedy.gain, greedy.cost_power)
+    run = greedy_run(candidates, limits, least_gain(limits, stop), gain, cost_power)
     selection = as_selection(candidates, limits, run, describe(limits, run))
     return resolve_name(ON_DEVICE)(selection, *parts) if tensors else selection
 
@@ -175,7 +175,10 @@ def best_run(
     best = runs[0]
     if len(runs) > 1:  # quotas first; rounded, so that of runs that reach the same set the first counts
         best = max(runs, key=lambda run: (-limits.owed(run.items), round(float(np.log(run.gains).sum()), 9)))
-    return best._replace(items=candidates.to_middles(best.items, limits)) if candidates.near else best
+    if not candidates.near:
+        return best
+    given = () if candidates.given is None else candidates.given.rows
+    return best._replace(items=to_middles(*candidates.embedded, given, limits, best.items))
 
 
 def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: float) -> Run:
@@ -229,54 +232,13 @@ def gains_of_forced(operand: TwoSided, forced: IntArray) -> list[float]:
     return np.exp(np.diff(logs)).tolist()
 
 
-class Greedy(NamedTuple):
-    """A greedy choice from embeddings, which goes on where their directions end."""
-
-    min_gain: float | None = None  # of the first, for k="auto"
-    kernel: str = "auto"
-    backfill: bool = False
-    gain: str = "auto"
-    cost_power: float | None = None
-    stop: str | None = None
-
-    def floor(self, candidates: Candidates, limits: Limits) -> float:
-        """The gain that an item must exceed to be chosen."""
-        if self.min_gain is not None:
-            return self.min_gain * float(candidates.diag.max())
-        only_gains = self.stop == "no-gain" or (self.stop is None and not limits.sized and limits.budget == np.inf)
-        return 1.0 if only_gains else -np.inf
-
-    def choose(self, candidates: Candidates, limits: Limits) -> tuple[Run, str, Candidates]:
-        """What was chosen, why the run ended, and the kernel that it was chosen by."""
-        assert isinstance(candidates.model, Embedded)
-        before = 0 if candidates.given is None else len(candidates.given.lengths)
-        many = self.kernel == "auto" and limits.k + before > candidates.model.rows.shape[1]
-        if self.kernel == "near" or (many and limits.most_items + before > candidates.directions):
-            candidates = near_items(candidates)
-        floor = self.floor(candidates, limits)
-        run = best_run(candidates, limits, floor, self.gain, self.cost_power)
-        if self.kernel == "auto" and run.end == End.RANK and not candidates.near:
-            candidates = near_items(candidates)
-            run = best_run(candidates, limits, floor, self.gain, self.cost_power)
-        reason = describe(limits, run, self.min_gain)
-        if limits.names and (owed := limits.owed(run.items)):  # past the rank, or below the least gain
-            candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
-            fixed = replace(limits, include=run.items, k=run.items.size + owed)
-            run = best_run(candidates, fixed, -np.inf, self.gain, self.cost_power)
-            reason += f"; then {owed} for min_per_group"
-        if self.backfill and run.end == End.QUOTA:
-            chosen = run.items.size
-            no_cap = replace(limits, include=run.items, most=0 * limits.most + MANY, need=0 * limits.need)
-            run = best_run(candidates, no_cap, floor, self.gain, self.cost_power)
-            reason = describe(limits, run, self.min_gain)
-            reason += f"; the last {run.items.size - chosen} are beyond max_per_group"
-        if candidates.near and self.kernel == "auto":
-            reason += f"; by near items, because the embeddings have {candidates.directions} directions"
-        return run, reason, candidates
+def least_gain(limits: Limits, stop: str | None) -> float:
+    """The gain that an item must exceed to be chosen."""
+    return 1.0 if stop == "no-gain" or (stop is None and not limits.bounded) else -np.inf
 
 
-def check_options(**options: Any) -> dict[str, Any]:
-    """What items are compared by, and when to stop."""
+def check_options(**options: Any) -> None:
+    """An error where what items are compared by, or when to stop, is none that is known."""
     unknown = sorted(set(options) - {"gain", "cost_power", "stop"})
     if unknown:
         raise TypeError(
@@ -289,12 +251,6 @@ def check_options(**options: Any) -> dict[str, Any]:
     power = options.get("cost_power")
     if power is not None and check_number(power, "cost_power", 0.0) == np.inf:
         raise ValueError("cost_power must be finite, found inf.")
-    return options
-
-
-def near_items(candidates: Candidates) -> Candidates:
-    """The same items under a kernel of near items."""
-    return replace(candidates.on_host(), nugget=max(candidates.nugget, NEAR_NUGGET), near=True)
 
 
 def as_selection(candidates: Candidates, limits: Limits, run: Run, reason: str) -> Selection:

@@ -173,8 +173,10 @@ class Remaining:
 
     def barred(self, items: IntArray) -> BoolArray:
         """Which of these items their group bars, whatever they cost."""
+        if not self.limits.names:
+            return np.zeros(items.size, np.bool_)
         c = self.limits.group[items]
-        barred = self.most[c] <= 0
+        barred = np.asarray(self.most[c] <= 0)
         return barred | (self.need[c] <= 0) if self.taken + self.owed >= self.limits.k else barred
 
     def allows(self, items: IntArray) -> BoolArray:

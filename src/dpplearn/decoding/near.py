@@ -247,8 +247,8 @@ def to_middles(rows: Any, lengths: FloatArray, q: FloatArray, given: Any, limits
     n, k = len(lengths), items.size
     if not k or not are_equal(q) or sample_items(n, limits.k).size == n:
         return items
-    first = np.shape(given)[0]
-    centers = np.concatenate([unit_rows(given).reshape(first, rows.shape[1]), unit_rows(rows[items], lengths[items])])
+    first, centers = np.shape(given)[0], unit_rows(rows[items], lengths[items])
+    centers = np.concatenate([unit_rows(given), centers]) if first else centers
     free = np.append(np.zeros(first, np.bool_), limits.alive[items] & (lengths[items] > 0.0))
     some = np.random.default_rng(1).permutation(n)[: min(PER_MIDDLE * k, MOST)]
     X = unit_rows(rows[some], lengths[some])

@@ -129,6 +129,12 @@ class Unknown:
         raise RuntimeError(self.why)
 
 
+GONE = Unknown(
+    "the embeddings are gone, and what is asked of the selection needs them. Keep them as long as you ask for nearest, "
+    "kept, skipped or log_prob, or ask before: answers are kept."
+)
+
+
 class Nearest(NamedTuple):
     """For every item asked about, the chosen one most similar to it (-1 where there is none) and their cosine."""
 
@@ -153,33 +159,17 @@ class Skipped(NamedTuple):
     reason: str
 
 
-class Borrowed:
-    """Large embeddings that are the caller's, by a weak reference: what was chosen of them does not keep them alive."""
+def read_held(held: Embedded | None) -> Embedded:
+    """Items with their embeddings; those to which there is but a weak reference are read again where they lie."""
+    owner = held and (held.rows() if isinstance(held.rows, weakref.ref) else held.rows)
+    if held is None or owner is None:
+        raise RuntimeError(GONE.why)
+    return held._replace(rows=read_features(owner, "embeddings")[0]) if owner is not held.rows else held
 
-    def __init__(self, owner: Any, lengths: FloatArray, q: FloatArray, nugget: float) -> None:
-        self.owner, self.lengths, self.q, self.nugget = weakref.ref(owner), lengths, q, nugget
 
-    @property
-    def alive(self) -> bool:
-        return self.owner() is not None
-
-    def read(self) -> Embedded:
-        """The embeddings, read again where they lie."""
-        owner = self.owner()
-        if owner is None:
-            raise RuntimeError(
-                "the embeddings are gone, and what is asked of the selection needs them. Keep them as long as you ask "
-                "for nearest, kept, skipped or log_prob, or ask before: answers are kept."
-            )
-        return Embedded(read_features(owner, "embeddings")[0], self.lengths, self.q)
-
-    def log_prob(self, subset: IntArray) -> float:
-        """log P(Y) of a set of these items."""
-        return Candidates(self.read(), nugget=self.nugget).log_prob(subset)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """In another process the owner is gone: a set lives no longer than the call."""
-        return Borrowed, (set(), self.lengths, self.q, self.nugget)
+def log_prob_of_held(held: Embedded, nugget: float, subset: IntArray) -> float:
+    """log P(Y) of a set of items whose embeddings are borrowed."""
+    return Candidates(read_held(held), nugget=nugget).log_prob(subset)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,12 +207,12 @@ class DiverseSelection(Selection):
     diversity: float
     parameters: dict[str, Any]
     limits: Limits = field(repr=False)
-    held: Embedded | Borrowed | None = field(repr=False)
+    held: Embedded | None = field(repr=False)  # None in a copy, which has what was found
 
     @property
     def candidates(self) -> Embedded | None:
         """The embeddings that were chosen from, and the items' qualities."""
-        return self.held.read() if isinstance(self.held, Borrowed) else self.held
+        return self.held and read_held(self.held)
 
     @property
     def shares(self) -> FloatArray:
@@ -232,14 +222,12 @@ class DiverseSelection(Selection):
     @cached_property
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate."""
-        assert self.candidates is not None  # a copy, which has none, has what was found
-        return nearest(self.candidates, self.subset)
+        return nearest(read_held(self.held), self.subset)
 
     @cached_property
     def kept(self) -> list[Kept]:
         """Every chosen item, with the other chosen one most similar to it."""
-        assert self.candidates is not None
-        items, similarity = nearest(self.candidates, self.subset, themselves=True)
+        items, similarity = nearest(read_held(self.held), self.subset, themselves=True)
         return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
 
     def why(self, item: int) -> str:
@@ -295,8 +283,8 @@ class DiverseSelection(Selection):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get what was found, not the embeddings; where these are gone, what was asked."""
-        if isinstance(self.held, Borrowed) and not self.held.alive:
-            return dict(self.__dict__)
+        if self.held is not None and isinstance(self.held.rows, weakref.ref) and self.held.rows() is None:
+            return self.__dict__ | {"log_prob_of": GONE, "held": None}
         return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "held": None}
 
 

@@ -1,20 +1,8 @@
-"""Cosines of sparse unit rows, and a symmetric matrix from its upper triangle."""
+"""Cosines of sparse unit rows."""
 
 import numpy as np
 
 from dpplearn._numba import jit
-
-
-@jit(steps=lambda X: X.size)
-def mirrored(X, r):
-    """diag(r) X diag(r) from the upper triangle of X, whole."""
-    n = len(X)
-    G = np.empty((n, n))
-    for i in range(n):
-        for j in range(i, n):
-            G[i, j] = X[i, j] * r[i] * r[j]
-            G[j, i] = G[i, j]
-    return G
 
 
 @jit(steps=lambda indptr, n: 2 * n * n + (np.diff(indptr) ** 2).sum())

@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import groupby, pairwise
-from sys import getsizeof
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -59,7 +58,6 @@ class PreparedInstances:
 
     def __init__(self, shard: Shard, similarity: Similarity) -> None:
         self.instances: list[Instance] = []
-        self.largest = max(items.n for items in shard.item_sets)
         start = 0
         for _, same in groupby(shard.item_sets, key=id):
             end = start + len(list(same))
@@ -68,11 +66,7 @@ class PreparedInstances:
             start = end
 
     def evaluate(self, request: LikelihoodRequest) -> Terms:
-        with blas_threads(self.largest):
-            return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
-
-    def __sizeof__(self) -> int:
-        return sum(instance.nbytes for instance in self.instances)
+        return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
 
 
 class OneByOne:
@@ -94,14 +88,13 @@ class PreparedShard:
         cls, source: Source, survey: Survey | None = None, *, evaluator: Evaluator, similarity: Similarity
     ) -> PreparedShard:
         """Read a shard if it is in a file, survey it unless its survey is known, and leave out what does not count."""
-        with compiled_always():  # so that the digits are the same in whatever process, and whatever is on disk
-            shard = load_shard(source) if isinstance(source, str) else source
-            survey = survey_of(shard, similarity) if survey is None else survey
-            learned = isinstance(similarity, Mixture)
-            S = similarity.bind(survey.parts) if isinstance(similarity, Mixture) else similarity
-            some = [t for t in survey.kept if is_sampled(shard, t)] if learned else []
-            ready, sample = (evaluator.prepare(shard.pick(t), S) if t else None for t in (survey.kept, some))
-            return cls(survey, ready, sample)
+        shard = load_shard(source) if isinstance(source, str) else source
+        survey = survey_of(shard, similarity) if survey is None else survey
+        learned = isinstance(similarity, Mixture)
+        S = similarity.bind(survey.parts) if isinstance(similarity, Mixture) else similarity
+        some = [t for t in survey.kept if is_sampled(shard, t)] if learned else []
+        ready, sample = (evaluator.prepare(shard.pick(t), S) if t else None for t in (survey.kept, some))
+        return cls(survey, ready, sample)
 
     def answer(self, request: LikelihoodRequest | None) -> Any:
         """The survey where there is no request; else the sum over the instances that count, or over the sample."""
@@ -109,15 +102,14 @@ class PreparedShard:
             return self.survey
         ready = self.sample if request.sample else self.ready
         try:
-            with compiled_always():
-                return request.total(()) if ready is None else ready.evaluate(request)
+            return request.total(()) if ready is None else ready.evaluate(request)
         except LostDigitsError:
             if not isinstance(request.similarity, Mixture):
                 raise
             return request.impossible()  # its nugget is too small to tell: a step that came here is turned back
 
-    def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
-        return getsizeof(self.ready)
+    def __sizeof__(self) -> int:  # of S at most: a scheduler that thinks this small would move it about
+        return 8 * self.survey.largest * self.survey.n_counted
 
 
 def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
@@ -142,22 +134,26 @@ class Backend:
     def __init__(self, sources: Sequence[Source], prepare: Prepare) -> None:
         self.sources, self.n_shards, self.prepare = list(sources), len(sources), prepare
         self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one that is read again
+        self.largest = 0  # items of an instance, once the survey says how many
         self.files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
 
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         """The answers of all shards, in their order; their surveys where there is no request."""
         answers = []
-        for k, source in enumerate(self.sources):
-            in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
-            shard = self.prepare(source, known) if in_file or known is None else known
-            self.known[k] = shard.survey if in_file else shard
-            answers.append(shard.answer(request))
-            tick(k + 1, self.n_shards)
+        with blas_threads(self.largest), compiled_always():  # so that the digits are the same in whatever process
+            for k, source in enumerate(self.sources):
+                in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
+                shard = self.prepare(source, known) if in_file or known is None else known
+                self.known[k] = shard.survey if in_file else shard
+                answers.append(shard.answer(request))
+                tick(k + 1, self.n_shards)
         return answers
 
     def survey(self) -> Survey:
         """One survey of all shards, with instances numbered through."""
-        return merge_surveys(self.run(None, quietly))
+        survey = merge_surveys(self.run(None, quietly))
+        self.largest = survey.largest
+        return survey
 
     def evaluate(self, request: LikelihoodRequest, tick: Tick = quietly) -> Terms:
         """The sum over all instances."""
@@ -245,13 +241,13 @@ class DaskBackend(Backend):
 
 def in_worker(source: Source, prepare: Prepare) -> PreparedShard:
     """In a Dask worker: a shard made ready."""
-    with one_thread():
+    with one_thread(), compiled_always():
         return prepare(source)
 
 
 def ask_in_worker(shard: Any, survey: Survey | None, request: LikelihoodRequest | None, prepare: Prepare) -> Any:
     """In a Dask worker: what a shard says; a path is read, used and forgotten."""
-    with one_thread():
+    with one_thread(), compiled_always():
         return (prepare(shard, survey) if isinstance(shard, str) else shard).answer(request)
 
 
@@ -272,5 +268,5 @@ def cut(shard: Shard, n_shards: int) -> list[Source]:
     first = np.concatenate([np.arange(n) % TOGETHER == 0 for n in runs])
     work = np.cumsum(first * np.array([float(items.n) ** 3 for items in shard.item_sets]))
     piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
-    ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard)]
+    ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard.item_sets)]
     return [Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b]) for a, b in pairwise(ends)]

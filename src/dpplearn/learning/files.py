@@ -18,7 +18,7 @@ from dpplearn._checks import FloatArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, read_state, write_record
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import SimilarityPart, cosines, shared_names
+from dpplearn.learning.similarity import SimilarityPart, shared_names
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import Shard, check_examples
 
@@ -80,7 +80,7 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
         "width": np.array([(0 if part.phi is None else part.phi.shape[1]) for part in parts], np.int64),
         "parts": np.array([part.name for part in parts], dtype=np.str_),  # as many of each item set
         # matrices that are made of phi again when they are read: n^2 numbers for each
-        "cosines": np.array(all(items.phi is not None and items.similarity is not None for items in X)),
+        "cosines": np.array(all(part.phi is not None and part.matrix is not None for part in parts)),
     }
     shapes = [(BLOCKS.index(name), len(x), x.shape[1] if x.ndim == 2 else -1) for name in blocks for x in blocks[name]]
     arrays["shapes"] = np.array(shapes, np.int64)
@@ -147,8 +147,9 @@ def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
                 raise TypeError("raw has not the columns of its encoding")
             values["raw"] = raw
         if arrays["cosines"]:
-            values |= {"phi": parts[0].phi, "similarity": np.minimum(cosines(parts[0].phi), 1.0)}
-            read_only(values["similarity"])
+            known = [np.minimum(part.cosines(), 1.0) for part in parts]
+            read_only(*known)
+            parts = [part._replace(matrix=C) for part, C in zip(parts, known, strict=True)]
         item_sets.append(ItemSet._with(features=F, parts=tuple(parts), **values))
     if arrays["owner"].dtype.kind != "i" or arrays["owner"].min(initial=0) < 0:
         raise IndexError("the item sets of its targets are not numbered from 0")

@@ -9,26 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._cached import Latest, cached_property
+from dpplearn._cached import cached_property
 from dpplearn._checks import (
     Features,
     FloatArray,
-    IntArray,
     check_array,
     check_int,
     check_vector,
     read_only,
 )
-from dpplearn.learning.similarity import (
-    INDEPENDENT,
-    Columns,
-    Fixed,
-    SimilarityPart,
-    cosines,
-    joined,
-    read_parts,
-    shared_columns,
-)
+from dpplearn.learning.similarity import INDEPENDENT, Fixed, SimilarityPart, read_parts
 from dpplearn.learning.tables import Encoding, Names, read_long
 from dpplearn.process import Frozen
 
@@ -117,15 +107,19 @@ class ItemSet(Frozen):
 
     @cached_property
     def parts(self) -> tuple[SimilarityPart, ...]:
-        """What S is made of: similarity features and matrices, by name."""
-        if self.phi is not None:
-            return (SimilarityPart("phi", self.phi),)
-        return (SimilarityPart("similarity", matrix=self.similarity),)
+        """What S is made of: similarity features and matrices, by name; here, those of an item set without names."""
+        return (SimilarityPart("phi", self.phi, self.similarity),)
 
     @cached_property
     def phi(self) -> Features | None:
         """The features of all parts, in equal shares: rows of length 1. None where a part is a matrix."""
-        return joined(self.parts)
+        features = [part.phi for part in self.parts if part.phi is not None]
+        if len(features) < len(self.parts):
+            return None
+        if len(features) == 1:
+            return features[0]
+        rare = any(sparse.issparse(phi) for phi in features)
+        return (sparse.hstack(features, format="csr") if rare else np.hstack(features)) / np.sqrt(len(features))
 
     @cached_property
     def similarity(self) -> FloatArray | None:
@@ -166,45 +160,22 @@ class ItemSet(Frozen):
         """
         return Fixed(rho, nugget).matrix(self)
 
-    def cosines(self, subset: IntArray | None = None) -> FloatArray:
-        """C, or its block for a subset: `S` as given, or phi phi^T; a new array."""
-        if self.similarity is not None:
-            return self.similarity.copy() if subset is None else self.similarity[np.ix_(subset, subset)]
-        columns = self._columns if subset is None and sparse.issparse(self.phi) else None
-        return cosines(self.phi, subset, columns)
-
-    @cached_property
-    def _columns(self) -> Columns:
-        return shared_columns(self.phi)
-
-    @cached_property
+    @property
     def part_names(self) -> tuple[str, ...]:
         """The names of the parts of its similarity."""
-        return tuple(part.name for part in self.parts)
+        return tuple([part.name for part in self.parts])
 
     def parts_named(self, names: tuple[str, ...]) -> tuple[SimilarityPart, ...]:
         """The parts in the order of these names, which an item set need not share."""
         if names == self.part_names:
             return self.parts
-        missing = [name for name in names if name not in self.part_names]
-        if missing:
+        known = {part.name: part for part in self.parts}
+        if missing := [name for name in names if name not in known]:
             raise ValueError(
-                f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(self.part_names)}. Give "
-                "every ItemSet the parts that the model was fitted with, by their names."
+                f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(known)}. Give every "
+                "ItemSet the parts that the model was fitted with, by their names."
             )
-        return tuple(self.parts[self.part_names.index(name)] for name in names)
-
-    def part_cosines(self, names: tuple[str, ...]) -> FloatArray:
-        """The cosines of these parts: (parts, n, n). They are kept."""
-        return self._part_cosines.get(names, lambda: np.array([part.cosines() for part in self.parts_named(names)]))
-
-    @cached_property
-    def _part_cosines(self) -> Latest[FloatArray]:
-        return Latest()
-
-    def part_blocks(self, names: tuple[str, ...], subset: IntArray) -> FloatArray:
-        """The cosines of a subset in these parts: (parts, k, k)."""
-        return np.array([part.block(subset) for part in self.parts_named(names)])
+        return tuple(known[name] for name in names)
 
     @classmethod
     def from_long(

@@ -15,25 +15,17 @@ S = sum of w_a C_a, and so d log det A / dw_a = <G, C_a>.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import (
-    inverse_of_factor,
-    invert_lower,
-    reduced_rows,
-    reduced_similarity,
-    stacked_qr,
-    to_dense,
-)
+from dpplearn._linalg import inverse_of_factor, invert_lower, stacked_qr, to_dense
 from dpplearn._precision import MIN_PIVOT, WIDE
-from dpplearn.learning._loops import mirrored
-from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import Mixture, Similarity
+
+if TYPE_CHECKING:
+    from dpplearn.learning.likelihood import Instance
 
 LOG_WIDE = float(np.log(WIDE))
 
@@ -48,48 +40,10 @@ class Normalizer(NamedTuple):
     error: float = 0.0  # of the slopes, relative, where it is worth telling
 
 
-class ItemSimilarity:
-    """S of one item set as the routes want it: a matrix, rows, or columns in the order of quality.
-
-    What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and those that are
-    learned are made for each evaluation.
-    """
-
-    def __init__(self, items: ItemSet, similarity: Similarity) -> None:
-        self.items, self.similarity, self.nugget = items, similarity, similarity.nugget
-        rare = any(sparse.issparse(part.phi) for part in items.parts)
-        self.keep = not (rare or isinstance(similarity, Mixture))
-        self.kept: FloatArray | None = None
-
-    def matrix(self) -> FloatArray:
-        """S itself."""
-        S = self.similarity.matrix(self.items) if self.kept is None else self.kept
-        self.kept = S if self.keep else None
-        return S
-
-    def rows(self) -> FloatArray:
-        """Rows with shared = rows rows^T."""
-        rows = self.similarity.rows(self.items)
-        assert rows is not None  # asked for where there are some
-        return rows
-
-    def factor(self, log_q: FloatArray) -> FloatArray:
-        """Independent columns with shared = rows rows^T, in which what depends on better items is exactly 0."""
-        scale = np.sqrt(1 - self.nugget)  # rows of length 1 are reduced, and the kernel of qualities q scale
-        rank = self.similarity.rank(self.items)
-        if rank is not None and rank <= 4 * self.items.n:
-            return scale * reduced_rows(self.rows() / scale, log_q).T
-        M = self.matrix()
-        if self.nugget > 0:
-            M = M / (1 - self.nugget)
-            M.flat[:: len(M) + 1] = 1.0
-        return scale * reduced_similarity(M, log_q).T
-
-
 class Route(NamedTuple):
     """log Z, marginals and covariance of L', and d log Z / dS = diag(r) X diag(r).
 
-    X is known by its lower triangle, or by rows W with X = I - W W^T.
+    X is known by its lower triangle, with zeros above, or by rows W with X = I - W W^T.
     """
 
     log_z: float
@@ -101,12 +55,18 @@ class Route(NamedTuple):
 
     def similarity_gradient(self) -> FloatArray:
         """d log Z / dS itself."""
-        X = self.X if self.W is None else np.eye(self.r.size) - self.W @ self.W.T
-        return np.asarray(mirrored(X.T, self.r))
+        if self.W is not None:
+            G = np.eye(self.r.size) - self.W @ self.W.T
+        else:
+            G = self.X + self.X.T
+            G.flat[:: len(G) + 1] /= 2
+        G *= self.r
+        G *= self.r[:, None]
+        return np.asarray(G)
 
 
-def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights: bool, dual: bool) -> Normalizer:
-    """By the route of choice: `dual` where rows are few. With J = d eta / d parameters, the covariance too.
+def normalize(eta: FloatArray, S: Instance, J: FloatArray | None, weights: bool) -> Normalizer:
+    """By the route of choice. With J = d eta / d parameters, the covariance too.
 
     With `weights`, the slopes in those of a mixture.
     """
@@ -114,7 +74,7 @@ def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights:
     s, inner = np.exp(-log_D), eta - log_D
     J_inner = J if J is None or S.nugget == 0 else s[:, None] * J
     found = None
-    if not dual:
+    if not S.dual:
         found = primal(inner, S.matrix(), S.nugget, J_inner, weights)
     elif inner.max() <= LOG_WIDE:
         found = by_rows(inner, S.rows(), J_inner)
@@ -126,14 +86,13 @@ def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights:
         # K = I - D^-1/2 (I - K') D^-1/2: K_ii = 1 - s_i (1 - K'_ii), and K_ij^2 = s_i s_j K'_ij^2
         log_z, k = log_z + float(log_D.sum()), np.clip(1.0 - s * absent, 0.0, 1.0)
         if covariance is not None and J is not None:
-            covariance = symmetric(covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J))
+            covariance = covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J)
     return Normalizer(log_z, k, covariance, weight_slopes(S, found) if weights else None)
 
 
-def weight_slopes(S: ItemSimilarity, found: Route) -> FloatArray:
+def weight_slopes(S: Instance, found: Route) -> FloatArray:
     """<G, C_a> for G = d log Z / dS and the C_a of the weights of a mixture: I, 11^T and each part."""
-    assert isinstance(S.similarity, Mixture)
-    r, W, parts = found.r, found.W, S.items.parts_named(S.similarity.names)
+    r, W, parts = found.r, found.W, S.shares.parts
     if W is not None and all(part.phi is not None for part in parts):  # |r U_a|^2 - |W^T (r U_a)|^2, C_a = U_a U_a^T
         rows = [r[:, None] * to_dense(U) for U in (np.ones((r.size, 1)), *(part.phi for part in parts))]
         own = float(r**2 @ (1 - np.square(W).sum(axis=1)))
@@ -141,10 +100,9 @@ def weight_slopes(S: ItemSimilarity, found: Route) -> FloatArray:
     return slopes_of(S, found.similarity_gradient())
 
 
-def slopes_of(S: ItemSimilarity, G: FloatArray) -> FloatArray:
+def slopes_of(S: Instance, G: FloatArray) -> FloatArray:
     """<G, C_a>, from the matrices."""
-    assert isinstance(S.similarity, Mixture)
-    C = S.items.part_cosines(S.similarity.names)
+    C = S.cosines()
     return np.concatenate([[G.trace(), G.sum()], C.reshape(len(C), -1) @ G.ravel()])
 
 
@@ -160,7 +118,7 @@ def primal(eta: FloatArray, S: FloatArray, nugget: float, J: FloatArray | None, 
     M *= r
     M.flat[:: len(M) + 1] += g if nugget == 0 else g - nugget * r**2
     before = M.diagonal().copy()
-    C, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=J is None)
+    C, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=J is None or with_G)
     if info != 0:
         return None
     pivots = C.diagonal()
@@ -180,7 +138,7 @@ def primal(eta: FloatArray, S: FloatArray, nugget: float, J: FloatArray | None, 
     squared.T.flat[:: len(M) + 1] = 0.0
     H = np.asfortranarray(g[:, None] * J)
     covariance = J.T @ ((k * out)[:, None] * J) - H.T @ blas.dsymm(1.0, squared, H, lower=1)
-    return Route(log_z, k, symmetric(covariance), r, inverse)
+    return Route(log_z, k, covariance, r, inverse)
 
 
 def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route | None:
@@ -225,8 +183,4 @@ def moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray
         for start in range(0, n, 512):
             block = slice(start, start + 512)
             covariance -= J[block].T @ (np.square(W[block] @ W.T) @ J)
-    return k, symmetric(covariance)
-
-
-def symmetric(A: FloatArray) -> FloatArray:
-    return np.asarray(A + A.T) / 2
+    return k, covariance

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +17,7 @@ from scipy.special import expit, softmax
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, check_directions, check_rho, read_only
-from dpplearn._linalg import check_similarity, to_dense, with_constant
+from dpplearn._linalg import check_similarity, to_dense
 from dpplearn._notebook import brief
 from dpplearn.learning._loops import gram
 
@@ -29,23 +29,34 @@ RESERVED = ("own", "all")  # the names of the weights of I and of 11^T
 ALL = RESERVED.index("all")  # the place of the weight of 11^T
 SMALLEST = 1e-150  # of a weight; the square of its inverse is a float
 
-Columns: TypeAlias = tuple[IntArray, IntArray, FloatArray]
-
 
 class SimilarityPart(NamedTuple):
-    """One part of S: C_m = phi phi^T, or the matrix given."""
+    """One part of S: C_m = phi phi^T, or the matrix given; where both are known, the matrix is that product."""
 
     name: str
     phi: Features | None = None
     matrix: FloatArray | None = None
 
-    def cosines(self) -> FloatArray:
-        """C_m, a new array where it is made of phi."""
-        return cosines(self.phi) if self.matrix is None else self.matrix
+    def cosines(self, subset: IntArray | None = None) -> FloatArray:
+        """C_m, or its block for a subset of the items."""
+        if self.matrix is None:
+            return cosines(self.phi, subset)
+        return self.matrix if subset is None else self.matrix[np.ix_(subset, subset)]
 
-    def block(self, subset: IntArray) -> FloatArray:
-        """C_m of a subset of the items."""
-        return cosines(self.phi, subset) if self.matrix is None else self.matrix[np.ix_(subset, subset)]
+
+def cosines(phi: Features | None, subset: IntArray | None = None) -> FloatArray:
+    """phi phi^T, or its block for a subset: a new array."""
+    assert phi is not None
+    if subset is not None:
+        rows = to_dense(phi[subset])
+        return np.asarray(rows @ rows.T)
+    if sparse.issparse(phi):
+        X = sparse.csc_array(phi)
+        C = gram(X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data, phi.shape[0])
+    else:
+        C = phi @ phi.T
+    C.flat[:: len(C) + 1] = 1.0
+    return np.asarray(C)
 
 
 def read_parts(phi: Any, S: Any, n: int) -> tuple[SimilarityPart, ...]:
@@ -99,14 +110,6 @@ def by_name(given: Any, argument: str, default: str) -> dict[str, Any]:
     return dict(given)
 
 
-def shared_columns(phi: sparse.sparray) -> Columns:
-    """phi by columns, for the loop `gram`: those that two items share, for no other makes any two alike."""
-    X = sparse.csc_array(phi)
-    X.sort_indices()
-    X = X[:, np.diff(X.indptr) > 1]
-    return X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data
-
-
 def shared_names(item_sets: Sequence[tuple[str, ...]], what: str = "X[{}]") -> tuple[str, ...]:
     """The names of the parts, which must be the same in all, in any order."""
     first = item_sets[0]
@@ -119,36 +122,67 @@ def shared_names(item_sets: Sequence[tuple[str, ...]], what: str = "X[{}]") -> t
     return first
 
 
-def cosines(phi: Features | None, subset: IntArray | None = None, columns: Columns | None = None) -> FloatArray:
-    """phi phi^T, or its block for a subset: a new array. `columns` are the `shared_columns` of phi, if known."""
-    assert phi is not None
-    if subset is not None:
-        rows = to_dense(phi[subset])
-        return np.asarray(rows @ rows.T)
-    n = phi.shape[0]
-    C = gram(*(columns or shared_columns(phi)), n) if sparse.issparse(phi) else phi @ phi.T
-    C.flat[:: n + 1] = 1.0
-    return np.asarray(C)
+class Shares(NamedTuple):
+    """The weights of 11^T and of each part in the S of one item set."""
+
+    every: float
+    weights: FloatArray
+    parts: tuple[SimilarityPart, ...]
 
 
-def joined(parts: tuple[SimilarityPart, ...]) -> Features | None:
-    """Features of all parts side by side, in equal shares: rows of length 1. None where one is a matrix."""
-    if any(part.phi is None for part in parts):
-        return None
-    if len(parts) == 1:
-        return parts[0].phi
-    share = 1 / np.sqrt(len(parts))
-    if any(sparse.issparse(part.phi) for part in parts):
-        return sparse.csr_array(sparse.hstack([part.phi for part in parts], format="csr") * share)
-    return np.hstack([to_dense(part.phi) for part in parts]) * share
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """What an item set makes of a similarity: S = w_own I + w_all 11^T + sum of w_m C_m."""
+
+    kind: ClassVar[str]
+
+    def shares(self, items: ItemSet) -> Shares:
+        """The weights for the parts of an item set."""
+        raise NotImplementedError
+
+    def matrix(self, items: ItemSet, subset: IntArray | None = None) -> FloatArray:
+        """S, or S_Y without the rest of it: a new array."""
+        every, weights, parts = self.shares(items)
+        S = weights[0] * parts[0].cosines(subset)
+        for w, part in zip(weights[1:], parts[1:], strict=True):
+            S += w * part.cosines(subset)
+        if every > 0:
+            S += every
+        S.flat[:: len(S) + 1] = 1.0
+        return S
+
+    def rank(self, items: ItemSet) -> int | None:
+        """How many columns `rows` has; None where a part is a matrix."""
+        every, _, parts = self.shares(items)
+        widths = [part.phi.shape[1] for part in parts if part.phi is not None]
+        return sum(widths) + (every > 0) if len(widths) == len(parts) else None
+
+    def rows(self, items: ItemSet) -> FloatArray | None:
+        """Rows with S = rows rows^T + nugget I; None where a part is a matrix."""
+        every, weights, parts = self.shares(items)
+        if any(part.phi is None for part in parts):
+            return None
+        blocks = [root * to_dense(part.phi) for root, part in zip(np.sqrt(weights), parts, strict=True)]
+        return np.hstack([*blocks, np.full((items.n, 1), np.sqrt(every))] if every > 0 else blocks)
+
+    def state(self) -> dict[str, Any]:
+        """What a model file says of it: the kind, and the fields to make it from."""
+        return {"kind": self.kind, **asdict(self)}
+
+
+def mixed(shares: Shares, C: FloatArray) -> FloatArray:
+    """S from the cosines of the parts, or S_Y from theirs: the first of the three axes is that of the parts."""
+    S = np.asarray((shares.weights @ C.reshape(len(C), -1)).reshape(C.shape[1:]) + shares.every)
+    S.flat[:: len(S) + 1] = 1.0
+    return S
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Blend):
     """S = nugget I + (1 - nugget) (C + rho^2 11^T) / (1 + rho^2), C the cosines of phi or the matrix given.
 
     `rho` is the paper's constant similarity feature (section 7.2), which makes all items more alike. The `nugget` is
-    particular to an item: with it every subset is possible, that of two equal items too.
+    particular to an item: with it every subset is possible, that of two equal items too. C is the mean of the parts.
 
     Examples
     --------
@@ -156,14 +190,16 @@ class Fixed:
     {'own': 0.2, 'all': 0.4, 'cosines': 0.4}
     """
 
-    kind = "fixed"
+    kind: ClassVar[str] = "fixed"
 
     rho: float = 0.0
     nugget: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", check_rho(self.rho))
-        object.__setattr__(self, "nugget", check_nugget(self.nugget))
+        if not isinstance(self.nugget, int | float | np.number) or self.nugget is True or not 0 <= self.nugget <= 1:
+            raise ValueError(f"nugget must be a number from 0 to 1, found {self.nugget!r}.")
+        object.__setattr__(self, "nugget", float(self.nugget))
 
     @property
     def weights(self) -> dict[str, float]:
@@ -171,39 +207,14 @@ class Fixed:
         left, u = 1 - self.nugget, self.rho**2
         return {"own": self.nugget, "all": left * u / (1 + u), "cosines": left / (1 + u)}
 
-    def matrix(self, items: ItemSet) -> FloatArray:
-        """S, a new n x n array."""
-        return self.block(items, None)
-
-    def block(self, items: ItemSet, subset: IntArray | None) -> FloatArray:
-        """S_Y, without the rest of S."""
-        S = items.cosines(subset)
-        with_constant(S, self.rho)
-        if self.nugget > 0:
-            S *= 1 - self.nugget
-        S.flat[:: len(S) + 1] = 1.0
-        return S
-
-    def rank(self, items: ItemSet) -> int | None:
-        """How many columns `rows` has."""
-        return None if items.phi is None else int(items.phi.shape[1]) + (self.rho > 0)
-
-    def rows(self, items: ItemSet) -> FloatArray | None:
-        """Rows with S = rows rows^T + nugget I; None where only a matrix was given."""
-        if items.phi is None:
-            return None
-        u, rows = self.rho**2, to_dense(items.phi)
-        if u > 0:
-            rows = np.hstack([rows, np.full((items.n, 1), np.sqrt(u))]) / np.sqrt(1 + u)
-        return rows * np.sqrt(1 - self.nugget) if self.nugget > 0 else rows
-
-    def state(self) -> dict[str, Any]:
-        """What a model file says of it: the kind, and the fields to make it from."""
-        return {"kind": self.kind, **asdict(self)}
+    def shares(self, items: ItemSet) -> Shares:
+        """The parts of the item set in equal shares."""
+        left, u, parts = 1 - self.nugget, self.rho**2, items.parts
+        return Shares(left * u / (1 + u), np.full(len(parts), left / (1 + u) / len(parts)), parts)
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(Blend):
     """S = w_own I + w_all 11^T + sum of w_m C_m, with w > 0 and sum 1; C_m the cosines of the m-th part.
 
     The prior on w is Dirichlet(1 + strength): weak, and enough to keep every weight above 0. The parameters are the
@@ -220,7 +231,7 @@ class Mixture:
     (Mixture(), Mixture(weights={'own': 0.2, 'all': 0.3, 'text': 0.5}))
     """
 
-    kind = "mixture"
+    kind: ClassVar[str] = "mixture"
 
     names: tuple[str, ...] = ()
     w: FloatArray = field(default_factory=lambda: np.empty(0))
@@ -341,40 +352,9 @@ class Mixture:
         found = [self.parameters, *(replace(self, w=w).parameters for w in (light, *heavy))]
         return found + [found[0] + rng.standard_normal(n) for _ in range(2)]
 
-    # What an item set makes of it
-
-    def matrix(self, items: ItemSet) -> FloatArray:
-        """S, a new n x n array."""
-        return self.mixed(items.part_cosines(self.names))
-
-    def block(self, items: ItemSet, subset: IntArray) -> FloatArray:
-        """S_Y, without the rest of S."""
-        return self.mixed(items.part_blocks(self.names, subset))
-
-    def mixed(self, C: FloatArray) -> FloatArray:
-        """S from the cosines of the parts, or S_Y from theirs: the first of the three axes is that of the parts."""
-        S = (self.w[2:] @ C.reshape(len(C), -1)).reshape(C.shape[1:]) + self.w[ALL]
-        S.flat[:: len(S) + 1] = 1.0
-        return np.asarray(S)
-
-    def rank(self, items: ItemSet) -> int | None:
-        """How many columns `rows` has; None where a part is a matrix."""
-        parts = items.parts_named(self.names)
-        widths = [part.phi.shape[1] for part in parts if part.phi is not None]
-        return 1 + sum(widths) if len(widths) == len(parts) else None
-
-    def rows(self, items: ItemSet) -> FloatArray | None:
-        """Rows with S = rows rows^T + nugget I; None where a part is a matrix."""
-        parts = items.parts_named(self.names)
-        if any(part.phi is None for part in parts):
-            return None
-        roots = np.sqrt(self.w[2:])
-        scaled = [root * to_dense(part.phi) for root, part in zip(roots, parts, strict=True)]
-        return np.hstack([*scaled, np.full((items.n, 1), np.sqrt(self.w[ALL]))])
-
-    def state(self) -> dict[str, Any]:
-        """What a model file says of it: the kind, and the fields to make it from."""
-        return {"kind": self.kind, **asdict(self)}
+    def shares(self, items: ItemSet) -> Shares:
+        """These parts of the item set, with their weights."""
+        return Shares(float(self.w[ALL]), self.w[2:], items.parts_named(self.names))
 
 
 Similarity: TypeAlias = Fixed | Mixture
@@ -397,10 +377,3 @@ def make_similarity(similarity: str | Similarity, rho: float, nugget: float) -> 
             f"nugget={nugget:g}. Leave them out, or put them into the record."
         )
     return made
-
-
-def check_nugget(nugget: Any) -> float:
-    """A number from 0 to 1."""
-    if not isinstance(nugget, int | float | np.number) or isinstance(nugget, bool) or not 0 <= nugget <= 1:
-        raise ValueError(f"nugget must be a number from 0 to 1, found {nugget!r}.")
-    return float(nugget)

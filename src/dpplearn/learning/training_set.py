@@ -34,9 +34,6 @@ class Shard:
     subsets: Sequence[IntArray]
     weights: FloatArray
 
-    def __len__(self) -> int:
-        return len(self.item_sets)
-
     def pick(self, which: Sequence[int]) -> Shard:
         """Some of the instances."""
         return Shard([self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which])
@@ -145,6 +142,7 @@ class Survey(NamedTuple):
     n_items: float  # of all their items,
     sampled: float  # and of those in the sample by which starts are compared
     n_counted: int  # items of the instances that count, whatever their weight
+    largest: int  # items of one instance, at most
     parts: tuple[str, ...]  # names of what a learned similarity is made of
     same_parts: frozenset[tuple[str, str]]  # parts that are the same matrix in every instance
 
@@ -184,7 +182,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         )
     weights, sizes = shard.weights[kept], [item_sets[t].n for t in kept]
     return Survey(
-        n_instances=len(shard),
+        n_instances=len(item_sets),
         names=names,
         encoding=shared_encoding([items.encoding for items in item_sets]),
         impossible=impossible,
@@ -197,6 +195,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         n_items=float(weights @ sizes),
         sampled=float(shard.weights[[t for t in kept if is_sampled(shard, t)]].sum()) if learned else 0.0,
         n_counted=sum(sizes),
+        largest=max(items.n for items in item_sets),
         parts=parts,
         same_parts=same_parts(item_sets, learned),
     )
@@ -221,7 +220,8 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         kept=[a + t for a, s in zip(firsts, surveys, strict=False) for t in s.kept],
         low=np.min([s.low for s in surveys], axis=0),
         high=np.max([s.high for s in surveys], axis=0),
-        parts=shared_names([s.parts for s in surveys], "Shard {}"),
+        largest=max(s.largest for s in surveys),
+        parts=shared_names([s.parts for s in surveys], "Shard {}") if surveys[0].parts else (),
         same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
         **{name: sum(getattr(s, name) for s in surveys) for name in totals},
     )
@@ -230,7 +230,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
 def shared_encoding(encodings: Sequence[Encoding | None]) -> Encoding | None:
     """How all these features were made of tables, which must be one way; None where they were not."""
     first = next((one for one in encodings if one is not None), None)
-    for one in encodings:
+    for one in encodings if first is not None else ():
         check_encoding(one, first, "One of the item sets", "the others", "X[0].encoding")
     return first
 
@@ -242,20 +242,20 @@ def is_sampled(shard: Shard, t: int) -> bool:
 
 def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[str, str]]:
     """Parts of the similarity that are the same matrix in all of these; one that is learned also has I and 11^T."""
-    names = item_sets[0].part_names
+    names = [part.name for part in item_sets[0].parts]
     pairs = set(combinations((*RESERVED, *names) if learned else names, 2)) - {RESERVED}
     for items in item_sets:
         if not pairs:
             break
-        parts = items.part_cosines(names) if learned else [part.cosines() for part in items.parts_named(names)]
-        matrices = {"own": np.eye(items.n), "all": np.ones((items.n, items.n)), **dict(zip(names, parts, strict=True))}
+        matrices = {part.name: part.cosines() for part in items.parts}
+        matrices |= {"own": np.eye(items.n), "all": np.ones((items.n, items.n))}
         pairs = {(a, b) for a, b in pairs if np.allclose(matrices[a], matrices[b], rtol=0.0, atol=1e-9)}
     return frozenset(pairs)
 
 
 def why_impossible(items: ItemSet, Y: IntArray, similarity: Similarity) -> str | None:
     """Why the target has probability 0 whatever the qualities are, or None."""
-    S_Y = similarity.block(items, Y)
+    S_Y = similarity.matrix(items, Y)
     if logdet(S_Y) > -np.inf:
         return None
     close = np.argwhere(np.triu(np.abs(S_Y) ** 2 > 1 - rounding(Y.size), 1))

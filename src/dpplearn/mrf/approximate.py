@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn._checks import MOST, FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng
+from dpplearn._checks import MOST, FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng, frozen
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.chains import annealed, mean_field, swept
@@ -14,7 +14,6 @@ from dpplearn.mrf.enumeration import Rows, rows_to_subsets, scores
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.transitivity import triangle_inequality
 from dpplearn.mrf.variational import best_dpp, lower_bound
-from dpplearn.process import frozen
 from dpplearn.subsets import Subsets
 
 CHAINS, SWEEPS = 300, 300  # of the annealing beside a bound

@@ -1,4 +1,4 @@
-"""Pictures of a kernel, of marginals, of items in the plane and of weights: each takes axes, or makes them."""
+"""Pictures of a kernel, of marginals, of items in the plane and of weights, and of a selection of many items."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
@@ -25,14 +26,16 @@ from dpplearn._checks import (
     check_vector,
 )
 from dpplearn.decoding import Selection
+from dpplearn.decoding.selection import DiverseSelection
 from dpplearn.dpp import DPP
 from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.mrf import PairwiseMRF
-from dpplearn.plots.style import BLUE, DIVERGING, LIGHT, SEQUENTIAL, VERMILION, legend_above
+from dpplearn.plots.style import BLUE, DIVERGING, LIGHT, SEQUENTIAL, VERMILION, legend_above, style
 from dpplearn.process import PointProcess
 
+MOST = 12  # groups that are shown, the largest first
 SMALLEST, LARGEST = 6.0, 130.0  # areas of markers in square points
 
 
@@ -97,15 +100,13 @@ def plot_kernel(
     bar = show_matrix(ax, shown, top, signed=bool(shown.min() < 0), colorbar=colorbar)
     if bar is not None:
         bar.ax.set_title(f"${which}_{{ij}}$" if which else "", fontsize="medium")  # above: beside it may be other axes
-    if names is not None:
-        ax.set_xticks(range(items.size), [names[i] for i in items], rotation=90)
-        ax.set_yticks(range(items.size), [names[i] for i in items])
-        return ax
-    ax.set(xlabel="item", ylabel="item")
-    if order is not None or items.size <= 12:
-        step = -(-items.size // 12)  # at most twelve numbers on each side
-        ax.set_xticks(range(0, items.size, step), items[::step])
-        ax.set_yticks(range(0, items.size, step), items[::step])
+    if names is None:
+        ax.set(xlabel="item", ylabel="item")
+    if names is not None or order is not None or items.size <= 12:
+        step = 1 if names is not None else -(-items.size // 12)  # at most twelve numbers on each side
+        ticks, said = range(0, items.size, step), items[::step] if names is None else [names[i] for i in items]
+        ax.set_xticks(ticks, said, rotation=90 if names is not None else 0)
+        ax.set_yticks(ticks, said)
     return ax
 
 
@@ -286,6 +287,42 @@ def plot_weights(
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.set_xlabel(r"weight $\theta$" + (f" with {100 * level:g} % interval" if error is not None else ""))
     return ax
+
+
+@style()
+def draw_coverage(chosen: DiverseSelection, groups: Sequence[str] | None = None) -> Figure:
+    """What each further item added, how near the others are to it, and groups before and after, where there are any."""
+    figure = Figure(figsize=(9.6 if groups is not None else 6.6, 2.8), layout="constrained")
+    axes = figure.subplots(1, 2 if groups is None else 3)
+    rank = np.arange(1, len(chosen) + 1)
+    few = len(chosen) <= 20
+    axes[0].plot(rank, chosen.shares, "o-" if few else "-", color=BLUE)
+    if few:
+        axes[0].xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    else:
+        axes[0].set_xscale("log")
+    if len(chosen) and chosen.shares.min() > 0.0:
+        axes[0].set_yscale("log")
+    axes[0].set(xlabel="rank", ylabel="added, as a share of the most", title="What each item added")
+    rest = np.ones(chosen.limits.cost.size, np.bool_)
+    rest[chosen.subset] = False
+    similarity = np.sort(chosen.nearest.similarity[rest])
+    if similarity.size:
+        axes[1].plot(similarity, 1.0 - np.arange(similarity.size) / similarity.size, color=BLUE)
+    axes[1].set(xlabel="similarity to the nearest chosen", ylabel="left out, at least so near", title="Coverage")
+    axes[1].set_ylim(0.0, 1.05)
+    if groups is not None:
+        names, numbers, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+        after = np.bincount(numbers[chosen.subset], minlength=names.size)
+        show = np.argsort(-counts, kind="stable")[:MOST]
+        places = np.arange(show.size)
+        axes[2].barh(places - 0.2, counts[show] / counts.sum(), 0.4, color=BLUE, label="groups: all items")
+        axes[2].barh(places + 0.2, after[show] / max(1, after.sum()), 0.4, color=VERMILION, label="chosen")
+        axes[2].set_yticks(places, [str(name)[:18] for name in names[show]], parse_math=False)  # $ is a dollar here
+        axes[2].invert_yaxis()
+        axes[2].set(xlabel="share of the items")
+        legend_above(axes[2])  # in place of a title: bars may be anywhere below
+    return figure
 
 
 def check_axes(ax: Axes | None) -> Axes:

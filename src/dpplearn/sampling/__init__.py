@@ -15,17 +15,6 @@ from dpplearn._checks import IntArray
 Array = np.ndarray[Any, Any]
 
 
-class Chain(NamedTuple):
-    """A Markov chain's set Y with the Cholesky factor C of L_Y."""
-
-    A: Array  # L; or only one row of it, that of the item looked at; or B with L = B B^T
-    gram: bool  # whether it is B
-    Y: Array
-    inside: Array  # (n,) whether an item is in Y
-    C: Array
-    b: Array  # work space, as long as Y
-
-
 class Tables(NamedTuple):
     """What sampling needs of a spectrum; made once, read by every block."""
 

@@ -41,7 +41,7 @@ def eliminate_rows(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
 
 def decide_block(K: FloatArray, u: FloatArray, chosen: np.ndarray) -> FloatArray:
     """Decide the items of a block, into `chosen`; returns M."""
-    from dpplearn._determinant_loops import decide
+    from dpplearn.sampling._loops import decide
 
     M = K.copy()
     decide(K.copy(), u, chosen, 1.0)

@@ -66,7 +66,7 @@ def sample_jumps(tables: Jumps, size: int, rng: np.random.Generator, *, n_jobs: 
 
 def draw_side_by_side(tables: Jumps, size: int, rng: np.random.Generator) -> list[IntArray]:
     """Some samples, side by side: in each round, everyone goes to the next block in which it chooses something."""
-    from dpplearn._determinant_loops import decide
+    from dpplearn.sampling._loops import decide
 
     Q, W, rest, starts, sure = tables
     last, m = len(starts) - 1, len(sure)

@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from dpplearn._checks import FloatArray, IntArray, number_text
 from dpplearn._precision import NOTHING
-from dpplearn.sampling import Chain, end_to_end
+from dpplearn.sampling import end_to_end
 
 Entry = Callable[[int, int], float]
 MOST_MOVES = 10**11  # a day, or a week
@@ -26,17 +26,13 @@ class Moves:
 
     def __init__(self, kernel: FloatArray | Entry, n: int, *, gram: bool = False) -> None:
         self.kernel, self.n, self.gram, self.k = kernel, n, gram, 0
-        self.inside = np.zeros(n, np.bool_)
-        self.Y, self.C = np.empty(0, np.int64), np.empty((0, 0))
-        self.reserve(256)
+        self.inside, self.Y, self.C = np.zeros(n, np.bool_), np.empty(0, np.int64), np.empty((0, 0))
 
     def reserve(self, capacity: int) -> None:
-        """Room for sets of `capacity` items; twice as much each time, and never more than n + 1."""
-        if min(capacity, self.n + 1) > self.Y.size:
-            capacity = min(max(capacity, 2 * self.Y.size), self.n + 1)
-            Y, C, k = np.empty(capacity, np.int64), np.empty((capacity, capacity)), self.k
-            Y[:k], C[:k, :k] = self.Y[:k], self.C[:k, :k]
-            self.Y, self.C, self.b = Y, C, np.empty(capacity)
+        """Room for a set of so many items."""
+        Y, C, k = np.empty(capacity, np.int64), np.empty((capacity, capacity)), self.k
+        Y[:k], C[:k, :k] = self.Y[:k], self.C[:k, :k]
+        self.Y, self.C, self.b = Y, C, np.empty(capacity)
 
     def row(self, i: int, items: IntArray) -> FloatArray:
         """L[i, items]."""
@@ -91,31 +87,28 @@ class Moves:
             L_Y, factor, Y = np.vstack([L_Y, row]), np.vstack([factor, left]), np.append(Y, i)
             gain -= left**2
             gain[Y] = -np.inf
-        self.reserve(Y.size + 2)
+        # no set has more items than L or B has columns; of a function nothing is known
+        self.reserve(2 * Y.size + 16 if callable(self.kernel) else max(Y.size, self.kernel.shape[1]) + 1)
         self.k, self.Y[: Y.size], self.inside[Y] = Y.size, Y, True
         self.C[: Y.size, : Y.size] = np.tril(factor[:, Y].T)
 
     def run(self, steps: int, rng: Generator, *, fixed_size: bool) -> None:
         """Make `steps` moves."""
-        from dpplearn.sampling._chain_loops import run_chain
+        from dpplearn.sampling._loops import Chain, run_chain
 
-        while steps > 0:
-            self.reserve(2 * self.k + 16)
-            # between two looks at the room left, the set can grow by no more than there are moves
-            count = min(steps, CHUNK if fixed_size or self.Y.size > self.n else self.Y.size - self.k - 1)
-            u = rng.random((count, 4))
-            entries = np.empty((1, self.n)) if callable(self.kernel) else self.kernel
-            chain = Chain(entries, self.gram, self.Y, self.inside, self.C, self.b)
-            if not callable(self.kernel):
-                self.k = run_chain(chain, u, self.k, fixed_size)
-            else:  # a Python function: one move at a time, with the row of its item
-                for move in u:
-                    i = min(int(move[1] * self.n), self.n - 1)
-                    if not self.inside[i] and (self.k > 0 or (not fixed_size and move[0] < 0.5)):
+        entries = np.empty((1, self.n)) if callable(self.kernel) else self.kernel
+        for start in range(0, steps, CHUNK):
+            u = rng.random((min(steps - start, CHUNK), 4))
+            for moves in u[:, None] if callable(self.kernel) else [u]:
+                if callable(self.kernel):  # one move at a time, with the row of its item
+                    i = min(int(moves[0, 1] * self.n), self.n - 1)
+                    if not self.inside[i] and (self.k > 0 or (not fixed_size and moves[0, 0] < 0.5)):
                         entries[0, i] = self.entry(i, i)
                         entries[0, self.Y[: self.k]] = self.row(i, self.Y[: self.k])
-                    self.k = run_chain(chain, move[None], self.k, fixed_size)
-            steps -= count
+                    if self.k == self.Y.size:
+                        self.reserve(2 * self.k)
+                chain = Chain(entries, self.gram, self.Y, self.inside, self.C, self.b)
+                self.k = run_chain(chain, moves, self.k, fixed_size)
 
 
 def sample_mcmc(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,38 +11,34 @@ from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._precision import EPS, LOST, PARALLEL
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
-from dpplearn.sampling import Tables, end_to_end
+from dpplearn.sampling import Array, Tables, end_to_end
 
 MOST_ITEMS = 2 * 10**9  # item numbers of all samples together: 16 GB
+T = TypeVar("T")
 
 
-def make_tables(p: FloatArray, V: FloatArray, log_esp: FloatArray | None = None, *, alias: bool) -> Tables:
-    """Sort, accumulate and tabulate a spectrum for sampling.
+def make_tables(p: FloatArray, V: FloatArray, log_esp: FloatArray | None = None) -> Tables:
+    """Sort and accumulate a spectrum for `sample_by_chain`, which takes O(n k^2) a sample.
 
-    Parameters
-    ----------
-    p, V : arrays of shape (m,) and (n, m)
-        Probability of each orthonormal column of V, ascending.
-    alias : bool
-        Build the O(n m) tables that make a sample's cost independent of n. Without them, `sample_by_chain`
-        takes O(n k^2), which is cheaper for a few samples.
-    log_esp : array of shape (k + 1, m + 1), optional
-        For a k-DPP: log elementary symmetric polynomials, from V's last column to its first; p is not used.
+    The orthonormal columns of V have probabilities p, ascending. A k-DPP has logs of elementary symmetric polynomials
+    (k + 1, m + 1) instead, from V's last column to its first.
     """
-    from dpplearn.sampling._spectral_loops import alias_tables
-
     p, V = p[::-1], V[:, ::-1]  # the columns used most come first, and lie side by side in memory
     if log_esp is None and V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
         p, V = p[p > 0.0], V[:, p > 0.0]
-    n, m = V.shape
     hazard = np.cumsum(-np.log1p(-np.minimum(p, 1.0 - EPS / 2)))  # of p = 1, more than is ever drawn
-    shape = (m, n) if alias else (0, 0)
-    accept, other = np.empty(shape), np.empty(shape, np.int32)
-    V = view(np.ascontiguousarray(V) if alias else V)
-    if alias:
-        alias_tables(V, accept, other)
     log_esp = np.empty((0, 0)) if log_esp is None else np.ascontiguousarray(log_esp)
-    return Tables(hazard, log_esp, V, accept, other)
+    return Tables(hazard, log_esp, view(V), np.empty((0, 0)), np.empty((0, 0), np.int32))
+
+
+def with_alias(tables: Tables) -> Tables:
+    """Tables with O(n m) numbers more, by which the cost of a sample no longer depends on n: for many samples."""
+    from dpplearn.sampling._spectral_loops import alias_tables
+
+    V = view(np.ascontiguousarray(tables.V))
+    accept, alias = np.empty(V.shape[::-1]), np.empty(V.shape[::-1], np.int32)
+    alias_tables(V, accept, alias)
+    return tables._replace(V=V, accept=accept, alias=alias)
 
 
 def settled(p: FloatArray, V: FloatArray) -> FloatArray:
@@ -74,13 +71,30 @@ def settled(p: FloatArray, V: FloatArray) -> FloatArray:
     return turned
 
 
-def block_starts(size: int, expected_size: float) -> IntArray:
-    """Cut `size` samples into blocks of a few milliseconds; the cut, like the streams, ignores the threads."""
+def draw_blocks(
+    tables: Tables, size: int, rng: np.random.Generator, expected_size: float, n_jobs: int,
+    use: Callable[[Array, Array], T], sizes: tuple[int, int] | None = None,
+) -> list[T]:  # fmt: skip
+    """What `use` makes of the lengths and items of each block of samples, for all `size` of them.
+
+    A sample whose length is not among `sizes` is left out and has length -1. Blocks take a few milliseconds, and like
+    their random numbers do not depend on the number of threads.
+    """
+    from dpplearn.sampling._spectral_loops import draw_block
+
     block = int(np.clip(4e6 / (1e3 + expected_size**3), 1, 4096))
-    return np.append(np.arange(0, size, block), size)
+    starts = np.append(np.arange(0, size, block), size)
+    states, (least, most) = stream_states(len(starts) - 1, rng), sizes or (0, len(tables.V))
+
+    def draw(b: int) -> T:
+        lengths = np.empty(int(starts[b + 1] - starts[b]), np.int32)
+        room = int(lengths.size * expected_size * 1.1) + 64
+        return use(lengths, draw_block(tables, states[b], lengths.size, lengths, room, least, most))
+
+    return map_threads(draw, len(starts) - 1, n_jobs)
 
 
-def stream_states(count: int, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def stream_states(count: int, rng: np.random.Generator) -> Array:
     """One random state per block."""
     return rng.integers(0, 2**64 - 1, size=(count, 4), dtype=np.uint64, endpoint=True)
 
@@ -89,8 +103,6 @@ def sample_spectral(
     tables: Tables, size: int, rng: np.random.Generator, *, expected_size: float, n_jobs: int = 1
 ) -> tuple[IntArray, IntArray]:
     """Draw `size` exact samples; returns indptr and indices."""
-    from dpplearn.sampling._spectral_loops import draw_block
-
     if size * expected_size > MOST_ITEMS:
         raise ValueError(
             f"size must be at most {int(MOST_ITEMS / expected_size)} for sets of {expected_size:.3g} items on average "
@@ -98,21 +110,10 @@ def sample_spectral(
         )
     if tables.accept.size == 0:
         return sample_by_chain(tables, size, rng)
-    starts = block_starts(size, expected_size)
-    states = stream_states(len(starts) - 1, rng)
-    sizes = np.empty(size, np.int32)
-
-    def task(b: int) -> np.ndarray[Any, np.dtype[np.int32]]:
-        low, high = int(starts[b]), int(starts[b + 1])
-        room = int((high - low) * expected_size * 1.1) + 64
-        part = sizes[low:high]
-        n = len(tables.V)
-        items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], part.size, part, room, 0, n)
-        return items
-
-    blocks = map_threads(task, len(starts) - 1, n_jobs)
-    indices = np.concatenate([np.empty(0, np.int32), *blocks], dtype=np.int64)
-    return np.append(0, np.cumsum(sizes, dtype=np.int64)), indices
+    blocks = draw_blocks(tables, size, rng, expected_size, n_jobs, lambda lengths, items: (lengths, items))
+    none = np.empty(0, np.int32)
+    lengths = np.concatenate([none, *(lengths for lengths, _ in blocks)], dtype=np.int64)
+    return np.append(0, np.cumsum(lengths)), np.concatenate([none, *(items for _, items in blocks)], dtype=np.int64)
 
 
 def sample_by_chain(tables: Tables, size: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:

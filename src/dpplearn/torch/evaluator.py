@@ -79,7 +79,7 @@ class Bucket:
         """Put all on the device, if that leaves half of what is free there; on a CPU, if S is not sparse features'."""
         examples = self.examples
         bytes_ = 8 * len(examples) * self.n * (self.d + examples[0].items.n_features)
-        fits = examples[0].S.keep if device.type == "cpu" else bytes_ <= SHARE * free_bytes(device)
+        fits = examples[0].keep if device.type == "cpu" else bytes_ <= SHARE * free_bytes(device)
         self.kept = self.tensors(0, len(examples), device) if fits else None
 
     def _stacked(self, examples: list[Instance], device: torch.device) -> Tensors:
@@ -87,7 +87,7 @@ class Bucket:
         S, F = np.zeros((*shape, self.d)), np.zeros((*shape, examples[0].items.n_features))
         there, target = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
         for t, example in enumerate(examples):
-            rows, n = example.S.rows() if self.dual else example.S.similarity.matrix(example.items), example.items.n
+            rows, n = example.rows() if self.dual else example.similarity.matrix(example.items), example.items.n
             S[t, :n, : rows.shape[1]], F[t, :n] = rows, example.items.features
             there[t, :n] = target[t, example.subsets[0]] = True
         weight, log_det = np.array([(x.targets[0].weight, x.targets[0].log_det) for x in examples]).T.copy()
@@ -135,9 +135,6 @@ class Prepared:
             for batch in in_batches(len(bucket.examples), bucket.each, self.device, work):
                 parts += batch
         return request.total(parts)
-
-    def __sizeof__(self) -> int:
-        return sum(example.nbytes for bucket in self.buckets for example in bucket.examples)
 
 
 def rounded(n: int) -> int:

@@ -119,10 +119,10 @@ class ReaderError(Exception):
 
 def run_in_process(boxes: Sandboxes, settings: Settings, job: Callable[[Engine], T], deadline: Deadline) -> T:
     """Do the job in a process, which is killed at the deadline; raises what it raises, and the limit's problem then."""
-    data, seconds = pickle.dumps((settings, job)), max(deadline.left, 0.05)
     try:
         with stops_when(deadline.check):
-            answer: Any = pickle.loads(boxes.run(f"{__name__}:work", data, {}, seconds=seconds, memory=MEMORY))
+            found = boxes.run(work, settings, job, seconds=max(deadline.left, 0.05), memory=MEMORY)
+            answer: Any = pickle.loads(found)
     except SandboxLostError:
         deadline.check()
         answer = ReaderError("The process ended before it answered.")
@@ -133,12 +133,11 @@ def run_in_process(boxes: Sandboxes, settings: Settings, job: Callable[[Engine],
     return answer
 
 
-def work(data: bytes) -> bytes:
+def work(settings: Settings, job: Callable[[Engine], Any]) -> bytes:
     """In a process: what a job makes of the models, or its problem."""
-    settings, job = pickle.loads(data)
     try:
         with one_thread():
-            answer = job(load_engine(settings))
+            answer: Any = job(load_engine(settings))
     except Problem as problem:
         answer = problem
     except Exception as error:

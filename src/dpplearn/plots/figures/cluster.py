@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,19 +26,11 @@ PAD, GAP, TOP = 5.0, 8.0, 18.0
 LEADING = 1.22  # from line to line, in sizes of the type
 
 
-@dataclass(frozen=True)
-class ColouredWord:
-    """A word and the colour behind it, if any."""
-
-    text: str
-    ground: str | None = None
+Word = tuple[str, str | None]  # and the colour behind it, if any
 
 
-Line = list[ColouredWord]
-
-
-def words(text: str, ground: str | None = None) -> list[ColouredWord]:
-    return [ColouredWord(part, ground) for part in text.split()]
+def words(text: str, ground: str | None = None) -> list[Word]:
+    return [(part, ground) for part in text.split()]
 
 
 def width_of(text: str, size: float, weight: str = "normal") -> float:
@@ -47,20 +39,20 @@ def width_of(text: str, size: float, weight: str = "normal") -> float:
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
 
 
-def wrap(text: Iterable[ColouredWord], width: float, size: float, weight: str = "normal") -> list[Line]:
+def wrap(text: Iterable[Word], width: float, size: float, weight: str = "normal") -> list[list[Word]]:
     """Words in lines of at most `width` points; a word wider than that has a line to itself.
 
     Examples
     --------
     >>> from dpplearn.plots.style import style
     >>> with style():
-    ...     [[word.text for word in line] for line in wrap(words("the river rose at night"), 32, 8)]
+    ...     [[word for word, _ in line] for line in wrap(words("the river rose at night"), 32, 8)]
     [['the', 'river'], ['rose', 'at'], ['night']]
     """
-    lines: list[Line] = []
+    lines: list[list[Word]] = []
     space, used = width_of(" ", size, weight), 0.0
     for word in text:
-        wide = width_of(word.text, size, weight)
+        wide = width_of(word[0], size, weight)
         if not lines or used + space + wide > width:
             lines.append([])
             used = -space
@@ -70,7 +62,7 @@ def wrap(text: Iterable[ColouredWord], width: float, size: float, weight: str = 
 
 
 def draw_lines(
-    ax: Axes, lines: Sequence[Line], x: float, y: float, size: float, *, color: str = "black", weight: str = "normal"
+    ax: Axes, lines: list[list[Word]], x: float, y: float, size: float, *, color: str = "black", weight: str = "normal"
 ) -> float:
     """Draw lines from the corner (x, y), on axes whose units are points and whose y runs down; return the y below.
 
@@ -78,8 +70,8 @@ def draw_lines(
     """
     for line in lines:
         base, at = y + 0.95 * size, x
-        for ground, group in groupby(line, key=lambda word: word.ground):
-            text = " ".join(word.text for word in group)
+        for ground, group in groupby(line, key=itemgetter(1)):
+            text = " ".join(word for word, _ in group)
             wide = width_of(text, size, weight)
             if ground is not None:
                 box = Rectangle((at - 0.8, y + 0.1 * size), wide + 1.6, 1.1 * size, color=ground, lw=0, zorder=1)
@@ -90,7 +82,7 @@ def draw_lines(
     return y
 
 
-def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[ColouredWord]:
+def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[Word]:
     """A sentence's words; one of the extract is numbered, on a ground of its own."""
     if sentence not in marks:
         return words(sentence.text)
@@ -98,17 +90,17 @@ def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[ColouredWo
     return words(f"{NUMBERS[i % len(NUMBERS)]} {sentence.text}", GROUNDS[i % len(GROUNDS)])
 
 
-def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width: float, lines: int) -> list[Line]:
+def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width: float, lines: int) -> list[list[Word]]:
     """As much of a document as fits the lines: the sentences of the extract, then the first words; "…" for the rest."""
-    texts, shown = [marked(sentence, marks) for sentence in sentences], list[Line]()
+    texts, shown = [marked(sentence, marks) for sentence in sentences], list[list[Word]]()
     first = sorted(range(len(texts)), key=lambda i: sentences[i] not in marks)
     taken = [i for i in first for _ in texts[i]]  # the sentence of each word, in the order in which they are taken
     for count in range(1, len(taken) + 1):
-        kept, text = Counter(taken[:count]), list[ColouredWord]()
+        kept, text = Counter(taken[:count]), list[Word]()
         for i, whole in enumerate(texts):
             text += whole[: kept[i]]
-            if kept[i] < len(whole) and text[-1:] != [ColouredWord("…")]:
-                text.append(ColouredWord("…"))
+            if kept[i] < len(whole) and text[-1:] != words("…"):
+                text += words("…")
         wrapped = wrap(text, width, SIZE)
         if len(wrapped) > lines + 1:
             break

@@ -69,8 +69,8 @@ def draw_table(ax: Axes) -> None:
     panel_title(ax, "b", r"The ternary factor $\psi_{123}$")
     S = matching_similarities(W_EXAMPLE)
     table = ternary_factors(W_EXAMPLE, S)
-    edges = (0.0, 0.13, 0.36, 0.80)  # left ends of y, MRF, DPP and the example
-    top, step = 7.6, 1.0
+    edges = (0.0, 0.13, 0.36)  # left ends of y, MRF and DPP
+    top = 7.6
     ax.text(edges[0], top + 1.0, "$y_1y_2y_3$", va="center")
     ax.text(edges[1], top + 1.0, "MRF", va="center", color=VERMILION, weight="bold")
     ax.text(edges[2], top + 1.0, "DPP", va="center", color=BLUE, weight="bold")
@@ -79,12 +79,10 @@ def draw_table(ax: Axes) -> None:
         ax.text(x, top + 1.0, name, va="center", ha="right", color=colour)
     rows = zip(table.states, MRF_ENTRIES, DPP_ENTRIES, table.mrf, table.dpp, strict=True)
     for number, (state, mrf, dpp, x, y) in enumerate(rows):
-        height = top - number * step
+        height = top - number
         differs = abs(x - y) > 5e-3
         if differs:
-            ax.axhspan(
-                height - step / 2, height + step / 2, xmin=0.755, xmax=0.985, color=LIGHT, alpha=0.6, linewidth=0
-            )
+            ax.axhspan(height - 0.5, height + 0.5, xmin=0.755, xmax=0.985, color=LIGHT, alpha=0.6, linewidth=0)
         ax.text(edges[0], height, state, va="center", family="monospace", fontsize=8.5)
         ax.text(edges[1], height, mrf, va="center")
         ax.text(edges[2], height, dpp, va="center")

@@ -32,14 +32,9 @@ QUALITY = [np.array([1.15 * unit(8), q * unit(70)]) for q in (0.85, 1.35)]
 SIMILARITY = [np.array([1.25 * unit(8), 1.05 * unit(angle)]) for angle in (82, 38)]
 
 
-def volume(B: FloatArray) -> float:
-    """Volume of the parallelepiped that rows span: sqrt(det(B B^T))."""
-    return float(np.sqrt(np.linalg.det(B @ B.T)))
-
-
-def probability(B: FloatArray) -> float:
-    """P(Y = all rows) under L = B B^T."""
-    return float(np.exp(DPP(B @ B.T).log_prob(np.arange(len(B)))))
+def det(B: FloatArray) -> float:
+    """det(B B^T): the volume of the parallelepiped that rows span, squared."""
+    return float(np.linalg.det(B @ B.T))
 
 
 def arrow(ax: Axes, end: FloatArray, i: int, label: str, offset: tuple[float, float]) -> None:
@@ -103,11 +98,11 @@ def draw() -> Figure:
 
     low, high = (-0.7, -0.25), (1.95, 1.35)
     arrow(above[0], SOLID[0, :2], 0, r"$q_1\phi_1$", (6, -8))
-    frame(above[0], low, high, rf"length$^2$ = det $L_{{\{{1\}}}}$ = {volume(SOLID[:1]) ** 2:.2f}")
+    frame(above[0], low, high, rf"length$^2$ = det $L_{{\{{1\}}}}$ = {det(SOLID[:1]):.2f}")
     draw_area(above[1], SOLID[:2, :2])
-    frame(above[1], low, high, rf"area$^2$ = det $L_{{\{{1,2\}}}}$ = {volume(SOLID[:2]) ** 2:.2f}")
+    frame(above[1], low, high, rf"area$^2$ = det $L_{{\{{1,2\}}}}$ = {det(SOLID[:2]):.2f}")
     draw_solid(above[2], SOLID)
-    frame(above[2], low, high, rf"volume$^2$ = det $L_{{\{{1,2,3\}}}}$ = {volume(SOLID) ** 2:.2f}")
+    frame(above[2], low, high, rf"volume$^2$ = det $L_{{\{{1,2,3\}}}}$ = {det(SOLID):.2f}")
 
     for k, ax in enumerate(below):
         pair, after = (QUALITY, SIMILARITY)[k // 2], k % 2
@@ -118,7 +113,7 @@ def draw() -> Figure:
             ax.add_patch(Polygon([0 * a, a, a + b, b], fill=False, ec=GREY, lw=0.7, ls=(0, (2.5, 2.5)), zorder=1))
         q = np.linalg.norm(B, axis=1)
         said = f"$q_2$ = {q[1]:.2f}" if pair is QUALITY else f"$S_{{12}}$ = {B[0] @ B[1] / q.prod():.2f}"
-        said += f"\ndet $L_Y$ = {volume(B) ** 2:.2f},  $P(Y)$ = {probability(B):.2f}"
+        said += f"\ndet $L_Y$ = {det(B):.2f},  $P(Y)$ = {np.exp(DPP(B @ B.T).log_prob([0, 1])):.2f}"
         frame(ax, (-0.2, -0.25), (2.15, 1.6), said)
     for x, y, text in (
         (0.01, 0.985, "(a)  The volume that the vectors of a set span"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_rgb
@@ -15,33 +15,25 @@ from dpplearn.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, TWO_COL
 
 ENTRIES = {0.001: VERMILION, 0.25: GREEN, 0.5: BLUE, 0.75: GREY}  # the paper's red, green, blue and grey
 OVERLAY = 0.1
-FRONT, ORIGIN, SIDE = (28, 38), (-22, 228), (16, -22)  # elevation and azimuth of the panels
+VIEWS = (28, 38, 1.04), (28, 38, 1.04), (-22, 228, 1.09), (16, -22, 1.09)  # elevation, azimuth, place of the title
 SMOOTH = 100  # steps along a side: facets do not show
 FINE = 300  # where surfaces cross, whose triangles are sorted whole
 
 
-class Panel(NamedTuple):
-    """Surfaces in the unit cube, each with its colour, seen from an elevation and an azimuth."""
-
-    title: str
-    surfaces: list[tuple[FactorSurface, str]]
-    view: tuple[float, float]
-
-
-def panels() -> list[Panel]:
-    """MRF, DPP, both where the entry 111 is 0.1, and the two sheets of the DPP there."""
+def panels() -> dict[str, list[tuple[FactorSurface, str]]]:
+    """Surfaces with their colours: MRF, DPP, both where the entry 111 is 0.1, and the two sheets of the DPP there."""
     nested = [
         [(factor_surface(model, x, resolution=SMOOTH), colour) for x, colour in ENTRIES.items()]
         for model in ("mrf", "dpp")
     ]
     mrf, front = (factor_surface(model, OVERLAY, resolution=FINE) for model in ("mrf", "dpp"))
     back = factor_surface("dpp", OVERLAY, sign=-1, resolution=FINE)
-    return [
-        Panel("(a)  MRF", nested[0], FRONT),
-        Panel(r"(b)  DPP, $S_{ij}\geq 0$", nested[1], FRONT),
-        Panel(f"(c)  both at 111 = {OVERLAY:g}, seen from the origin", [(front, SKY), (mrf, ORANGE)], ORIGIN),
-        Panel(f"(d)  the closed DPP surface at 111 = {OVERLAY:g}", [(front, SKY), (back, PURPLE)], SIDE),
-    ]
+    return {
+        "(a)  MRF": nested[0],
+        r"(b)  DPP, $S_{ij}\geq 0$": nested[1],
+        f"(c)  both at 111 = {OVERLAY:g}, seen from the origin": [(front, SKY), (mrf, ORANGE)],
+        f"(d)  the closed DPP surface at 111 = {OVERLAY:g}": [(front, SKY), (back, PURPLE)],
+    }
 
 
 @style()
@@ -49,9 +41,9 @@ def draw() -> Figure:
     figure = Figure(figsize=(TWO_COLUMNS, 7.0))  # a layout engine would leave the cubes little room
     axes = figure.subplots(2, 2, subplot_kw={"projection": "3d", "computed_zorder": False}).ravel()
     figure.subplots_adjust(left=0.01, right=0.95, bottom=0.04, top=0.96, wspace=0.06, hspace=0.26)
-    for ax, panel, height in zip(axes, panels(), (1.04, 1.04, 1.09, 1.09), strict=True):
-        show(ax, panel.surfaces, panel.view)
-        ax.set_title(panel.title, y=height)
+    for ax, (title, surfaces), (elevation, azimuth, height) in zip(axes, panels().items(), VIEWS, strict=True):
+        show(ax, surfaces, (elevation, azimuth))
+        ax.set_title(title, y=height)
     above = [Patch(color=colour, label=f"entry 111 = {entry:g}") for entry, colour in ENTRIES.items()]
     figure.legend(handles=above, loc="center", bbox_to_anchor=(0.5, 0.517), ncols=4)
     below = [
@@ -65,17 +57,11 @@ def draw() -> Figure:
 
 def show(ax: Any, surfaces: list[tuple[FactorSurface, str]], view: tuple[float, float]) -> None:
     """Surfaces in the unit cube, as one collection: matplotlib sorts the triangles of one, not of several."""
-    corners, colours = [], []
-    for surface, colour in surfaces:
-        triangles = surface.points[surface.triangles]
-        corners.append(triangles)
-        colours.append(shade(triangles, colour))
-    faces = np.concatenate(colours)
+    corners = [surface.points[surface.triangles] for surface, _ in surfaces]
+    faces = np.concatenate([shade(c, colour) for c, (_, colour) in zip(corners, surfaces, strict=True)])
     # edges of the same colour close the seams between triangles; pixels in a PDF, whose text stays text
-    patches = Poly3DCollection(
-        np.concatenate(corners), facecolors=faces, edgecolors=faces, linewidths=0.2, rasterized=True
-    )
-    ax.add_collection3d(patches)
+    lines = {"facecolors": faces, "edgecolors": faces, "linewidths": 0.2, "rasterized": True}
+    ax.add_collection3d(Poly3DCollection(np.concatenate(corners), **lines))
     ax.view_init(*view)
     ax.set(xlim=(0, 1), ylim=(0, 1), zlim=(0, 1), xlabel="110", ylabel="101", zlabel="011", box_aspect=(1, 1, 1))
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn.learning._loops import gram
-from dpplearn.learning.similarity import shared_columns
+from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.corpora.candidates import SetAside, Splitter
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
@@ -87,10 +86,7 @@ class SplitCluster:
                 f"{self.cluster.name} must have at most {MAX_COMPARED:,} sentences for every two to be compared, but "
                 f"has {len(self):,}. Summarizer.summarize takes more; for all else, give fewer or shorter documents."
             )
-        C = gram(*shared_columns(self.phi), len(self))
-        np.minimum(C, 1.0, out=C)
-        np.fill_diagonal(C, 1.0)
-        return C
+        return np.minimum(cosines(self.phi), 1.0)
 
     @property
     def lengths(self) -> IntArray:

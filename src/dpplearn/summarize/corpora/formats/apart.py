@@ -6,7 +6,7 @@ import json
 import struct
 import warnings
 import zlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
@@ -82,12 +82,8 @@ class Apart:
 
     def __call__(self, file: DocumentFile) -> list[Document]:
         limits = file.limits
-        options = {"name": file.name, "place": str(file.place), "encoding": file.encoding, "limits": asdict(limits)}
-        options["function"] = self.function
         try:
-            answer = run_sandboxed(
-                f"{__name__}:parse_here", file.data, options, seconds=limits.seconds, memory=limits.memory
-            )
+            answer = run_sandboxed(parse_here, self.function, file, seconds=limits.seconds, memory=limits.memory)
         except SandboxLostError:
             raise ValueError(
                 f"{file.place} must be readable in {limits.seconds:g} s and {limits.memory / 1e9:.1f} GB of memory, "
@@ -98,16 +94,16 @@ class Apart:
         return [Document(**one) for one in documents]
 
 
-def parse_here(data: bytes, function: str, place: str, limits: dict[str, Any], **about: Any) -> bytes:
+def parse_here(function: str, file: DocumentFile) -> bytes:
     """In the other process: the documents of a file, and the remarks of its reader."""
-    file = DocumentFile(data, place=place, limits=Limits(**limits), **about)
+    place = file.place
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what libraries find strange
             documents: list[Document] = resolve_name(function)(file)
     except MemoryError:
         raise ValueError(
-            f"{place} takes more than {limits['memory'] / 1e9:.1f} GB of memory to read. Split it."
+            f"{place} takes more than {file.limits.memory / 1e9:.1f} GB of memory to read. Split it."
         ) from None
     except Exception as error:  # a damaged file is not the end of the others
         if not is_damage(error):

@@ -1,14 +1,50 @@
-"""The add / delete / swap Markov chain: moves priced with the Cholesky factor of L_Y, kept up to date.
+"""The loops of elimination, and of the Markov chain that adds, deletes and swaps items.
 
-With L_Y = C C^T, x = C^-1 L_Yi and g = L_ii - |x|^2, adding i multiplies the determinant by g. Of the last item of Y,
-C's last pivot c says what it adds: deleting it divides by c^2, and swapping it for i is to add i to the others. So an
-item that may go is made the last one first.
+The chain prices a move with the Cholesky factor of L_Y, kept up to date. With L_Y = C C^T, x = C^-1 L_Yi and
+g = L_ii - |x|^2, adding i multiplies the determinant by g. Of the last item of Y, C's last pivot c says what it adds:
+deleting it divides by c^2, and swapping it for i is to add i to the others. So an item that may go is made the last one
+first.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from dpplearn._numba import jit
 from dpplearn._precision import NOTHING
+from dpplearn.sampling import Array
+
+
+@jit(steps=lambda u: u.size**3 / 3)
+def decide(A, u, chosen, room):
+    """Decide the items of a marginal kernel A, which need not be symmetric, one by one; overwrites A.
+
+    The pivot is the probability of the item given the choices before it; one that is dropped subtracts 1. With `room`
+    up to 0, some item is chosen: the first with which the log of the chance of none before it falls below `room`.
+    """
+    n = A.shape[0]
+    for j in range(n):
+        p = min(max(A[j, j], 0.0), 1.0)
+        chosen[j] = u[j] < p
+        if room <= 0.0:
+            room -= np.log1p(-p) if p < 1.0 else -np.inf
+            chosen[j] = room > 0.0
+        pivot = A[j, j] if chosen[j] else A[j, j] - 1.0
+        for i in range(j + 1, n):
+            f = A[i, j] / pivot
+            for c in range(j + 1, n):
+                A[i, c] -= f * A[j, c]
+
+
+class Chain(NamedTuple):
+    """A Markov chain's set Y with the Cholesky factor C of L_Y."""
+
+    A: Array  # L; or only one row of it, that of the item looked at; or B with L = B B^T
+    gram: bool  # whether it is B
+    Y: Array
+    inside: Array  # (n,) whether an item is in Y
+    C: Array
+    b: Array  # work space, as long as Y
 
 
 @jit
@@ -97,7 +133,7 @@ def run_chain(chain, u, k, fixed_size):
             whole = make_last(C, Y, k, min(np.int64(u[t, 2] * k), k - 1))
             k -= 1
         gain = gain_of_adding(C, k, b, entries(chain, i, k))
-        if u[t, 3] * whole < gain:
+        if u[t, 3] * whole < gain and k < Y.size:
             if not toggle:
                 inside[Y[k]] = False
             for c in range(k):  # the row (x, sqrt(g)) of C
