@@ -154,10 +154,12 @@ def newton(
     """
     point, t = objective.at(x, 2), 1.0
     while True:
-        step, size, noise = newton_step(point), largest(point.gradient), rounding_of(point)
+        assert point.hessian is not None
+        unit, H = unit_diagonal(-point.hessian)  # a step is 0 along what is flat: collinear features without a prior
+        step, size, noise = unit * step_within(H, unit * point.gradient), largest(point.gradient), rounding_of(point)
         if size <= tol or n_iter >= max_iter:
             return Optimum(x, point, n_iter, size <= tol, step)
-        taken, left = step, np.abs(point.gradient + point.hessian @ step)  # type: ignore[operator]  # of order 2
+        taken, left = step, np.abs(point.gradient + point.hessian @ step)
         if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
             taken = point.gradient / scale**2
             taken = taken * max(1.0, largest(x * scale)) / largest(taken * scale)
@@ -174,13 +176,6 @@ def newton(
             return Optimum(x, point, n_iter, slope <= noise, step)
         else:
             t *= 0.25
-
-
-def newton_step(point: Point) -> FloatArray:
-    """H^-1 g for H = minus the Hessian; nothing along directions in which H is flat (collinear, unpenalized)."""
-    assert point.hessian is not None
-    unit, H = unit_diagonal(-point.hessian)
-    return unit * step_within(H, unit * point.gradient)
 
 
 def rounding_of(point: Point) -> float:
