@@ -10,10 +10,10 @@ from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._run.progress import Progress
 from dpplearn.learning import fit
 from dpplearn.learning.backends import Backend, OneByOne, PreparedShard
-from dpplearn.learning.fit import FitSettings, Posterior, constant_of
+from dpplearn.learning.fit import FitSettings, constant_of
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Mixture
-from dpplearn.learning.solve import covariance, trust_region
+from dpplearn.learning.solve import Posterior, covariance, trust_region
 from dpplearn.learning.training_set import Shard
 
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
 from dpplearn.learning import fit, load_shard, normalizer, save_shard
 from dpplearn.learning.backends import Backend, PreparedShard, make_evaluator
-from dpplearn.learning.diagnosis import warn_about_starts, warn_about_weights
+from dpplearn.learning.fit import warn_about_mixture
 from dpplearn.learning.likelihood import LikelihoodRequest, log_likelihood
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Mixture
@@ -357,11 +357,9 @@ def test_the_size_given_of_qualities_far_apart(spread):
 def test_starts_that_disagree_and_weights_at_0_are_said():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_about_weights(["own", "b"])
-        warn_about_starts(np.array([-10.0, -13.0, -10.5]))
-        warn_about_weights([])
-        warn_about_starts(np.array([-10.0, -13.0, -10.01]))  # most have found the same
-        warn_about_starts(np.empty(0))
+        warn_about_mixture(["own", "b"], np.array([-10.0, -13.0, -10.5]))
+        warn_about_mixture([], np.array([-10.0, -13.0, -10.01]))  # most have found the same
+        warn_about_mixture([], np.empty(0))
     first, second = (str(w.message) for w in said)
     assert "so near 0 that the data do not tell them from 0: own, b" in first
     assert "2 of 3 starts end in a lower maximum" in second

@@ -27,14 +27,8 @@ Columns = tuple[str, str] | None
 TABLE = "FILE is a table with a row for each item: the columns that name the basket and the item."
 LONG_TABLE = click.option("--long", "columns", nargs=2, metavar="BASKET ITEM", help=TABLE)
 HELD_OUT = "Which item of a basket is held out."
-HOW_MANY = click.option(
-    "-k",
-    "--k",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="Number of items, or of pairs of a kind.",
-)
+COUNT = "Number of items, or of pairs of a kind."
+HOW_MANY = click.option("-k", "--k", type=click.IntRange(1), default=10, show_default=True, help=COUNT)
 
 
 @click.group(name="baskets")

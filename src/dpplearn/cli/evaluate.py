@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from dpplearn._run.workers import open_workers
 from dpplearn.cli import options, print_json, print_table, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import CORPUS, FILE, Command
 from dpplearn.plots import figures, import_plots
-
-if TYPE_CHECKING:
-    from dpplearn.rouge import CorpusScore
-    from dpplearn.summarize.corpora.cluster import Cluster
-    from dpplearn.summarize.experiments.evaluation import SystemComparison
+from dpplearn.rouge import CorpusScore
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.reading import open_corpus
+from dpplearn.summarize.experiments import evaluation
+from dpplearn.summarize.experiments.evaluation import ResultsFolder, SystemComparison
+from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, Experiment
+from dpplearn.summarize.experiments.systems import LEARNED, SYSTEM_TITLES, SystemModels, check_systems
+from dpplearn.summarize.model.training import settle
+from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.text.units import check_budget
+from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
 
@@ -45,13 +52,6 @@ def evaluate_command(
     Prints a table like Table 2 of the paper. Sampled and consensus summaries may run 15 bytes over a budget of bytes;
     the scorer trims every summary to the limit. With --out, a run that was stopped goes on where it was.
     """
-    from dpplearn._run.workers import open_workers
-    from dpplearn.summarize.corpora.reading import open_corpus
-    from dpplearn.summarize.experiments import evaluation
-    from dpplearn.summarize.experiments.systems import LEARNED, SystemModels, check_systems
-    from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.text.units import check_budget
-
     budget, unit, skip_bad = (settings[name] for name in ("budget", "unit", "skip_bad"))
     with usage_errors():
         names = check_systems(systems.split(","))
@@ -86,8 +86,6 @@ def scored_language(clusters: list[Cluster], language: str | None) -> str | None
 
     A warning where a model for one language is given clusters in others.
     """
-    from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
-
     if language == ANY:
         spoken = {cluster.own_language or ENGLISH for cluster in clusters}
         if len(spoken) > 1:
@@ -129,14 +127,6 @@ def experiment_command(
     in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
     are named, and Table 2 is given with and without them. With --out, a run that was stopped goes on where it was.
     """
-    from dpplearn.summarize.corpora.reading import open_corpus
-    from dpplearn.summarize.experiments.evaluation import ResultsFolder, clusters_to_score
-    from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, Experiment
-    from dpplearn.summarize.experiments.systems import check_systems
-    from dpplearn.summarize.model.training import settle
-    from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.text.words import normal_language
-
     leave_one_out = settings.pop("leave_one_out")
     with usage_errors():
         names = check_systems(systems.split(","))
@@ -146,13 +136,13 @@ def experiment_command(
         if (test is None and not leave_one_out) or (leave_one_out and test is not None and not same):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
     with stoppable(lambda: stopped(out)):
-        ours = clusters_to_score(open_corpus(train, language=language), str(train))
+        ours = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
         spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
         texts = (document.text for cluster in ours for document in cluster.documents)
         language = settle(language, spoken, islice(texts, 30))
         theirs = None
         if test is not None and not leave_one_out:
-            theirs = clusters_to_score(open_corpus(test, language=language), str(test))
+            theirs = evaluation.clusters_to_score(open_corpus(test, language=language), str(test))
             if same:
                 say(
                     "Warning: --train and --test are the same file: scores say how well the model remembers. "
@@ -191,8 +181,6 @@ def print_table_1(scores: Mapping[str, CorpusScore], paper: Mapping[str, Sequenc
 
 def print_table_2(comparison: SystemComparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
     """The figures of each system, with p of ROUGE-1F against the best, in a paired bootstrap."""
-    from dpplearn.summarize.experiments.systems import SYSTEM_TITLES
-
     best, rows = comparison.details["best"], []
     for name, scores in comparison.results["systems"].items():
         details = comparison.details["systems"][name]

@@ -61,20 +61,19 @@ def select_command(
     """
     names = ("score", "embedding", "text", "model", "given", "cost", "group", "work", "jobs", "encoding")
     score, embedding, text, model, given, cost, group, work, jobs, encoding = map(limits.pop, names)
+    budgeted = limits["budget"] is not None
     unlimited = limits["max_per_group"] is None and limits["min_per_group"] is None
-    if model and (score or text or given):
-        raise click.UsageError("--model says what counts: leave --score, --text and --given out.")
-    if model and limits["k"] == "auto":
-        raise click.UsageError("With --model, leave -k auto out: items are then taken while they add something.")
-    if work and (model or text):
-        raise click.UsageError("--work is for items with scores and embeddings: leave --model and --text out.")
-    if embedding and text:
-        raise click.UsageError("Give --embedding or --text, not both.")
-    if cost is None and limits["budget"] is not None:
-        raise click.UsageError("--budget needs --cost FIELD, what each item takes of it. For a number, give -k.")
-    if group is None and not unlimited:
-        raise click.UsageError("--max-per-group and --min-per-group need --group FIELD, the group of each item.")
-    if cost is not None and limits["budget"] is None:
+    for wrong, advice in (
+        (model and (score or text or given), "--model says what counts: leave --score, --text and --given out."),
+        (model and limits["k"] == "auto", "With --model, leave -k auto out: items are taken while they add something."),
+        (work and (model or text), "--work is for items with scores and embeddings: leave --model and --text out."),
+        (embedding and text, "Give --embedding or --text, not both."),
+        (budgeted and cost is None, "--budget needs --cost FIELD, what each item takes. For a number, give -k."),
+        (group is None and not unlimited, "--max-per-group and --min-per-group need --group FIELD."),
+    ):
+        if wrong:
+            raise click.UsageError(advice)
+    if cost is not None and not budgeted:
         say("No --budget: --cost limits nothing.")
     if group is not None and report is None and unlimited:
         say("No --max-per-group or --min-per-group: --group limits nothing.")

@@ -5,16 +5,21 @@ from __future__ import annotations
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from dpplearn._io.atomic import replace_file
+from dpplearn._io.encoding import MAX_BYTES, read_all
+from dpplearn._run.workers import scheduler_client
 from dpplearn.cli import check_out, options, print_json, say, work_beside
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import CORPUS, FILE, Command, named_encoder
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.batch import summarize_corpus
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.documents import parse_document
+from dpplearn.summarize.corpora.reading import open_corpus
+from dpplearn.summarize.summarizer import Summarizer
 
 
 @click.command(name="summarize", cls=Command)
@@ -33,18 +38,13 @@ def summarize_command(
     or e-mail (.eml, .mbox) files, or a folder of them, or - for standard input. Those that cannot be read are named,
     and the others go on. The summary goes to standard output, one sentence per line; everything else to standard error.
     """
-    from dpplearn.summarize.summarizer import Summarizer
-
     check_out(html, "--html")
     cluster = read_cluster(files, encoding)
     summarizer = Summarizer.load(settings.pop("model"), encoder=named_encoder(settings.pop("encoder")))
     summary = summarizer.summarize(cluster, **with_unit(settings))
     if html is not None:
-        from dpplearn._io.atomic import replace_file
-        from dpplearn.summarize.explain.report import html_report
-
         with replace_file(html, "w") as file:
-            file.write(html_report(summary))
+            file.write(summary.to_html())
         say(f"Wrote {html}.")
     if summary.note:
         say(summary.note)
@@ -59,10 +59,6 @@ def summarize_command(
 
 def read_cluster(files: tuple[str, ...], encoding: str | None) -> Cluster:
     """The files, or standard input, as one cluster."""
-    from dpplearn._io.encoding import MAX_BYTES, read_all
-    from dpplearn.summarize.corpora.cluster import Cluster
-    from dpplearn.summarize.corpora.documents import parse_document
-
     if files != ("-",):
         if "-" in files:
             raise ValueError("Give either files or - for standard input, not both.")
@@ -93,15 +89,8 @@ def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **s
     A cluster that cannot be read or summarized is a line with an "error", and the others go on; the exit code is then
     1. A run that was stopped goes on when the same command is run again.
     """
-    from dpplearn._run.workers import scheduler_client
-    from dpplearn.summarize.batch import summarize_corpus
-    from dpplearn.summarize.corpora.reading import open_corpus
-    from dpplearn.summarize.summarizer import Summarizer
-
     check_out(out)
-    Summarizer.load(
-        settings["model"], encoder=named_encoder(settings["encoder"])
-    )  # wrong ones are told before any work
+    Summarizer.load(settings["model"], encoder=named_encoder(settings["encoder"]))  # wrong ones are told at once
     clusters = open_corpus(corpus, skip_bad=True)
     settings = with_unit(settings) | {"work": work_beside(out), "anew": True, "n_jobs": jobs}
     with bars() as progress, scheduler_client(scheduler) as backend:
@@ -138,10 +127,6 @@ def train_command(
     sub-folder per cluster, or a folder in the DUC layout. It is read piece by piece: memory does not grow with it. A
     run that was stopped goes on when the same command is run again.
     """
-    from dpplearn._run.workers import scheduler_client
-    from dpplearn.summarize.corpora.reading import open_corpus
-    from dpplearn.summarize.summarizer import Summarizer
-
     check_out(out)
     summarizer = Summarizer(**settings | {"encoder": named_encoder(settings["encoder"])})
     only = summarizer.settings.language if settings["language"] else None

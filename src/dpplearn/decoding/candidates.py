@@ -382,23 +382,17 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
     if isinstance(model, DPP | LowRankDPP):
         return Candidates(model, d, nugget=own)
     if isinstance(model, tuple) and len(model) == 2:
-        return Candidates(read_rows(*model), d, nugget=own)
+        rows, lengths = read_features(model[1])
+        if lengths.min() <= 0.0:
+            row = int(lengths.argmin())
+            raise ValueError(f"phi must have no zero row, because a direction is needed; row {row} is zero.")
+        return Candidates(Embedded(rows, lengths, check_quality(model[0], len(lengths))), d, nugget=own)
     if isinstance(model, Candidates):
         return model if d == model.diversity else replace(model, diversity=d)
     raise TypeError(
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
         f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."
     )
-
-
-def read_rows(q: ArrayLike, phi: Any) -> Embedded:
-    """Qualities and features, each with a direction."""
-    rows, lengths = read_features(phi)
-    if lengths.min() <= 0.0:
-        raise ValueError(
-            f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
-        )
-    return Embedded(rows, lengths, check_quality(q, rows.shape[0]))
 
 
 def check_nugget(nugget: Any) -> float:

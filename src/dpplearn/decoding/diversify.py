@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +31,7 @@ from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import APPROXIMATE, best_run, check_options, describe, least_gain
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
 from dpplearn.decoding.registry import DECODERS, check_decoder, run_decoder
-from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, borrowed, log_prob_of_held
+from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, log_prob_of_held
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
@@ -349,7 +350,7 @@ def choose_among(
     parameters["kernel"] = "near" if candidates.near else "linear"
     log_prob: Any = candidates.log_prob
     if owner is not None:
-        embedded = borrowed(embedded, owner)
+        embedded = embedded._replace(rows=weakref.ref(owner))
         log_prob = partial(log_prob_of_held, embedded, candidates.nugget)
     log_prob = APPROXIMATE if candidates.near else log_prob
     return DiverseSelection(subset, cost, gains, reason, log_prob, settings.diversity, parameters, limits, embedded)

@@ -124,9 +124,7 @@ def improve(
             return Y, "the time is over"
         gains = moves(candidates, limits, Y, min_cost).ravel()
         hopeful = np.flatnonzero(gains > LEAST)
-        if hopeful.size > TRIES:
-            hopeful = hopeful[np.argpartition(-gains[hopeful], TRIES)[:TRIES]]
-        for move in hopeful[np.argsort(-gains[hopeful], kind="stable")]:
+        for move in hopeful[np.argsort(-gains[hopeful], kind="stable")[:TRIES]]:
             i, j = divmod(int(move), Y.size + 1)
             Z = np.delete(Y, j) if j < Y.size else Y
             Z = np.sort(np.append(Z, i)) if i < candidates.n else Z

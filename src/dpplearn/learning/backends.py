@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import groupby, pairwise
-from sys import getsizeof
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -69,9 +68,6 @@ class PreparedInstances:
     def evaluate(self, request: LikelihoodRequest) -> Terms:
         return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
 
-    def __sizeof__(self) -> int:
-        return sum(instance.nbytes for instance in self.instances)
-
 
 class OneByOne:
     """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
@@ -112,8 +108,8 @@ class PreparedShard:
                 raise
             return request.impossible()  # its nugget is too small to tell: a step that came here is turned back
 
-    def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
-        return getsizeof(self.ready)
+    def __sizeof__(self) -> int:  # of S at most: a scheduler that thinks this small would move it about
+        return 8 * self.survey.largest * self.survey.n_counted
 
 
 def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
@@ -272,5 +268,5 @@ def cut(shard: Shard, n_shards: int) -> list[Source]:
     first = np.concatenate([np.arange(n) % TOGETHER == 0 for n in runs])
     work = np.cumsum(first * np.array([float(items.n) ** 3 for items in shard.item_sets]))
     piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
-    ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard)]
+    ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard.item_sets)]
     return [Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b]) for a, b in pairwise(ends)]

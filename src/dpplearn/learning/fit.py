@@ -21,19 +21,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import FloatArray, check_choice, check_int
+from dpplearn._checks import FloatArray, check_choice, check_int, warn_user
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import Backend, Evaluator, PreparedShard, make_backend, make_evaluator
-from dpplearn.learning.diagnosis import check_possible, warn_about_starts, warn_about_weights, warn_unless_settled
 from dpplearn.learning.files import Checkpoint
-from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import Fitted, LogLinear, default_names
-from dpplearn.learning.similarity import ALL, Mixture, Similarity, shared_names
+from dpplearn.learning.similarity import Mixture, Similarity, shared_names
 from dpplearn.learning.solve import (
     MANY,
+    STRENGTH,
     Optimum,
     Point,
+    Posterior,
     covariance,
     largest,
     lbfgs,
@@ -48,8 +49,12 @@ MANY_INSTANCES, MANY_ITEMS = 24, 5000  # from which on starts are compared on a 
 ROUGH = 0.01  # a gain in the log-posterior below which the end of a start is known
 APART = 1.0  # ends between which the log-posterior falls by less, as its Hessian has it, are the same
 STARTS = 3  # of a mixture that are climbed
-DIFFERENCE = 1e-4  # of a logit, for second derivatives
-STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
+RUNAWAY = 0.05  # a Newton step that still changes some item's log-quality by this much has not settled
+SAME = 0.1  # log-posteriors that differ by less are of the same maximum
+CURE = (
+    "What is particular to each item makes every target possible: fit with nugget=0.01, say, or "
+    'with similarity="mixture", which learns how much of it there is.'
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,19 @@ def fit_weights(
     prepare = partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=settings.similarity)
     try:
         with make_backend(backend, n_jobs, data, prepare) as engine:
-            return maximize_posterior(engine, settings, progress, checkpoint)
+            survey = engine.survey()
+            check_possible(survey, settings.on_impossible)
+            posterior = posterior_of(engine, survey, settings, progress)
+            if checkpoint is not None:
+                posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
+            if isinstance(posterior.similarity, Mixture):
+                ends, starts = climb_starts(posterior, posterior.similarity)
+            else:
+                start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
+                ends, starts = climb_each(posterior, [start]), np.empty(0)
+            progress.clear()
+            best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
+            return concluded(posterior, best, starts)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -101,115 +118,6 @@ def fit_weights(
         if checkpoint is not None:
             kept = f"{checkpoint} holds the weights so far: fit again with it to go on."
         raise KeyboardInterrupt(f"{stopped} {kept}") from None
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """The log-posterior of quality and similarity as a function of one vector x, where the instances live."""
-
-    engine: Backend
-    survey: Survey
-    progress: Progress
-    quality: LogLinear
-    similarity: Similarity
-    precision: FloatArray  # of the Gaussian prior on theta
-    scale: FloatArray  # largest |f_ij| of each feature
-    constant: FloatArray  # c with F c = 1, or 0 where there is none
-    settings: FitSettings
-    checkpoint: Checkpoint | None = None
-    learned: bool = False  # whether x has the parameters of the similarity
-    counts: float = 1.0  # how often each instance counts: more than once where they are a sample
-    rough: bool = False  # whether it is climbed to see where a start leads: nothing of that is shown or kept
-
-    @property
-    def m(self) -> int:
-        return self.precision.size
-
-    def join(self, theta: FloatArray, parameters: FloatArray) -> FloatArray:
-        """x at a theta and parameters of the mixture."""
-        if not isinstance(self.similarity, Mixture):
-            return theta
-        rest = self.similarity.with_parameters(parameters).log_rest
-        return np.concatenate([theta + self.constant * rest, parameters])
-
-    def split(self, x: FloatArray) -> tuple[FloatArray, Similarity]:
-        """theta and the similarity at x."""
-        S = self.similarity
-        if not isinstance(S, Mixture):
-            return x, S
-        S = S.with_parameters(x[self.m :]) if self.learned else S
-        return x[: self.m] - self.constant * S.log_rest, S
-
-    def at(self, x: FloatArray, order: int) -> Point:
-        """Value and derivatives, those in the similarity's parameters where these are learned.
-
-        Second derivatives in the similarity's parameters are differences of first ones.
-        """
-        point = self.evaluate(x, order)
-        if order == 1 or not self.learned or not np.isfinite(point.value):
-            return point
-        steps = DIFFERENCE * np.eye(x.size)[self.m :]
-        slopes = [self.evaluate(x + h, 1).gradient - self.evaluate(x - h, 1).gradient for h in steps]
-        rows = np.array(slopes) / (2 * DIFFERENCE)
-        cross, second = rows[:, : self.m], rows[:, self.m :]
-        return point._replace(hessian=np.block([[point.hessian, cross.T], [cross, (second + second.T) / 2]]))
-
-    def evaluate(self, x: FloatArray, order: int) -> Point:
-        """Value and gradient, and for order 2 the Hessian in theta."""
-        theta, S = self.split(x)
-        quality, given_size = replace(self.quality, theta=theta), self.settings.given_size
-        request = LikelihoodRequest(quality, S, order, self.learned, given_size, sample=self.counts > 1)
-        terms = self.engine.evaluate(request, self.progress.tick)
-        if not np.isfinite(terms.value):  # beyond every float: a step that came here is turned back
-            return Point(-np.inf, np.full(x.size, np.nan))
-        value = self.counts * terms.value - float(self.precision @ theta**2) / 2
-        gradient, hessian = self.counts * terms.gradient - self.precision * theta, None
-        if terms.hessian is not None:
-            hessian = self.counts * terms.hessian - np.diag(self.precision)
-        if isinstance(S, Mixture):
-            log_prior, slopes = S.log_prior(STRENGTH * self.counts)
-            value += log_prior
-            if terms.similarity_gradient is not None:
-                slopes = self.counts * terms.similarity_gradient + slopes
-                slopes[ALL] += float(self.constant @ gradient) * S.w[ALL]  # theta = x - c log(1 - w_all)
-                gradient = np.concatenate([gradient, slopes])
-        return Point(value, gradient, hessian, terms.value)
-
-    def jacobian(self, x: FloatArray) -> FloatArray:
-        """d (theta, parameters of the similarity) / dx."""
-        T, S = np.eye(x.size), self.split(x)[1]
-        if self.learned and isinstance(S, Mixture):
-            T[: self.m, self.m + ALL] += self.constant * S.w[ALL]
-        return T
-
-    def report(self, n_iter: int, x: FloatArray, point: Point) -> None:
-        """Show how far it is, and keep it in the checkpoint."""
-        if not self.rough:
-            self.progress.finish(n_iter, point.log_likelihood, largest(point.gradient))
-            if self.checkpoint is not None:
-                self.checkpoint.save(x, n_iter, point.log_likelihood)
-
-
-def maximize_posterior(
-    engine: Backend,
-    settings: FitSettings,
-    progress: Progress,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> Fitted:
-    """Over the weights of all features, of a constant where none is spanned, and of a mixture."""
-    survey = engine.survey()
-    check_possible(survey, settings.on_impossible)
-    posterior = posterior_of(engine, survey, settings, progress)
-    if checkpoint is not None:
-        posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
-    if isinstance(posterior.similarity, Mixture):
-        ends, starts = climb_starts(posterior, posterior.similarity)
-    else:
-        start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
-        ends, starts = climb_each(posterior, [start]), np.empty(0)
-    progress.clear()
-    best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
-    return concluded(posterior, best, starts)
 
 
 def ascend(
@@ -347,8 +255,7 @@ def climb_each(posterior: Posterior, starts: Sequence[Optimum]) -> list[Optimum]
 
 def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted:
     """The model at a maximum, with standard errors by Laplace's method; and warnings of what is not as it should be."""
-    settings, survey, m, precision = posterior.settings, posterior.survey, posterior.m, posterior.precision
-    quality = posterior.quality
+    quality, survey, m, precision = posterior.quality, posterior.survey, posterior.m, posterior.precision
     (theta, S), hessian = posterior.split(best.x), best.point.hessian
     std, spread, at_bound = np.full(m, np.nan), None, list[str]()
     if hessian is not None:
@@ -364,9 +271,8 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
             low = (S.w < 0.25 / S.w.size) & (errors > S.w / np.sqrt(2.5 * STRENGTH))
             S = replace(S, errors=np.where(low, np.nan, errors))
             at_bound = [name for name, at in zip(S.weights, low.tolist(), strict=True) if at]
-    warn_about_weights(at_bound)
-    warn_about_starts(starts)
-    converged = warn_unless_settled(best, theta, std, precision == 0, posterior.scale, quality.names, settings)
+    warn_about_mixture(at_bound, starts)
+    converged = warn_unless_settled(posterior, best, theta, std)
     if quality.center is not None:  # the first weight is that of the constant, and takes up the center of the others
         A = np.eye(m)
         A[0, -quality.center.size :] -= quality.center
@@ -406,3 +312,84 @@ def problem_of(posterior: Posterior) -> dict[str, Any]:
         "parts": list(survey.parts),
         "given_size": posterior.settings.given_size,
     }
+
+
+# What is said of the data, and of the outcome
+
+
+def check_possible(survey: Survey, on_impossible: str) -> None:
+    """Raise, or say what is left out."""
+    bad, n = survey.impossible, survey.n_instances
+    first = "; ".join(f"instance {t}: {why}" for t, why in bad[:3]) + ("; ..." if len(bad) > 3 else "")
+    if bad and on_impossible == "error":
+        raise ValueError(
+            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). {CURE} Or take one of "
+            'the items out of the target, or leave these instances out: on_impossible="drop".'
+        )
+    if survey.weight == 0:
+        raise ValueError(
+            f"All targets that count have probability 0 ({first}): no instance is left to learn from. {CURE}"
+            if bad
+            else "All sample_weight are 0: at least one instance must count."
+        )
+    if survey.n_chosen in (0.0, survey.n_items):
+        which = "No item is chosen in any" if survey.n_chosen == 0 else "All items are chosen in each"
+        warn_user(f"{which} of the {n} instances, so that nothing tells a good item from a bad one. Check y.")
+    named = {"own": "what is particular to each item", "all": "the constant 11^T"}
+    for a, b in sorted(survey.same_parts):
+        warn_user(
+            f"The similarity part {b!r} is the same matrix as {named.get(a, f'the part {a!r}')} in every instance: "
+            f"only the sum of their weights counts. Leave {b!r} out."
+        )
+    if bad:
+        warn_user(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
+
+
+def warn_about_mixture(at_bound: Sequence[str], starts: FloatArray) -> None:
+    """Say which weights are at 0; and whether most starts ended below the best: there may be a better one still."""
+    if at_bound:
+        named = ", ".join(at_bound[:5]) + (f" and {len(at_bound) - 5} more" if len(at_bound) > 5 else "")
+        warn_user(
+            f"The learned similarity has weights so near 0 that the data do not tell them from 0: {named}. Their "
+            "standard errors are not known; that may be so because there is none of these, or too few instances."
+        )
+    gap = starts.max(initial=-np.inf) - starts
+    if 2 * (lower := int((gap > SAME).sum())) > gap.size:
+        warn_user(
+            f"{lower} of {gap.size} starts end in a lower maximum, or were left on their way to one, by up to "
+            f"{gap.max():.3g} in the log-posterior. The best of them is kept, and there may be a better one: learn "
+            'from more data, or with similarity="fixed".'
+        )
+
+
+def warn_unless_settled(posterior: Posterior, best: Optimum, theta: FloatArray, std: FloatArray) -> bool:
+    """Whether theta is a maximum; if not, warn which weights are not settled and what to do."""
+    names, scale, settings = posterior.quality.names, posterior.scale, posterior.settings
+    step = best.step[: theta.size] if best.step.size else np.zeros(theta.size)
+    # A large step from small weights only says that the solver was stopped, or told to be content, too soon.
+    far = np.abs(theta) * scale > (5.0 if best.converged else 15.0)
+    running = (posterior.precision == 0) & far & (np.abs(step) * scale > RUNAWAY) & (theta * step > 0)
+    if running.any():
+        found = ", ".join(
+            f"{names[j]} ({theta[j]:+.1f} and {'rising' if step[j] > 0 else 'falling'})"
+            for j in np.flatnonzero(running).tolist()
+        )
+        warn_user(
+            f"These weights run away to infinity, because the data separate on them and they have no prior: {found}. "
+            "Give them a finite prior_variance, or leave the features out.",
+            ConvergenceWarning,
+        )
+        return False
+    if not best.converged:
+        warn_user(
+            f"fit stopped after {best.n_iter} iterations with a gradient of {largest(best.point.gradient):.2g}, "
+            f"above tol={settings.tol:g}. Raise max_iter ({settings.max_iter}), or tol.",
+            ConvergenceWarning,
+        )
+    elif np.isinf(std).any():
+        found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
+        warn_user(
+            f"The data do not determine the weights of {found}: the columns are zero or collinear, and without a prior "
+            "other weights fit as well. Their standard errors are infinite; give them a finite prior_variance."
+        )
+    return best.converged

@@ -19,14 +19,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from scipy.linalg import lapack
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_subset, check_vector
-from dpplearn._linalg import logdet
+from dpplearn._linalg import logdet, reduced_rows, reduced_similarity
 from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.normalizer import ItemSimilarity, Normalizer, normalize
+from dpplearn.learning.normalizer import Normalizer, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, check_eta
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity, mixed
 from dpplearn.learning.sized import normalize_sized
@@ -82,8 +83,11 @@ class Target(NamedTuple):
     error: float = 0.0  # and the relative error to be expected of them
 
 
-class Instance(ItemSimilarity):
+class Instance:
     """Items with a chosen subset, or several that share S and the normalizer, made ready for many evaluations.
+
+    A given S that is dense stays in memory, and so do the parts of a mixture; S of sparse phi, which is far smaller, is
+    made for each evaluation.
 
     Parameters
     ----------
@@ -104,26 +108,62 @@ class Instance(ItemSimilarity):
         similarity: Similarity,
         method: str = "auto",
     ) -> None:
-        self.subsets, self.weights, self.names = subsets, weights, list[str]()
+        self.items, self.subsets, self.weights, self.names = items, subsets, weights, list[str]()
+        self.S: FloatArray | None = None  # of a fixed similarity
+        self.C: FloatArray | None = None  # of the parts of a mixture
         rank = similarity.rank(items)
         if method == "dual" and rank is None:
             raise ValueError('method="dual" needs similarity features phi; this ItemSet was given similarity.')
         self.dual = method == "dual" or (method == "auto" and prefers_dual(items.n, rank))
-        super().__init__(items, similarity)
+        self.prepare(similarity)
 
     def prepare(self, similarity: Similarity) -> None:
         """What depends on S alone."""
-        super().prepare(similarity)
-        parts = self.shares.parts
-        by_rows = self.nugget == 0 and all(part.matrix is None for part in parts)
+        self.similarity, self.nugget, self.shares = similarity, similarity.nugget, similarity.shares(self.items)
+        self.learned, parts = isinstance(similarity, Mixture), self.shares.parts
+        self.keep = not any(part.matrix is None and sparse.issparse(part.phi) for part in parts)
+        self.S = None
         if (names := [part.name for part in parts]) != self.names:
             self.names, self.C = names, None
             self.blocks = [np.array([part.cosines(Y) for part in parts]) for Y in self.subsets]
+        by_rows = self.nugget == 0 and all(part.matrix is None for part in parts)
         self.targets = []
         for w, Y, C in zip(self.weights, self.subsets, self.blocks, strict=True):
             S_Y = mixed(self.shares, C)
             log_det = logdet(S_Y, partial(self.rows_of, Y) if by_rows else None)
             self.targets.append(Target(w, Y, log_det, *(block_slopes(C, S_Y) if self.learned else ())))
+
+    def cosines(self) -> FloatArray:
+        """Those of the parts of a mixture: (parts, n, n)."""
+        if self.C is None:
+            self.C = np.array([part.cosines() for part in self.shares.parts])
+        return self.C
+
+    def matrix(self) -> FloatArray:
+        """S itself."""
+        if self.learned:
+            return mixed(self.shares, self.cosines())
+        S = self.similarity.matrix(self.items) if self.S is None else self.S
+        self.S = S if self.keep else None
+        return S
+
+    def rows(self) -> FloatArray:
+        """Rows with S - nugget I = rows rows^T."""
+        rows = self.similarity.rows(self.items)
+        assert rows is not None  # asked for where there are some
+        return rows
+
+    def factor(self, log_q: FloatArray) -> FloatArray:
+        """Columns with S - nugget I = U U^T in which what depends on better items is exactly 0."""
+        scale = np.sqrt(1 - self.nugget)  # rows of length 1 are reduced, and the kernel of qualities q scale
+        rank = self.similarity.rank(self.items)
+        if rank is not None and rank <= 4 * self.items.n:
+            return np.asarray(scale * reduced_rows(self.rows() / scale, log_q).T)
+        M = self.matrix()
+        if self.nugget > 0:
+            M = M / (1 - self.nugget)
+            M.flat[:: len(M) + 1] = 1.0
+        return np.asarray(scale * reduced_similarity(M, log_q).T)
 
     def rows_of(self, Y: IntArray) -> FloatArray:
         """Rows with S_Y = rows rows^T, where there is no nugget."""
@@ -155,6 +195,8 @@ class Instance(ItemSimilarity):
             d_eta -= w * z.marginals
             hessian = None if hessian is None else hessian - w * z.covariance  # type: ignore[operator]  # with J it is there
             known.append((-w, z))
+        if hessian is not None:
+            hessian = (hessian + hessian.T) / 2
         terms = Terms(value, d_eta @ J, hessian)
         if not with_similarity:
             return terms
@@ -180,14 +222,8 @@ class Instance(ItemSimilarity):
     ) -> Normalizer | None:
         """log Z with its derivatives; given |Y| = k, that of the k-DPP, and None where no set of k is possible."""
         if k is None:
-            return normalize(eta, self, J, weights, self.dual)
+            return normalize(eta, self, J, weights)
         return normalize_sized(eta, self, k, J, weights)
-
-    @property
-    def nbytes(self) -> int:
-        """About what it holds."""
-        kept = sum(x.nbytes for x in (self.S, self.C, self.items.features) if x is not None)
-        return int(kept + 12 * sum(getattr(part.phi, "nnz", self.items.n) for part in self.shares.parts))
 
 
 def block_slopes(C: FloatArray, S_Y: FloatArray) -> tuple[FloatArray, float] | tuple[()]:

@@ -15,24 +15,17 @@ S = sum of w_a C_a, and so d log det A / dw_a = <G, C_a>.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import (
-    inverse_of_factor,
-    invert_lower,
-    reduced_rows,
-    reduced_similarity,
-    stacked_qr,
-    to_dense,
-)
+from dpplearn._linalg import inverse_of_factor, invert_lower, stacked_qr, to_dense
 from dpplearn._precision import MIN_PIVOT, WIDE
-from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import Mixture, Similarity, mixed
+
+if TYPE_CHECKING:
+    from dpplearn.learning.likelihood import Instance
 
 LOG_WIDE = float(np.log(WIDE))
 
@@ -45,58 +38,6 @@ class Normalizer(NamedTuple):
     covariance: FloatArray | None = None
     slopes: FloatArray | None = None  # of log Z in the weights of a mixture
     error: float = 0.0  # of the slopes, relative, where it is worth telling
-
-
-class ItemSimilarity:
-    """S of one item set as the routes want it: a matrix, rows, or columns in the order of quality.
-
-    What is dense and given stays in memory, and so do the parts of a mixture; S of sparse phi, which is far smaller, is
-    made for each evaluation.
-    """
-
-    def __init__(self, items: ItemSet, similarity: Similarity) -> None:
-        self.items = items
-        self.C: FloatArray | None = None  # of the parts of a mixture
-        self.S: FloatArray | None = None  # of what is fixed
-        self.prepare(similarity)
-
-    def prepare(self, similarity: Similarity) -> None:
-        """Take this similarity."""
-        self.similarity, self.nugget, self.shares = similarity, similarity.nugget, similarity.shares(self.items)
-        self.learned, self.S = isinstance(similarity, Mixture), None
-        self.keep = not any(part.matrix is None and sparse.issparse(part.phi) for part in self.shares.parts)
-
-    def cosines(self) -> FloatArray:
-        """Those of the parts of a mixture: (parts, n, n)."""
-        if self.C is None:
-            self.C = np.array([part.cosines() for part in self.shares.parts])
-        return self.C
-
-    def matrix(self) -> FloatArray:
-        """S itself."""
-        if self.learned:
-            return mixed(self.shares, self.cosines())
-        S = self.similarity.matrix(self.items) if self.S is None else self.S
-        self.S = S if self.keep else None
-        return S
-
-    def rows(self) -> FloatArray:
-        """Rows with shared = rows rows^T."""
-        rows = self.similarity.rows(self.items)
-        assert rows is not None  # asked for where there are some
-        return rows
-
-    def factor(self, log_q: FloatArray) -> FloatArray:
-        """Independent columns with shared = rows rows^T, in which what depends on better items is exactly 0."""
-        scale = np.sqrt(1 - self.nugget)  # rows of length 1 are reduced, and the kernel of qualities q scale
-        rank = self.similarity.rank(self.items)
-        if rank is not None and rank <= 4 * self.items.n:
-            return scale * reduced_rows(self.rows() / scale, log_q).T
-        M = self.matrix()
-        if self.nugget > 0:
-            M = M / (1 - self.nugget)
-            M.flat[:: len(M) + 1] = 1.0
-        return scale * reduced_similarity(M, log_q).T
 
 
 class Route(NamedTuple):
@@ -124,8 +65,8 @@ class Route(NamedTuple):
         return np.asarray(G)
 
 
-def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights: bool, dual: bool) -> Normalizer:
-    """By the route of choice: `dual` where rows are few. With J = d eta / d parameters, the covariance too.
+def normalize(eta: FloatArray, S: Instance, J: FloatArray | None, weights: bool) -> Normalizer:
+    """By the route of choice. With J = d eta / d parameters, the covariance too.
 
     With `weights`, the slopes in those of a mixture.
     """
@@ -133,7 +74,7 @@ def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights:
     s, inner = np.exp(-log_D), eta - log_D
     J_inner = J if J is None or S.nugget == 0 else s[:, None] * J
     found = None
-    if not dual:
+    if not S.dual:
         found = primal(inner, S.matrix(), S.nugget, J_inner, weights)
     elif inner.max() <= LOG_WIDE:
         found = by_rows(inner, S.rows(), J_inner)
@@ -145,11 +86,11 @@ def normalize(eta: FloatArray, S: ItemSimilarity, J: FloatArray | None, weights:
         # K = I - D^-1/2 (I - K') D^-1/2: K_ii = 1 - s_i (1 - K'_ii), and K_ij^2 = s_i s_j K'_ij^2
         log_z, k = log_z + float(log_D.sum()), np.clip(1.0 - s * absent, 0.0, 1.0)
         if covariance is not None and J is not None:
-            covariance = symmetric(covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J))
+            covariance = covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J)
     return Normalizer(log_z, k, covariance, weight_slopes(S, found) if weights else None)
 
 
-def weight_slopes(S: ItemSimilarity, found: Route) -> FloatArray:
+def weight_slopes(S: Instance, found: Route) -> FloatArray:
     """<G, C_a> for G = d log Z / dS and the C_a of the weights of a mixture: I, 11^T and each part."""
     r, W, parts = found.r, found.W, S.shares.parts
     if W is not None and all(part.phi is not None for part in parts):  # |r U_a|^2 - |W^T (r U_a)|^2, C_a = U_a U_a^T
@@ -159,7 +100,7 @@ def weight_slopes(S: ItemSimilarity, found: Route) -> FloatArray:
     return slopes_of(S, found.similarity_gradient())
 
 
-def slopes_of(S: ItemSimilarity, G: FloatArray) -> FloatArray:
+def slopes_of(S: Instance, G: FloatArray) -> FloatArray:
     """<G, C_a>, from the matrices."""
     C = S.cosines()
     return np.concatenate([[G.trace(), G.sum()], C.reshape(len(C), -1) @ G.ravel()])
@@ -197,7 +138,7 @@ def primal(eta: FloatArray, S: FloatArray, nugget: float, J: FloatArray | None, 
     squared.T.flat[:: len(M) + 1] = 0.0
     H = np.asfortranarray(g[:, None] * J)
     covariance = J.T @ ((k * out)[:, None] * J) - H.T @ blas.dsymm(1.0, squared, H, lower=1)
-    return Route(log_z, k, symmetric(covariance), r, inverse)
+    return Route(log_z, k, covariance, r, inverse)
 
 
 def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route | None:
@@ -242,8 +183,4 @@ def moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray
         for start in range(0, n, 512):
             block = slice(start, start + 512)
             covariance -= J[block].T @ (np.square(W[block] @ W.T) @ J)
-    return k, symmetric(covariance)
-
-
-def symmetric(A: FloatArray) -> FloatArray:
-    return np.asarray(A + A.T) / 2
+    return k, covariance

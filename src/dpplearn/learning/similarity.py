@@ -52,7 +52,7 @@ def cosines(phi: Features | None, subset: IntArray | None = None) -> FloatArray:
         return np.asarray(rows @ rows.T)
     if sparse.issparse(phi):
         X = sparse.csc_array(phi)
-        C = gram(X.indptr, X.indices, X.data, phi.shape[0])
+        C = gram(X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data, phi.shape[0])
     else:
         C = phi @ phi.T
     C.flat[:: len(C) + 1] = 1.0
@@ -197,7 +197,9 @@ class Fixed(Blend):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", check_rho(self.rho))
-        object.__setattr__(self, "nugget", check_nugget(self.nugget))
+        if not isinstance(self.nugget, int | float | np.number) or self.nugget is True or not 0 <= self.nugget <= 1:
+            raise ValueError(f"nugget must be a number from 0 to 1, found {self.nugget!r}.")
+        object.__setattr__(self, "nugget", float(self.nugget))
 
     @property
     def weights(self) -> dict[str, float]:
@@ -375,10 +377,3 @@ def make_similarity(similarity: str | Similarity, rho: float, nugget: float) -> 
             f"nugget={nugget:g}. Leave them out, or put them into the record."
         )
     return made
-
-
-def check_nugget(nugget: Any) -> float:
-    """A number from 0 to 1."""
-    if not isinstance(nugget, int | float | np.number) or isinstance(nugget, bool) or not 0 <= nugget <= 1:
-        raise ValueError(f"nugget must be a number from 0 to 1, found {nugget!r}.")
-    return float(nugget)

@@ -13,7 +13,7 @@ positive results of ordinary size: e_{k-1} without a is the coefficient of det(I
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
@@ -22,15 +22,16 @@ from scipy.special import expit
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
 from dpplearn._precision import EPS, LOST
-from dpplearn.learning.normalizer import ItemSimilarity, Normalizer, slopes_of, symmetric
+from dpplearn.learning.normalizer import Normalizer, slopes_of
+
+if TYPE_CHECKING:
+    from dpplearn.learning.likelihood import Instance
 
 NO_DIGITS = 1e-7  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
 QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
 
 
-def normalize_sized(
-    eta: FloatArray, S: ItemSimilarity, k: int, J: FloatArray | None, weights: bool
-) -> Normalizer | None:
+def normalize_sized(eta: FloatArray, S: Instance, k: int, J: FloatArray | None, weights: bool) -> Normalizer | None:
     """Given that k items are chosen. None where no set of k items is possible."""
     n, p = eta.size, len(S.items.parts) + 2
     if k == 0:
@@ -55,7 +56,7 @@ class LostDigitsError(ValueError):
 Found = tuple[FloatArray, FloatArray, FloatArray, float, float]
 
 
-def eigenpairs(eta: FloatArray, S: ItemSimilarity, k: int) -> Found | None:
+def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
     """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, what log e_k of L has besides that of them, and
     the relative error that is to be expected of what the k-th adds to a derivative in S.
 
@@ -91,7 +92,7 @@ def eigenpairs(eta: FloatArray, S: ItemSimilarity, k: int) -> Found | None:
     return odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum()), error
 
 
-def factor_of(M: FloatArray, S: ItemSimilarity, eta: FloatArray) -> tuple[Factor, bool]:
+def factor_of(M: FloatArray, S: Instance, eta: FloatArray) -> tuple[Factor, bool]:
     """S = U U^T with exact zeros where an item is a combination of better ones, and whether it is made of rows."""
     rank = S.similarity.rank(S.items)
     if S.nugget == 0 and rank is not None and rank <= 4 * S.items.n:
@@ -161,4 +162,4 @@ def sized_covariance(V: FloatArray, P: FloatArray, marginals: FloatArray, J: Flo
         M = M.reshape(some.shape[1], m, r) * root[start : start + step, None, :]
         M = M.transpose(1, 0, 2).reshape(m, -1)
         found -= M @ M.T
-    return symmetric(found)
+    return found

@@ -8,18 +8,30 @@ gradients (SR1), and is exact near the maximum. Beyond 2,000 parameters there ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
 
 from dpplearn._checks import FloatArray
 from dpplearn._precision import EPS
+from dpplearn._run.progress import Progress
+from dpplearn.learning.backends import Backend
+from dpplearn.learning.likelihood import LikelihoodRequest
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import ALL, Mixture, Similarity
+from dpplearn.learning.training_set import Survey
+
+if TYPE_CHECKING:
+    from dpplearn.learning.files import Checkpoint
+    from dpplearn.learning.fit import FitSettings
 
 MANY = 2000  # parameters beyond which no Hessian is made
 FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
 FARTHEST = 20.0  # no Newton step changes log-qualities by more than this times what they are
 REACH = 2.0  # how far a first step in a region of trust goes: a logit by 2, a weight theta by two standard errors
+DIFFERENCE = 1e-4  # of a logit, for second derivatives
+STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
 CLOSE = 1e-4  # a gain in the log-posterior that moves no parameter by more than 0.015 of its standard error
 
 
@@ -32,14 +44,86 @@ class Point(NamedTuple):
     log_likelihood: float = np.nan  # the value without the priors
 
 
-class Objective(Protocol):
-    """What is maximized."""
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The log-posterior of quality and similarity as a function of one vector x, where the instances live."""
+
+    engine: Backend
+    survey: Survey
+    progress: Progress
+    quality: LogLinear
+    similarity: Similarity
+    precision: FloatArray  # of the Gaussian prior on theta
+    scale: FloatArray  # largest |f_ij| of each feature
+    constant: FloatArray  # c with F c = 1, or 0 where there is none
+    settings: FitSettings
+    checkpoint: Checkpoint | None = None
+    learned: bool = False  # whether x has the parameters of the similarity
+    counts: float = 1.0  # how often each instance counts: more than once where they are a sample
+    rough: bool = False  # whether it is climbed to see where a start leads: nothing of that is shown or kept
+
+    @property
+    def m(self) -> int:
+        return self.precision.size
+
+    def join(self, theta: FloatArray, parameters: FloatArray) -> FloatArray:
+        """x at a theta and parameters of the mixture."""
+        if not isinstance(self.similarity, Mixture):
+            return theta
+        rest = self.similarity.with_parameters(parameters).log_rest
+        return np.concatenate([theta + self.constant * rest, parameters])
+
+    def split(self, x: FloatArray) -> tuple[FloatArray, Similarity]:
+        """theta and the similarity at x."""
+        S = self.similarity
+        if not isinstance(S, Mixture):
+            return x, S
+        S = S.with_parameters(x[self.m :]) if self.learned else S
+        return x[: self.m] - self.constant * S.log_rest, S
 
     def at(self, x: FloatArray, order: int) -> Point:
-        """Value and gradient, and for order 2 the Hessian; a value of -inf turns the step back that came there."""
+        """Value and derivatives, those in the similarity's parameters where these are learned.
+
+        Second derivatives in the similarity's parameters are differences of first ones. A value of -inf turns the step
+        back that came here.
+        """
+        theta, S = self.split(x)
+        quality = replace(self.quality, theta=theta)
+        request = LikelihoodRequest(quality, S, order, self.learned, self.settings.given_size, sample=self.counts > 1)
+        terms = self.engine.evaluate(request, self.progress.tick)
+        if not np.isfinite(terms.value):  # beyond every float
+            return Point(-np.inf, np.full(x.size, np.nan))
+        value = self.counts * terms.value - float(self.precision @ theta**2) / 2
+        gradient, hessian = self.counts * terms.gradient - self.precision * theta, None
+        if terms.hessian is not None:
+            hessian = self.counts * terms.hessian - np.diag(self.precision)
+        if isinstance(S, Mixture):
+            log_prior, slopes = S.log_prior(STRENGTH * self.counts)
+            value += log_prior
+            if terms.similarity_gradient is not None:
+                slopes = self.counts * terms.similarity_gradient + slopes
+                slopes[ALL] += float(self.constant @ gradient) * S.w[ALL]  # theta = x - c log(1 - w_all)
+                gradient = np.concatenate([gradient, slopes])
+        if hessian is not None and self.learned:
+            steps = DIFFERENCE * np.eye(x.size)[self.m :]
+            rows = np.array([self.at(x + h, 1).gradient - self.at(x - h, 1).gradient for h in steps]) / (2 * DIFFERENCE)
+            cross, second = rows[:, : self.m], rows[:, self.m :]
+            hessian = np.block([[hessian, cross.T], [cross, (second + second.T) / 2]])
+        return Point(value, gradient, hessian, terms.value)
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """d (theta, parameters of the similarity) / dx."""
+        T, S = np.eye(x.size), self.split(x)[1]
+        if self.learned and isinstance(S, Mixture):
+            T[: self.m, self.m + ALL] += self.constant * S.w[ALL]
+        return T
 
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:
-        """Called after each iteration."""
+        """Show how far it is, and keep it in the checkpoint."""
+        if not self.rough:
+            self.progress.finish(n_iter, point.log_likelihood, largest(point.gradient))
+            if self.checkpoint is not None:
+                self.checkpoint.save(x, n_iter, point.log_likelihood)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +138,7 @@ class Optimum:
 
 
 def newton(
-    objective: Objective, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
+    objective: Posterior, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
 ) -> Optimum:
     """The maximum of a concave objective, by Newton's steps, until no entry of the gradient is above `tol`.
 
@@ -65,10 +149,12 @@ def newton(
     """
     point, t = objective.at(x, 2), 1.0
     while True:
-        step, size, noise = newton_step(point), largest(point.gradient), rounding_of(point)
+        assert point.hessian is not None
+        unit, H = unit_diagonal(-point.hessian)  # a step is 0 along what is flat: collinear features without a prior
+        step, size, noise = unit * step_within(H, unit * point.gradient), largest(point.gradient), rounding_of(point)
         if size <= tol or n_iter >= max_iter:
             return Optimum(x, point, n_iter, size <= tol, step)
-        taken, left = step, np.abs(point.gradient + point.hessian @ step)  # type: ignore[operator]  # of order 2
+        taken, left = step, np.abs(point.gradient + point.hessian @ step)
         if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
             taken = point.gradient / scale**2
             taken = taken * max(1.0, largest(x * scale)) / largest(taken * scale)
@@ -87,20 +173,13 @@ def newton(
             t *= 0.25
 
 
-def newton_step(point: Point) -> FloatArray:
-    """H^-1 g for H = minus the Hessian; nothing along directions in which H is flat (collinear, unpenalized)."""
-    assert point.hessian is not None
-    unit, H = unit_diagonal(-point.hessian)
-    return unit * step_within(H, unit * point.gradient)
-
-
 def rounding_of(point: Point) -> float:
     """What rounding may change in the value."""
     return 64 * EPS * (1 + abs(point.value))
 
 
 def trust_region(
-    objective: Objective,
+    objective: Posterior,
     x: FloatArray,
     m: int,
     hessian: FloatArray | None = None,
@@ -195,7 +274,7 @@ def step_length(c: FloatArray, lam: FloatArray, mu: float) -> float:
 
 
 def lbfgs(
-    objective: Objective, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
+    objective: Posterior, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
 ) -> Optimum:
     """scipy's L-BFGS-B from gradients alone, in units of `scale`.
 
@@ -223,7 +302,7 @@ def lbfgs(
 class LineSearches:
     """The negative objective of u = x scale, as scipy asks for it."""
 
-    def __init__(self, objective: Objective, scale: FloatArray, n_iter: int) -> None:
+    def __init__(self, objective: Posterior, scale: FloatArray, n_iter: int) -> None:
         self.objective, self.scale, self.n_iter, self.worst = objective, scale, n_iter, 0.0
 
     def loss(self, u: FloatArray) -> tuple[float, FloatArray]:

@@ -34,9 +34,6 @@ class Shard:
     subsets: Sequence[IntArray]
     weights: FloatArray
 
-    def __len__(self) -> int:
-        return len(self.item_sets)
-
     def pick(self, which: Sequence[int]) -> Shard:
         """Some of the instances."""
         return Shard([self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which])
@@ -185,7 +182,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         )
     weights, sizes = shard.weights[kept], [item_sets[t].n for t in kept]
     return Survey(
-        n_instances=len(shard),
+        n_instances=len(item_sets),
         names=names,
         encoding=shared_encoding([items.encoding for items in item_sets]),
         impossible=impossible,
@@ -224,7 +221,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
         low=np.min([s.low for s in surveys], axis=0),
         high=np.max([s.high for s in surveys], axis=0),
         largest=max(s.largest for s in surveys),
-        parts=shared_names([s.parts for s in surveys], "Shard {}"),
+        parts=shared_names([s.parts for s in surveys], "Shard {}") if surveys[0].parts else (),
         same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
         **{name: sum(getattr(s, name) for s in surveys) for name in totals},
     )
@@ -233,7 +230,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
 def shared_encoding(encodings: Sequence[Encoding | None]) -> Encoding | None:
     """How all these features were made of tables, which must be one way; None where they were not."""
     first = next((one for one in encodings if one is not None), None)
-    for one in encodings:
+    for one in encodings if first is not None else ():
         check_encoding(one, first, "One of the item sets", "the others", "X[0].encoding")
     return first
 
@@ -245,7 +242,7 @@ def is_sampled(shard: Shard, t: int) -> bool:
 
 def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[str, str]]:
     """Parts of the similarity that are the same matrix in all of these; one that is learned also has I and 11^T."""
-    names = item_sets[0].part_names
+    names = [part.name for part in item_sets[0].parts]
     pairs = set(combinations((*RESERVED, *names) if learned else names, 2)) - {RESERVED}
     for items in item_sets:
         if not pairs:

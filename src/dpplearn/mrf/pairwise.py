@@ -22,6 +22,7 @@ from dpplearn._checks import (
     frozen,
     read_only,
 )
+from dpplearn._holders import as_numbers
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.enumeration import check_enumerable, log_probs, moments, positions_to_subsets
 from dpplearn.process import Frozen, check_ground_set
@@ -151,13 +152,10 @@ class PairwiseMRF(Frozen):
 
 def check_pair_weights(W: ArrayLike, repulsive: bool) -> FloatArray:
     """A symmetric matrix with zeros on its diagonal, and with `repulsive` no positive entry."""
-    try:
-        pairs = check_array(W, "W", 2)
-    except ValueError as error:
-        if "-inf" not in str(error):
-            raise
+    if np.isneginf(np.asarray(as_numbers(W, "W", 2), np.float64)).any():
         advice = "A pair that must not occur has -1000, or so much below 0 as w is above: pass np.maximum(W, -1000)."
-        raise ValueError(f"{error} {advice}") from None
+        raise ValueError(f"W must be finite, but it holds -inf. {advice}")
+    pairs = check_array(W, "W", 2)
     if pairs.any() and not (np.triu(pairs).any() and np.tril(pairs).any()):
         raise ValueError("W must be symmetric, but holds each pair once (it is triangular). Pass W + W.T.")
     pairs = check_square(pairs, "W")

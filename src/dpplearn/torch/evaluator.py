@@ -136,9 +136,6 @@ class Prepared:
                 parts += batch
         return request.total(parts)
 
-    def __sizeof__(self) -> int:
-        return sum(example.nbytes for bucket in self.buckets for example in bucket.examples)
-
 
 def rounded(n: int) -> int:
     """A size to pad to: an eighth more than n, at most."""

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dpplearn.web.settings import Settings
 
+LOOK = 0.2  # seconds between two looks at a connection
 SEND_BUFFER = 2**18  # bytes that the system keeps for a client: by itself it would take megabytes
 
 
@@ -32,11 +33,11 @@ class Connection(H11Protocol):
     def __init__(self, settings: Settings, **given: Any) -> None:
         super().__init__(**given)
         self.settings = settings
-        self.awaited = ""  # the setting that says how long the client may take; none while we work on its request
-        self.timer: asyncio.TimerHandle | None = None
+        self.seen: tuple[Any, ...] = ()  # what was seen last, and since when
+        self.since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        transport.set_write_buffer_limits(high=0)  # what is not sent at once is known here, by pause_writing
+        transport.set_write_buffer_limits(high=0)  # what is not sent at once is known here, by flow.write_paused
         sock: socket.socket = transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         # asyncio leaves it out for a socket of ours, and the body then waits 40 ms for the head to be acknowledged
@@ -45,42 +46,24 @@ class Connection(H11Protocol):
         self.watch()
         held: list[Any] = [one for one in self.connections if not one.transport.is_closing()]
         if len(held) > self.settings.max_connections:
-            idle = (one for one in held if one.awaited == "idle_seconds")
-            min(idle, key=lambda one: one.timer.when()).transport.abort()
+            idle = (one for one in held if one.awaited() == "idle_seconds")
+            min(idle, key=lambda one: one.since).transport.abort()
 
-    def watch(self) -> None:
-        """Let the time of what is awaited of the client run, from when it began to be."""
+    def awaited(self) -> str:
+        """The setting that says how long the client may take; none while we work on its request."""
         answering = self.cycle is not None and not self.cycle.response_complete
         awaited = "write_seconds" if self.flow.write_paused else "" if answering else "idle_seconds"
-        if awaited != self.awaited:
-            self.unwatch()
-            self.awaited = awaited
-            if awaited:
-                self.timer = self.loop.call_later(getattr(self.settings, awaited), self.transport.abort)
+        if (state := (awaited, self.cycle, self.transport.get_write_buffer_size())) != self.seen:
+            self.seen, self.since = state, self.loop.time()
+        return awaited
 
-    def unwatch(self) -> None:
-        if self.timer is not None:
-            self.timer.cancel()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self.watch()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self.watch()
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self.watch()
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self.watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self.unwatch()
+    def watch(self) -> None:
+        """Look now and then whether the client takes too long."""
+        awaited = self.awaited()
+        if awaited and self.loop.time() - self.since >= getattr(self.settings, awaited):
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self.loop.call_later(LOOK, self.watch)
 
 
 def configured(app: FastAPI) -> uvicorn.Config:

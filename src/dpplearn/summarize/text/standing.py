@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
 
-from dpplearn._cached import cached_property
 from dpplearn.summarize.text.blocks import is_closed
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
@@ -23,6 +22,8 @@ from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
 _SETS = word_lists("sentence-words")
 _SMALL_ENGLISH = word_lists("small-words")["English"]
 _NUMBERED = word_lists("abbreviations")["numbered"]
+# after these words they are no verbs: "of broken parts", "things to do"
+_NO_VERBS = dict.fromkeys(_SETS["before nouns"], _SETS["participles"]) | {"to": _SETS["infinitives"]}
 _QUESTION_MARKS = "?؟？;\u037e"
 _LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
 FEWEST_ALONE = 8  # words of a sentence that is chosen by itself
@@ -66,7 +67,7 @@ _EAST_VERB = re.compile(
 def is_furniture(text: str) -> bool:
     """Whether a piece has words that pages and programs say of themselves."""
     lower = text.lower()
-    return any(phrase in lower and re.search(rf"\b{phrase}\b", lower) for phrase in _SETS["furniture"])
+    return any(re.search(rf"\b{phrase}\b", lower) for phrase in [one for one in _SETS["furniture"] if one in lower])
 
 
 def _clipped(text: str) -> str:
@@ -84,88 +85,35 @@ class _Look:
     """What can be seen of a piece of text, without the mark or label before it."""
 
     def __init__(self, text: str) -> None:
-        text = _clipped(text)
         label = _LABEL.match(text)
-        self.body = body = text[label.end() :] if label else text
+        self.body = body = _clipped(text[label.end() :] if label else text)
         self.closed, self.n = is_closed(body), _count(body)
         # without the danda as some type it, and without addresses
-        self.plain = _WEB_ADDRESS.sub("", body.rstrip("| ") if self.closed else body)
+        self.plain = plain = _WEB_ADDRESS.sub("", body.rstrip("| ") if self.closed else body)
+        self.words = said = _ALL_LETTERS.findall(plain.lower().replace("’", "'"))
+        self.first = said[0] if said and not plain[:1].isdigit() else ""
         unspaced = 0 if body.isascii() else len(UNSPACED.findall(body)) + 9 * len(_HANGUL.findall(body))
         self.east = unspaced > 0.3 * len("".join(body.split()))
-
-    @cached_property
-    def words(self) -> list[str]:
-        return _ALL_LETTERS.findall(self.plain.lower().replace("’", "'"))
-
-    @property
-    def first(self) -> str:
-        return self.words[0] if self.words and not self.plain[:1].isdigit() else ""
-
-    @property
-    def other(self) -> bool:
-        """Whether it is in another script than Latin, with spaces."""
-        return not self.east and self.words[:1] > ["\u0370"]
-
-    @property
-    def letters(self) -> float:
-        """Share of letters and figures in what is no space."""
-        return sum(map(str.isalnum, self.plain)) / max(len("".join(self.plain.split())), 1)
-
-    @property
-    def capitals(self) -> float:
-        """Share of the words after the first that begin with a capital; 0 where all is in capitals."""
-        cased = [word[0] for word in _ALL_LETTERS.findall(self.plain) if word[0].isupper() or word[0].islower()]
-        return 0.0 if self.plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
-
-    @property
-    def figures(self) -> float:
-        """Share of the words that have a figure."""
-        return len(_FIGURE.findall(self.plain)) / max(len(self.plain.split()), 1)
-
-    @property
-    def signs(self) -> int:
-        return len(_SIGNS.findall(self.plain))
-
-    @property
-    def asked(self) -> bool:
-        return self.closed and self.body[-1:] in _QUESTION_MARKS
-
-    @property
-    def small(self) -> bool:
-        return self.plain.lstrip("\"'“«(")[:1].islower()
-
-    @property
-    def english(self) -> bool:
-        return not _SMALL_ENGLISH.isdisjoint(self.words)
-
-    @property
-    def subject(self) -> bool:
-        return not _SETS["subjects"].isdisjoint(self.words)
-
-    @property
-    def is_list_head(self) -> bool:
-        """Whether it announces a list: "Nine ways to tie a knot"."""
-        heads = _SETS["list heads"]
-        return not heads.isdisjoint(self.words[:4]) and self.first in heads | _SETS["numbers"] | {""}
-
-    @cached_property
-    def verbs(self) -> int:
-        """How many words are surely verbs; in "of broken parts" and "things to do" there is none."""
-        loose = dict.fromkeys(_SETS["before nouns"], _SETS["participles"]) | {"to": _SETS["infinitives"]}
-        return sum(b in _SETS["verbs"] and b not in loose.get(a, ()) for a, b in pairwise(["", *self.words]))
-
-    @cached_property
-    def maybe(self) -> bool:
-        """Whether a word may be a finite verb."""
-        said, weak = self.words, _SETS["weak verbs"]
-        if any(b in weak and a != "to" for a, b in pairwise(said)):
-            return True
-        return not self.english and any(map(_FINITE.search, said[1:] or said))
-
-    @cached_property
-    def past(self) -> bool:
-        """Whether a word has the ending of the past, as participles have it."""
-        return any(map(_PAST.match, self.words))
+        self.other = not self.east and said[:1] > ["\u0370"]  # in another script than Latin, with spaces
+        # shares: of letters and figures in what is no space, of words with a figure, of capitals after the first word
+        self.letters = sum(map(str.isalnum, plain)) / max(len("".join(plain.split())), 1)
+        self.figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
+        cased = [word[0] for word in _ALL_LETTERS.findall(plain) if word[0].isupper() or word[0].islower()]
+        self.capitals = 0.0 if plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
+        self.signs = len(_SIGNS.findall(plain))
+        self.asked = self.closed and body[-1:] in _QUESTION_MARKS
+        self.small = plain.lstrip("\"'“«(")[:1].islower()
+        self.english, self.subject = (not known.isdisjoint(said) for known in (_SMALL_ENGLISH, _SETS["subjects"]))
+        heads = _SETS["list heads"]  # it announces a list: "Nine ways to tie a knot"
+        self.is_list_head = not heads.isdisjoint(said[:4]) and self.first in heads | _SETS["numbers"] | {""}
+        # how many words are surely verbs (none in "of broken parts" and "things to do"); whether one may be finite, or
+        # has the ending of the past, as participles do
+        pairs = [*pairwise(["", *said])]
+        self.verbs = sum(b in _SETS["verbs"] and b not in _NO_VERBS.get(a, ()) for a, b in pairs)
+        self.maybe = any(b in _SETS["weak verbs"] and a != "to" for a, b in pairs[1:]) or (
+            not self.english and any(map(_FINITE.search, said[1:] or said))
+        )
+        self.past = any(map(_PAST.match, said))
 
 
 def is_sentence(text: str, among: bool = False) -> bool:
@@ -181,10 +129,13 @@ def is_sentence(text: str, among: bool = False) -> bool:
     text = NOTE.sub("", text)
     if _FILED_UNDER.match(text) or _CAPTIONED.match(text):
         return False
+    furniture = is_furniture(text)
+    if not furniture and count_words(text) > _LONG_PIECE + 3 and is_closed(text):
+        return True  # most sentences
     look = _Look(text)
     n, closed = look.n, look.closed
     long = n >= _LONG_PIECE and (closed or look.body[-1] in "\"”»’'" or (look.other and n > _LONG_PIECE + 3))
-    if (look.letters < 0.6 and not look.other) or (is_furniture(text) and not (among and long)):
+    if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
         return False
     if look.east:
         ended = closed or _EAST_END.search(look.body) is not None
@@ -340,7 +291,7 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
             look = _Look(text)
             if look.english and not (look.verbs or look.maybe or look.past):
                 return Lack.NO_VERB
-    return Lack.LEANS if leans(text, language) else None
+    return Lack.LEANS if leans(text, language, said) else None
 
 
 def _instructs(text: str, said: Sequence[str]) -> bool:
@@ -366,7 +317,7 @@ def _quotes(text: str) -> bool:
     return any(map(str.isupper, outside)) and not named
 
 
-def leans(text: str, language: str | None = "English") -> bool:
+def leans(text: str, language: str | None = "English", said: list[str] | None = None) -> bool:
     """Whether a reader needs the sentence before to know who or what this one is about, or what it answers.
 
     Examples
@@ -381,16 +332,16 @@ def leans(text: str, language: str | None = "English") -> bool:
         return False
     if text[:1].islower():  # spoken or a note, where "so" and "and" say little
         return text.split(" ", 1)[0] in _SETS["halves"]
-    saying = lists[f"{language} said"]
-    clauses = [*filter(None, map(_parts, _CLAUSE.split(text)))]
-    if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):  # "..., he said."
-        return True
+    parts, saying = _parts(text) if said is None else said, lists[f"{language} said"]
+    if parts and parts[-1] in saying:  # "..., he said."
+        clauses = [*filter(None, map(_parts, _CLAUSE.split(text)))]
+        if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
+            return True
     quoted = _QUOTE.match(text)
     if quoted:
         return saying.issuperset(_parts(text[quoted.end() :])[:2])  # a quotation of nobody, or of "he"
     if language in _FOLLOWS and _FOLLOWS[language].match(text.lower()):
         return False
-    parts = _parts(text)
     begins = [*accumulate(parts[:_PHRASE], "{} {}".format)]
     known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
     if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
