@@ -348,14 +348,6 @@ class Candidates:
         key = (include.tobytes(), exclude.tobytes())
         return self._conditioned.get(key, lambda: self.dpp.condition(include, exclude))
 
-    def impossible(self, include: IntArray) -> ValueError:
-        """Why the items to include have probability 0."""
-        without = include[self.diag[include] <= 0.0]
-        why = "some of its items are linear combinations of the others. Include fewer of them."
-        if without.size and not isinstance(self.operand, TwoSided):  # there, it may have a gain with another
-            why = f"item {without[0]} has quality 0. Leave it out."
-        return ValueError(f"include={include.tolist()} has probability 0: {why}")
-
 
 Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any] | Candidates
 """A DPP, a LowRankDPP, a NonsymmetricDPP (greedy and local search), or (q, phi): qualities (n,) and features (n, d),
@@ -382,23 +374,17 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
     if isinstance(model, DPP | LowRankDPP):
         return Candidates(model, d, nugget=own)
     if isinstance(model, tuple) and len(model) == 2:
-        return Candidates(read_rows(*model), d, nugget=own)
+        rows, lengths = read_features(model[1])
+        if lengths.min() <= 0.0:
+            row = int(lengths.argmin())
+            raise ValueError(f"phi must have no zero row, because a direction is needed; row {row} is zero.")
+        return Candidates(Embedded(rows, lengths, check_quality(model[0], len(lengths))), d, nugget=own)
     if isinstance(model, Candidates):
         return model if d == model.diversity else replace(model, diversity=d)
     raise TypeError(
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
         f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."
     )
-
-
-def read_rows(q: ArrayLike, phi: Any) -> Embedded:
-    """Qualities and features, each with a direction."""
-    rows, lengths = read_features(phi)
-    if lengths.min() <= 0.0:
-        raise ValueError(
-            f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
-        )
-    return Embedded(rows, lengths, check_quality(q, rows.shape[0]))
 
 
 def check_nugget(nugget: Any) -> float:

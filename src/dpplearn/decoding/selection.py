@@ -159,13 +159,8 @@ class Skipped(NamedTuple):
     reason: str
 
 
-def borrowed(held: Embedded, owner: Any) -> Embedded:
-    """The same items by a weak reference to the caller's embeddings, which a choice then does not keep alive."""
-    return held._replace(rows=weakref.ref(owner))
-
-
 def read_held(held: Embedded | None) -> Embedded:
-    """Items with their embeddings, borrowed ones read again where they lie."""
+    """Items with their embeddings; those to which there is but a weak reference are read again where they lie."""
     owner = held and (held.rows() if isinstance(held.rows, weakref.ref) else held.rows)
     if held is None or owner is None:
         raise RuntimeError(GONE.why)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
 from dpplearn._notebook import card
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
@@ -25,7 +25,7 @@ from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
-from dpplearn.summarize.model.choice import CHRONOLOGICAL, SAMPLES, Decision, check_order
+from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
@@ -296,7 +296,7 @@ class Summarizer(Parameters):
     ) -> Decision:  # fmt: skip
         """What a summary is asked for; sampled and consensus sets may be `overrun` longer, for a scorer that trims."""
         self._check_fitted()
-        settings, order = self.settings, check_order(order)
+        settings, order = self.settings, check_choice(order, "order", ORDERS)
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine

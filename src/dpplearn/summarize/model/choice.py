@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, check_choice
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates
@@ -184,11 +184,6 @@ def best_forms(ready: Prepared, allowed: Mask) -> IntArray:
         return every
     order = every[np.argsort(-ready.dpp.quality[every], kind="stable")]
     return np.sort(order[np.unique(forms[order], return_index=True)[1]])
-
-
-def check_order(order: str) -> str:
-    """One of the orders."""
-    return check_choice(order, "order", ORDERS)
 
 
 def document_times(documents: Sequence[Document]) -> list[datetime | None]:
