@@ -82,11 +82,6 @@ class Encoding:
         """The level of each category that the weights of its other levels are against."""
         return {one.name: one.levels[one.base] for one in self.features if one.base >= 0 and len(one.levels) > 1}
 
-    @property
-    def independent(self) -> bool:
-        """Whether no column makes items alike."""
-        return not self.phi
-
     def quality(self, raw: FloatArray) -> FloatArray:
         """The quality features, from the raw columns."""
         return np.hstack([one.quality(x) for one, x in zip(self.features, raw.T, strict=True)])
