@@ -45,12 +45,10 @@ class Encoding:
     def of(cls, table: Any, features: Any, phi: Names | None) -> Self:
         """What the columns are in training."""
         names = check_names_of(features, "features")
-        n = column(table, names[0]).size
-        if n == 0:
+        if column(table, names[0]).size == 0:
             raise ValueError("The table must have a row for each item, but has no rows.")
-
-        columns = tuple(learn_column(table, name, n, MOST_LEVELS) for name in names)
-        same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name, n)))]
+        columns = tuple(learn_column(table, name, MOST_LEVELS) for name in names)
+        same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name)))]
         if len(same) < len(columns):  # a column of ones alone is a model without features
             columns = tuple(one for one in columns if one not in same)
             for one in same:
@@ -68,9 +66,7 @@ class Encoding:
         if not lists and phi is not None:
             raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
         parts = {part: check_names_of(some, "phi") for part, some in lists.items()}
-        return cls(
-            columns, {part: tuple(learn_column(table, name, n) for name in some) for part, some in parts.items()}
-        )
+        return cls(columns, {part: tuple(learn_column(table, name) for name in some) for part, some in parts.items()})
 
     @property
     def names(self) -> list[str]:
@@ -112,9 +108,9 @@ class Encoding:
         return cls(features, phi)
 
 
-def learn_column(table: Any, name: str, n: int, most: int | None = None) -> Column:
+def learn_column(table: Any, name: str, most: int | None = None) -> Column:
     """What a column of training is."""
-    return Column.of(name, column(table, name, n), getattr(table[name], "dtype", None), most=most)
+    return Column.of(name, column(table, name), getattr(table[name], "dtype", None), most=most)
 
 
 # The similarity features of a part
@@ -173,7 +169,7 @@ def warn_about_phi(
     )
 
 
-def is_constant(x: FloatArray) -> bool:
+def is_constant(x: np.ndarray) -> bool:
     return bool((x == x[0]).all())
 
 
@@ -203,8 +199,10 @@ def read_long(
     F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
-    if chosen is not None and (len(rows_of) > 1 or not new):
-        warn_about_chosen(picked, chosen)
+    if chosen is not None and (len(rows_of) > 1 or not new) and is_constant(picked):
+        which = "every item was chosen" if picked[0] else "no item was chosen"
+        more = " The table must have the items that were not chosen too." if picked[0] else ""
+        warn_user(f"By column {chosen!r}, {which} in any group: nothing can be learned from it.{more}")
     made = []
     for name, rows in zip(labels, rows_of, strict=True):
         parts = {part: phi[rows] for part, phi in directions.items()}
@@ -287,14 +285,6 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
             f"{name_of} == VALUE with the value that means it was."
         )
     return flags.astype(np.bool_)
-
-
-def warn_about_chosen(picked: np.ndarray, name: str) -> None:
-    """Warn where a column says the same of every item of every group."""
-    if is_constant(picked):
-        which = "every item was chosen" if picked[0] else "no item was chosen"
-        more = " The table must have the items that were not chosen too." if picked[0] else ""
-        warn_user(f"By column {name!r}, {which} in any group: nothing can be learned from it.{more}")
 
 
 def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]]:
