@@ -348,14 +348,6 @@ class Candidates:
         key = (include.tobytes(), exclude.tobytes())
         return self._conditioned.get(key, lambda: self.dpp.condition(include, exclude))
 
-    def impossible(self, include: IntArray) -> ValueError:
-        """Why the items to include have probability 0."""
-        without = include[self.diag[include] <= 0.0]
-        why = "some of its items are linear combinations of the others. Include fewer of them."
-        if without.size and not isinstance(self.operand, TwoSided):  # there, it may have a gain with another
-            why = f"item {without[0]} has quality 0. Leave it out."
-        return ValueError(f"include={include.tolist()} has probability 0: {why}")
-
 
 Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any] | Candidates
 """A DPP, a LowRankDPP, a NonsymmetricDPP (greedy and local search), or (q, phi): qualities (n,) and features (n, d),

@@ -121,25 +121,12 @@ def branch_and_bound(
     # the search subtracts costs one by one, in another order: with room for its rounding, no set is deeper
     most = int(np.searchsorted(np.cumsum(np.sort(costs)), left + 1e-6 * min(limits.budget, 1e300), side="right"))
     depths = min(slots, most, n) + 1
-    shape = (depths, n)
-    nodes = Nodes(
-        L=kernel,
-        cost=costs,
-        noise=rounding(depths) * candidates.diag[rest],
-        group=limits.group[rest],
-        most=limits.most - limits.counts(limits.include),
-        path=np.zeros(depths, np.int64),
-        e=np.empty(shape),
-        gain=np.empty(shape),
-        ids=np.empty(shape, np.int64),
-        log_gain=np.empty(shape),
-        density=np.empty(shape, np.int64),
-        sizes=np.zeros(depths, np.int64),
-        child=np.zeros(depths, np.int64),
-        left=np.zeros(depths),
-        slots=np.zeros(depths, np.int64),
-        value=np.zeros(depths),
-    )
+    e, gain, log_gain = (np.empty((depths, n)) for _ in range(3))
+    ids, density = (np.empty((depths, n), np.int64) for _ in range(2))
+    path, sizes, child, open_slots = (np.zeros(depths, np.int64) for _ in range(4))
+    noise, free = rounding(depths) * candidates.diag[rest], limits.most - limits.counts(limits.include)
+    branch = (path, e, gain, ids, log_gain, density, sizes, child, np.zeros(depths), open_slots, np.zeros(depths))
+    nodes = Nodes(kernel, costs, noise, limits.group[rest], free, *branch)
     nodes.gain[0], nodes.ids[0], nodes.sizes[0] = kernel.diagonal(), np.arange(n), n
     nodes.left[0], nodes.slots[0] = left, slots
     open_node(nodes, 0)

@@ -79,20 +79,14 @@ def local_search(
             return Selection.nothing(reason, candidates.log_prob)
         Y = np.sort(greedy_run(aim, limits, -np.inf if limits.bounded else 1.0).items)
     else:
-        Y = check_start(limits, getattr(start, "subset", start))
+        Y = check_subset(getattr(start, "subset", start), candidates.n, "start")
+        if not limits.meets(Y) or np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
+            raise ValueError(
+                f"start must fit the budget ({limits.budget:g}), k ({limits.k}) and the quotas, and hold include and "
+                f"not exclude. It has {Y.size} items that cost {limits.total(Y):g}."
+            )
     Y, reason = improve(aim, limits, Y, low)
     return in_order(candidates, limits, Y, reason)
-
-
-def check_start(limits: Limits, start: ArrayLike) -> IntArray:
-    """A set that fits."""
-    Y = check_subset(start, limits.cost.size, "start")
-    if not limits.meets(Y) or np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
-        raise ValueError(
-            f"start must fit the budget ({limits.budget:g}), k ({limits.k}) and the quotas, and hold include and "
-            f"not exclude. It has {Y.size} items that cost {limits.total(Y):g}."
-        )
-    return Y
 
 
 def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray:
