@@ -172,8 +172,7 @@ def against_adam(folder: Path, limit: float) -> dict:
 
 def growth(quick: bool) -> list[list]:
     """Seconds of one evaluation of the objective, by the size of one thing at a time."""
-    from dpplearn.baskets.fit import objective
-    from dpplearn.baskets.start import start_factors
+    from dpplearn.baskets.fit import objective, start_factors
 
     rows = []
     base = {"items": 1000, "rank": 30, "baskets": 20_000}

@@ -8,9 +8,9 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Items, check_items, frozen
-from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide
+from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide, to_dense
 from dpplearn._precision import WIDE
-from dpplearn.operand import Operand
+from dpplearn.operand import Operand, Rows
 from dpplearn.process import Distribution, PointProcess
 from dpplearn.sampling import Tables
 from dpplearn.sampling.elimination import eliminate, sample_elimination
@@ -24,7 +24,6 @@ SURE = 1e200  # odds p / (1 - p) that stand for p = 1
 class Spectral(Distribution):
     """A distribution that is sampled from orthonormal vectors: some of them are picked, and then as many items."""
 
-    _methods: tuple[str, ...] = ("spectral", "cholesky", "mcmc")
     _fixed_size: int | None = None  # of a k-DPP
 
     @property
@@ -37,16 +36,11 @@ class Spectral(Distribution):
     def _operand(self) -> Operand:
         """L, as an array or as rows; or an error that says why there is none."""
 
-    def _eliminate(self, u: FloatArray) -> IntArray:
-        """One subset from n uniform numbers, item by item."""
-        raise NotImplementedError  # of k-DPPs, whose `sample` does not offer it
-
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
-        if method == "cholesky":
-            return sample_elimination(self._eliminate, self.n, size, rng, n_jobs=jobs)
         if method == "mcmc":
-            entries, gram = self._operand.entries()
-            return sample_mcmc(Moves(entries, self.n, gram=gram), size, rng, self._fixed_size)
+            L, gram = self._operand, isinstance(self._operand, Rows)
+            kernel = np.ascontiguousarray(to_dense(L.scaled())) if isinstance(L, Rows) else L.L
+            return sample_mcmc(Moves(kernel, self.n, gram=gram), size, rng, self._fixed_size)
         tables = self._sampling_tables(size)
         return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
 
@@ -173,7 +167,15 @@ class Determinantal(Spectral, PointProcess):
         p, V, _ = self.spectrum
         return p, settled(p, V), None
 
+    _methods: tuple[str, ...] = ("spectral", "cholesky", "mcmc")
+
+    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
+        if method == "cholesky":
+            return sample_elimination(self._eliminate, self.n, size, rng, n_jobs=jobs)
+        return super()._draw(method, size, rng, jobs)
+
     def _eliminate(self, u: FloatArray) -> IntArray:
+        """One subset from n uniform numbers, item by item."""
         return eliminate(self.K, u)
 
 

@@ -158,18 +158,18 @@ class NonsymmetricDPP(PointProcess):
     def _marginal(self) -> tuple[FloatArray, FloatArray, float]:
         """Q, W and the log of the sum of det(L_{A + Y}) over all Y; K = Q W Q^T, with orthonormal columns Q."""
         if self._plain is not None:
-            Q, _, W, log_sum = self._plain
+            Q, W, log_sum = self._plain
         else:
             Q, R = orthonormal(self._kernel.Z, careful=True)
             W, log_sum = self._kernel.of(R).given(self._sure)
         return np.ascontiguousarray(Q), np.ascontiguousarray(W), log_sum
 
     @cached_property
-    def _plain(self) -> tuple[FloatArray, FloatArray, FloatArray, float] | None:
-        """Q, T with L = Q T Q^T, W, and the log of the sum; None where `TwoSided.given` is needed, which is slow.
+    def _plain(self) -> tuple[FloatArray, FloatArray, float] | None:
+        """Q, W and the log of the sum; None where `TwoSided.given` is needed, which is slow.
 
-        Without included items A: L + I differs from I only in the span of Q, where it is T + I. Its symmetric part is
-        at least I, so that nothing is lost in solving with it, unless T is large: |(T + I)^-1| <= 1.
+        Without included items A: L = Q T Q^T, and L + I differs from I only in the span of Q, where it is T + I. Its
+        symmetric part is at least I, so that nothing is lost in solving with it, unless T is large: |(T + I)^-1| <= 1.
 
         With them the sum is det(L + I) det(M), M = L_A - L_A. (L + I)^-1 L_.A, and K loses (L + I)^-1 L_.A M^-1
         L_A. (L + I)^-1. This needs no L_A^-1: items of A may need others, which are then sure. With F = (T + I)^-1 R C
@@ -192,7 +192,7 @@ class NonsymmetricDPP(PointProcess):
                 return None
             log_sum += log_det
             W = W - F @ solve(block, after)
-        return Q, T, W, log_sum
+        return Q, W, log_sum
 
     # Probabilities
 
@@ -251,20 +251,11 @@ class NonsymmetricDPP(PointProcess):
     # Size
 
     @cached_property
-    def _coins(self) -> np.ndarray:
-        """Eigenvalues of K: E z^|Y| = det(I + (z - 1) K). Real ones are coins, conjugates two items each."""
-        W = self._marginal[1]
-        if len(self._sure) == 0 and self._plain is not None:
-            lam = np.linalg.eigvals(self._plain[1])
-            return lam / (1 + lam)
-        p = np.linalg.eigvals(W)  # of which as many are 0 as K has less than full rank
-        rank = min(len(W), max(self._kernel.width - len(self._sure), 0))
-        return p[np.argsort(-np.abs(p))[:rank]]
-
-    @cached_property
     def size_pmf(self) -> FloatArray:
-        """P(|Y| = k) for k = 0 ... n."""
-        pmf = sum_of_pairs(self._coins)
+        """P(|Y| = k) for k = 0 ... n, from the eigenvalues of K: E z^|Y| = det(I + (z - 1) K)."""
+        p = np.linalg.eigvals(self._marginal[1])  # of which as many are 0 as K has less than full rank
+        rank = min(p.size, max(self._kernel.width - len(self._sure), 0))
+        pmf = sum_of_pairs(p[np.argsort(-np.abs(p))[:rank]])
         return frozen(np.append(pmf, np.zeros(self.n + 1 - pmf.size)))
 
     # Sampling
@@ -309,7 +300,7 @@ def solve(A: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def sum_of_pairs(p: np.ndarray) -> FloatArray:
-    """P(|Y| = k) from the eigenvalues of a K that is not symmetric, some of them conjugates.
+    """P(|Y| = k) from the eigenvalues of a K that is not symmetric: real ones are coins, conjugates two items each.
 
     The product of 1 - p + p z, with conjugates taken together: |1 - p|^2 + 2 Re(p (1 - p*)) z + |p|^2 z^2. Where the
     symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels.

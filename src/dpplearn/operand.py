@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,11 +11,12 @@ from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, scale_rows
-from dpplearn._linalg import Factor, eigh_psd, factor_kernel, factor_rows, logdet, spectrum_wide, to_dense
-from dpplearn._precision import keeps_digits
+from dpplearn._linalg import Factor, factor_kernel, factor_rows, logdet, safe_log, spectrum_wide, to_dense
+from dpplearn._precision import PARALLEL, keeps_digits
 
 ROWS = 16384  # rows that are made float64 at a time
 LARGE = 20_000_000  # entries up to which features are made dense float64 as a whole
+TOGETHER = 2**17  # numbers read together: they stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +47,11 @@ class Dense:
 
     def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
         """log det L_Y of many subsets."""
-        from dpplearn._determinant_loops import subset_logdets
-
-        return np.asarray(subset_logdets(self.L, False, indptr, indices))
+        return many_logdets(self, lambda Y: self.L[Y[:, :, None], Y[:, None]], 1, indptr, indices)
 
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""
         return self.L[:, subset]
-
-    def entries(self) -> tuple[FloatArray, bool]:
-        """An array of which loops read L: (L, False), or (B, True) for L = B B^T."""
-        return self.L, False
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,15 +98,19 @@ class Rows:
         return logdet(self.block(subset), rows)
 
     def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
-        """log det L_Y of many subsets; one by one where products of rows, or all rows made dense, do not serve."""
-        from dpplearn._determinant_loops import subset_logdets
+        """log det L_Y of many subsets."""
+        width = self.rows.shape[1]
 
-        values = np.full(len(indptr) - 1, np.nan)
-        if not (sparse.issparse(self.rows) and self.rows.shape[0] * self.rows.shape[1] > LARGE):
-            values = subset_logdets(*self.entries(), indptr, indices)
-        for s in np.flatnonzero(np.isnan(values)):
-            values[s] = self.logdet(indices[indptr[s] : indptr[s + 1]])
-        return np.asarray(values)
+        def blocks(Y: IntArray) -> FloatArray:
+            if sparse.issparse(self.rows) and Y.size * width > LARGE:
+                return np.stack([self.block(y) for y in Y])
+            B = to_dense(self.scaled(Y.ravel())).reshape(*Y.shape, width)
+            A = B @ B.transpose(0, 2, 1)
+            every = np.arange(Y.shape[1])
+            A[:, every, every] = self.diag[Y]
+            return A
+
+        return many_logdets(self, blocks, width, indptr, indices)
 
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""
@@ -119,10 +118,6 @@ class Rows:
         columns = np.asarray(self.scale[:, None] * (self.rows @ B.T))
         columns[subset, np.arange(subset.size)] = self.diag[subset]
         return columns
-
-    def entries(self) -> tuple[FloatArray, bool]:
-        """(B, True), where nothing is an item's own."""
-        return np.ascontiguousarray(to_dense(self.scaled())), True
 
     @cached_property
     def log_normalizer(self) -> float:
@@ -138,12 +133,9 @@ class Rows:
         if n <= d:
             B = self.scaled(scale=scale)
             A = to_dense(B @ B.T)
-            lam = eigh_psd(A)[0]
         else:
-            C = np.zeros((d, d))
-            for B in self._blocks(scale):
-                C += to_dense(B.T @ B)
-            lam = np.maximum(linalg.eigvalsh(C, check_finite=False), 0.0)
+            A = sum((to_dense(B.T @ B) for B in self._blocks(scale)), start=np.zeros((d, d)))
+        lam = np.maximum(linalg.eigvalsh(A, check_finite=False), 0.0)
         if keeps_digits(lam):
             return alone + float(np.log1p(lam).sum())
         if n * d <= LARGE or (n <= d and not sparse.issparse(self.rows)):
@@ -160,3 +152,25 @@ class Rows:
 
 
 Operand: TypeAlias = Dense | Rows
+
+
+def many_logdets(
+    kernel: Operand, blocks: Callable[[IntArray], FloatArray], width: int, indptr: IntArray, indices: IntArray
+) -> FloatArray:
+    """log det L_Y of many subsets: those of one size together, and alone where one of them may be singular.
+
+    `blocks` returns L_Y of several sets of one size, in about `width` steps for each entry.
+    """
+    sizes, values = np.diff(indptr), np.zeros(indptr.size - 1)
+    for k in np.unique(sizes[sizes > 0]).tolist():
+        every = np.flatnonzero(sizes == k)
+        for some in np.array_split(every, -(-every.size * k * max(k, width) // TOGETHER)):
+            A = blocks(indices[indptr[some, None] + np.arange(k)])
+            try:
+                roots = np.asarray(np.linalg.cholesky(A), np.float64).diagonal(axis1=1, axis2=2)
+            except linalg.LinAlgError:  # numpy does not say of which
+                roots = np.zeros((some.size, k))
+            values[some] = 2 * safe_log(roots).sum(axis=1)
+            for s in some[(roots <= np.sqrt(PARALLEL * A.diagonal(axis1=1, axis2=2))).any(axis=1)]:
+                values[s] = kernel.logdet(indices[indptr[s] : indptr[s + 1]])
+    return values

@@ -5,8 +5,8 @@ import pytest
 
 from dpplearn import DPP, KernelDPP, NonsymmetricDPP, Subsets
 from dpplearn.baskets import Baskets, likelihood
+from dpplearn.baskets.fit import start_factors
 from dpplearn.baskets.likelihood import log_likelihood
-from dpplearn.baskets.start import start_factors
 from made_up_baskets import all_sets, at_most_five, made_up
 
 ROWS = 2 * [np.empty((0, 0))]

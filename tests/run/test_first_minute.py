@@ -196,16 +196,16 @@ def test_a_process_forked_while_a_thread_compiles_can_compile(tmp_path):
     code = """
 import multiprocessing, warnings
 from dpplearn import _numba as jit
-from dpplearn._determinant_loops import subset_logdets
+from dpplearn.sampling._loops import decide
 import numpy as np
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking while threads run: that is the point
 def call():
-    subset_logdets(np.eye(3), False, np.array([0, 3]), np.arange(3))
+    decide(np.eye(3), np.ones(3), np.ones(3, np.bool_), 1.0)
 def work():
     with jit.compiled_always():
         call()
 call()
-subset_logdets.spent = dict.fromkeys(subset_logdets.spent, jit.PATIENCE)
+decide.spent = dict.fromkeys(decide.spent, jit.PATIENCE)
 call()
 child = multiprocessing.get_context("fork").Process(target=work)
 child.start()

@@ -162,7 +162,7 @@ def test_a_row_group_is_read_once(tmp_path, monkeypatch):
 def test_a_cluster_is_split_once(tmp_path, monkeypatch):
     """By whoever asks whether it can be learned from, and by whoever then learns from it."""
     from dpplearn.summarize import Summarizer
-    from dpplearn.summarize.corpora import cluster as module
+    from dpplearn.summarize.corpora import candidates as module
 
     split, real = [], module.find_candidates
     monkeypatch.setattr(module, "find_candidates", lambda one, *how: split.append(one.id) or real(one, *how))

@@ -19,12 +19,10 @@ from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
 from dpplearn.baskets.likelihood import DENSE, BasketShard, Spread, log_likelihood
-from dpplearn.baskets.start import start_factors
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 HELD_OUT = 0.2  # share of the baskets on which alpha is chosen
-STARTS, FEW = 4, 30  # starts that are tried, and for how many iterations
-SEVERAL = 200_000  # parameters up to which several starts are tried
+LENGTHS = 0.7, 1.2  # of the rows of U beside the identity, and of B, where an ascent begins: at 0 is no slope
 IMPOSSIBLE = -1e3  # log-probability that counts for a held-out basket of probability 0
 LARGE, MANY = 3_000_000, 300_000  # parameters, and baskets, from which batches take over from L-BFGS
 WHOLE_COLUMNS = (30, 100)  # of U and B beside the identity; more did not help on held-out baskets
@@ -53,14 +51,6 @@ class FitPlan:
     seed: int
     n_jobs: int = 1
     progress: Progress = field(default_factory=lambda: as_progress(False))
-
-    def start(self, shard: BasketShard, n: int) -> KernelFactors:
-        """Where the ascent begins."""
-        return start_factors(shard, n, *self.shape, self.seed)
-
-    def quickly(self, max_iter: int, alpha: float = 1.0) -> FitPlan:
-        """The same, for fewer iterations that are not shown."""
-        return replace(self, max_iter=max_iter, alpha=alpha, progress=as_progress(False))
 
 
 class FittedKernel(NamedTuple):
@@ -92,10 +82,10 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[Fi
     shard, alpha = baskets.distinct(weights), plan.alpha
     alphas: dict[float, float] = {}
     try:
-        plan = replace(plan, seed=choose_seed(shard, baskets.n, plan))
         if alpha is None:
             alpha, alphas = choose_alpha(baskets, weights, plan)
-        return fit_once(shard, plan.start(shard, baskets.n), replace(plan, alpha=alpha)), alpha, alphas
+        start = start_factors(shard, baskets.n, *plan.shape, plan.seed)
+        return fit_once(shard, start, replace(plan, alpha=alpha)), alpha, alphas
     except KeyboardInterrupt:
         where = f"in iteration {plan.progress.iteration + 1} of at most {plan.max_iter}"
         if alpha is None:
@@ -104,15 +94,22 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[Fi
         raise KeyboardInterrupt(f"Stopped {where}. Nothing is kept.") from None
 
 
-def choose_seed(shard: BasketShard, n: int, plan: FitPlan) -> int:
-    """Try a few starts with different signs, and keep the one that leads highest in a few iterations.
+def start_factors(
+    baskets: BasketShard, n: int, symmetric_rank: int, skew_rank: int, identity: bool, seed: int
+) -> KernelFactors:
+    """Where an ascent begins: qualities of independent items, and random directions.
 
-    Large kernels have one start.
+    A start from the counts of pairs was no better on held-out baskets, nor was the best of several starts.
     """
-    if plan.solver != "lbfgs" or plan.shape.skew_rank == 0 or n * (1 + sum(plan.shape[:2])) > SEVERAL:
-        return plan.seed
-    quick, seeds = plan.quickly(FEW), range(plan.seed, plan.seed + STARTS)
-    return max(seeds, key=lambda seed: fit_once(shard, replace(quick, seed=seed).start(shard, n), quick).objective)
+    rng = np.random.default_rng(seed)
+    p = baskets.item_counts(n) / baskets.total
+    p = np.clip(p, 0.5 / (baskets.total + 1), 1 - 0.5 / (baskets.total + 1))
+    length, attraction = LENGTHS if identity else (1.0, LENGTHS[1])
+    U = rng.normal(size=(n, symmetric_rank))
+    U *= length / np.sqrt((U**2).sum(axis=1, keepdims=True))
+    B = attraction * rng.normal(size=(n, skew_rank)) / np.sqrt(max(skew_rank, 1))
+    log_q = (np.log(p / (1 - p)) - np.log1p(length**2 if identity else 0.0)) / 2
+    return KernelFactors(np.column_stack([log_q, U, B]), symmetric_rank, skew_rank, identity)
 
 
 def choose_alpha(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[float, dict[float, float]]:
@@ -126,11 +123,12 @@ def choose_alpha(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[
     if held.size < 2 or weights[held].sum() == 0 or weights[rest].sum() == 0:
         return 1.0, {}
     train, test = baskets.take(rest).distinct(weights[rest]), baskets.take(held).subsets
-    start, share = plan.start(train, baskets.n), weights[held] / weights[held].sum()
+    start, share = start_factors(train, baskets.n, *plan.shape, plan.seed), weights[held] / weights[held].sum()
+    quick = replace(plan, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     values: dict[float, FloatArray] = {}
     for k, alpha in enumerate(ALPHAS):
         plan.progress.stage("Choosing alpha", k, len(ALPHAS))
-        fitted = fit_once(train, start, plan.quickly(max(plan.max_iter // 3, 1), alpha))
+        fitted = fit_once(train, start, replace(quick, alpha=alpha))
         values[alpha] = np.maximum(fitted.factors.distribution().log_prob(test), IMPOSSIBLE)
         best = max(values, key=lambda a: float(share @ values[a]))
         if k - ALPHAS.index(best) >= 2:

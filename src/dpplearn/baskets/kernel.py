@@ -222,12 +222,12 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         items: 4
         kernel: nonsymmetric, 4 symmetric and 4 skew columns beside the identity
         alpha: 1
-        log-likelihood: -217.538, -1.9776 per basket
+        log-likelihood: -217.531, -1.9776 per basket
         iterations: ...
         <BLANKLINE>
         item (1 most frequent of 4)  baskets   share   model
         ---------------------------  -------  ------  ------
-        bib                               40  0.3636  0.3636
+        bib                               40  0.3636  0.3637
         ...
         """
         factors, p, most = self._fitted, self.dpp_.marginals, check_int(most, "most", low=1)

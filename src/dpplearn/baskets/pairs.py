@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn.baskets.baskets import Label
 from dpplearn.baskets.likelihood import DENSE, BasketShard
-from dpplearn.baskets.start import count_pairs
 from dpplearn.learning.summary import ModelSummary, Table
 
 KEPT = 200  # pairs of each kind
@@ -101,7 +101,9 @@ def strongest_pairs(
     frequent, chance = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
     i, j = np.triu_indices(frequent.size, 1)
     correlation = dpp.correlations(frequent)[i, j]
-    both = count_pairs(shard, items.size, frequent)[frequent][:, frequent].toarray()[i, j]
+    X = sparse.csr_array((np.ones(shard.indices.size), shard.indices, shard.indptr), (shard.weights.size, items.size))
+    X = X[:, frequent]
+    both = (X.T @ X.multiply(shard.weights[:, None])).toarray()[i, j]
     alone, p = counts[frequent[i]] * counts[frequent[j]], counts[frequent] / n_baskets
     lift = np.divide(both * n_baskets, alone, out=np.full(both.size, np.nan), where=alone > 0)
     deviation = np.sqrt(np.maximum(p * (1 - p), 0.0))

@@ -136,9 +136,12 @@ def consensus(
     note, against = "", "all sets of the model"
     if samples is None and limits.free.any():
         if n_samples is None and n <= DENSE:
-            sets, spent = expected_kernel(candidates, limits)
+            dpp, rest = given_limits(candidates, limits)
+            sets = tilted_kernel(dpp, limits.cost[rest], limits.worth - limits.total(limits.include))
+            spent = float(limits.cost[rest] @ sets.diagonal()) + limits.total(limits.include)
         else:
-            sets, spent = draw_references(candidates, limits, count, generator, jobs)
+            sets = draw_references(candidates, limits, count, generator, jobs)
+            spent = float(sets.inclusion_counts() @ limits.cost) / count
         if spent <= 0.9 * limits.worth:
             note = f", which cost about {spent:.3g}: no set of positive probability costs much more"
     elif samples is None:
@@ -165,24 +168,15 @@ def consensus(
     return ConsensusSelection.of(chosen, reason, value, references)
 
 
-def expected_kernel(candidates: Candidates, limits: Limits) -> tuple[FloatArray, float]:
-    """K of the items that are free, under e^s L with s such that sets cost the budget on average; and their cost."""
-    dpp, rest = given_limits(candidates, limits)
-    base = limits.total(limits.include)
-    K = tilted_kernel(dpp, limits.cost[rest], limits.worth - base)
-    return K, float(limits.cost[rest] @ K.diagonal()) + base
-
-
 def draw_references(
     candidates: Candidates, limits: Limits, count: int, rng: np.random.Generator, n_jobs: int
-) -> tuple[Subsets, float]:
-    """Sets drawn that cost the budget on average, with what must be included; and what they cost."""
+) -> Subsets:
+    """Sets drawn that cost the budget on average, with what must be included."""
     dpp, rest = given_limits(candidates, limits)
     tables, mean = tilted_tables(dpp, limits.cost[rest], limits.worth - limits.total(limits.include))
     indptr, indices = sample_spectral(tables, count, rng, expected_size=mean, n_jobs=n_jobs)
     drawn = (np.append(rest[part], limits.include) for part in np.split(indices, indptr[1:-1]))
-    references = Subsets.from_lists(drawn, candidates.n)
-    return references, float(references.inclusion_counts() @ limits.cost) / count
+    return Subsets.from_lists(drawn, candidates.n)
 
 
 def best_agreement(
@@ -433,21 +427,20 @@ def check_utility(utility: Any, n: int) -> Counts:
     """Token counts with one row per item, of several kinds, each with its weight."""
     if utility is None:
         return [(1.0, sparse.eye_array(n, format="csr"))]
-    pairs = utility if is_weighted(utility) else [(1.0, utility)]
+    pairs = [(1.0, utility)]
+    if isinstance(utility, list | tuple) and utility and all(is_weighted(pair) for pair in utility):
+        pairs = list(utility)
     weights = [float(w) for w, _ in pairs]
     if not all(np.isfinite(w) and w >= 0.0 for w in weights) or sum(weights) <= 0.0:
         raise ValueError(f"utility must have weights that are not negative and not all 0, found {weights}.")
     return [(w, check_counts(C, n)) for w, (_, C) in zip(weights, pairs, strict=True)]
 
 
-def is_weighted(utility: Any) -> bool:
-    """Whether this is a list of (weight, counts) pairs and not a matrix written as lists."""
-    return (
-        isinstance(utility, list | tuple)
-        and len(utility) > 0
-        and all(isinstance(pair, tuple) and len(pair) == 2 and np.ndim(pair[0]) == 0 for pair in utility)
-        and all(sparse.issparse(pair[1]) or np.ndim(pair[1]) == 2 for pair in utility)
-    )
+def is_weighted(pair: Any) -> bool:
+    """Whether this is a weight with a matrix, and not a row of one."""
+    if not (isinstance(pair, tuple) and len(pair) == 2 and np.ndim(pair[0]) == 0):
+        return False
+    return sparse.issparse(pair[1]) or np.ndim(pair[1]) == 2
 
 
 def check_counts(C: Any, n: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -202,20 +202,22 @@ def best_sample(
     sampler = Sampler(candidates, limits, low, target if tilt else None)
     sizes, usual = (0, limits.k), None
     if typical:
-        counts = sampler.best(min(n_samples, PILOT), sizes, 1, generator, jobs).sizes
+        _, counts, _ = sampler.best(min(n_samples, PILOT), sizes, 1, generator, jobs)
         if counts.any():
             usual = int(np.searchsorted(np.cumsum(counts), counts.sum() // 2, side="right")) + limits.include.size
             sizes = (usual, usual)
-    drawn = sampler.best(n_samples, sizes, m, generator, jobs)
-    if not drawn.sets:
-        reason = why_none(limits, low, n_samples, drawn.nearest, tilt)
-        if drawn.feasible:
-            reason = f"{drawn.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
-        return only_include(candidates, limits, low, reason, n_samples, drawn.feasible)
-    share = f"{drawn.feasible} of {n_samples} samples were feasible"
+    sets, counts, nearest = sampler.best(n_samples, sizes, m, generator, jobs)
+    feasible = int(counts.sum())
+    share = f"{feasible} of {n_samples} samples were feasible"
+    if not sets:
+        reason = why_none(limits, low, n_samples, nearest, tilt)
+        return only_include(
+            candidates, limits, low, f"{share}, but all have probability 0 to rounding" if feasible else reason,
+            n_samples, feasible,
+        )  # fmt: skip
     share += "" if usual is None else f" and had {count_of(usual, 'item', 'items')}, as is usual"
-    best = tuple(in_order(candidates, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(drawn.sets))
-    return SampledSelection.of(best[0], f"{share}, this the most probable", n_samples, drawn.feasible, best)
+    best = tuple(in_order(candidates, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(sets))
+    return SampledSelection.of(best[0], f"{share}, this the most probable", n_samples, feasible, best)
 
 
 def only_include(
@@ -259,18 +261,6 @@ def tilted_tables(dpp: DPP | LowRankDPP, cost: FloatArray, target: float | None)
     return with_alias(make_tables(p, settled(p, V))), float(p.sum())
 
 
-class Drawn(NamedTuple):
-    """The best of many sets drawn, how many of them counted, and the cost nearest to the window of those that did not.
-
-    `sizes` has how many of those that counted had 0, 1, ... items beside those to include.
-    """
-
-    sets: list[IntArray]
-    feasible: int
-    nearest: float
-    sizes: IntArray
-
-
 class Sampler:
     """Draws sets of a model given what must be in and out, and keeps the most probable of those that count.
 
@@ -287,28 +277,28 @@ class Sampler:
         self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # a bound that rounding does not break
         self.low, self.high = low * (1.0 - SLACK) - self.base, limits.room - self.base
 
-    def best(self, count: int, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int) -> Drawn:
-        """The m most probable distinct sets of `count`; drawn block by block, so that threads change nothing."""
-        least, most = (max(size - self.include.size, 0) for size in sizes)
-
-        def score(lengths: Array, items: Array) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
-            return self.score(lengths.astype(np.int64), items, least, most, m)
-
-        found = draw_blocks(self.tables, count, rng, self.mean, n_jobs, score, (least, most))
+    def best(
+        self, count: int, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int
+    ) -> tuple[list[IntArray], IntArray, float]:
+        """The m most probable distinct sets of `count`; how many counted, by their items beside those to include; and
+        the cost nearest to the window of those that did not."""
+        within = max(sizes[0] - self.include.size, 0), max(sizes[1] - self.include.size, 0)
+        score = partial(self.score, within=within, m=m)
+        found = draw_blocks(self.tables, count, rng, self.mean, n_jobs, score, within)
         merged = {Y: value for sets, _, _ in found for Y, value in sets.items()}
         total = np.sum([counts for _, counts, _ in found], axis=0)
         seen = np.array([nearest for _, _, nearest in found if not np.isnan(nearest)] or [np.nan])
         nearest = float(seen[np.maximum(self.low - seen, seen - self.high).argmin()]) + self.base
         order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
         whole = [np.union1d(self.items[np.array(Y, np.int64)], self.include) for Y in order]
-        return Drawn(whole, int(total.sum()), nearest, total)
+        return whole, total, nearest
 
     def score(
-        self, sizes: IntArray, indices: IntArray, least: int, most: int, m: int
+        self, lengths: Array, indices: Array, within: tuple[int, int], m: int
     ) -> tuple[dict[tuple[int, ...], float], IntArray, float]:
-        """Of sets that lie end to end, the m most probable that count, with log det; how many count, by size; and the
-        cost nearest to the window of those that do not, though they have the right size."""
-        sized, sizes = (least <= sizes) & (sizes <= most), np.maximum(sizes, 0)  # -1 where one is not finished
+        """The same of sets that lie end to end, with log det; those of a length that is not `within` do not count."""
+        sizes = lengths.astype(np.int64)
+        sized, sizes = (within[0] <= sizes) & (sizes <= within[1]), np.maximum(sizes, 0)  # -1 of one left out
         owner = np.repeat(np.arange(sizes.size), sizes)
         cost = np.bincount(owner, self.cost[indices], sizes.size)
         away = np.maximum(self.low - cost, cost - self.high)

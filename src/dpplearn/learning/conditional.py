@@ -11,13 +11,14 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from dpplearn._checks import check_choice
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.backends import Evaluator
 from dpplearn.learning.fit import FitSettings, fit_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import check_quality, known_weights
+from dpplearn.learning.quality import QUALITIES, known_weights
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
 from dpplearn.learning.training_set import Shard, training_data
 from dpplearn.learning.trees import Boosted, fit_trees
@@ -177,27 +178,19 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         checkpoint : path, optional
             Write the weights there after each iteration. A fit that finds the file goes on from it.
         """
-        settings, boosted = self.fit_settings(), check_quality(self.quality) == Boosted.kind
-        data = training_data(X, y, sample_weight)
-        if boosted and not isinstance(data, Shard):
+        settings, data = self.fit_settings(), training_data(X, y, sample_weight)
+        trees = isinstance(self.quality, Mapping) or self.quality == Boosted.kind
+        if trees and not isinstance(data, Shard):
             raise TypeError("Trees need the item sets in memory: pass ItemSets in place of the paths of shards.")
-        fitted = fit_weights(
-            data,
-            settings,
-            backend=self.backend,
-            n_jobs=self.n_jobs,
-            evaluator=evaluator,
-            verbose=self.progress,
-            checkpoint=checkpoint,
-        )
-        if boosted and isinstance(data, Shard):
-            trees = {} if isinstance(self.quality, str) else self.quality
-            fitted = fit_trees(data, fitted, trees, settings)
-        return self._keep(fitted)
+        options = {"backend": self.backend, "n_jobs": self.n_jobs, "evaluator": evaluator, "verbose": self.progress}
+        fitted = fit_weights(data, settings, checkpoint=checkpoint, **options)
+        return self._keep(fit_trees(data, fitted, self.quality, settings) if trees else fitted)
 
     def fit_settings(self) -> FitSettings:
         """The arguments, checked."""
-        boosted = check_quality(self.quality) == Boosted.kind
+        linear = (
+            not isinstance(self.quality, Mapping) and check_choice(self.quality, "quality", QUALITIES) != Boosted.kind
+        )
         return FitSettings(
             prior_variance=self.prior_variance,
             tol=self.tol,
@@ -206,7 +199,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
             on_impossible=self.on_impossible,
             given_size=self.given_size,
             random_state=self.random_state,
-            constant=self.constant or boosted,
+            constant=self.constant if linear else True,
         )
 
     @classmethod

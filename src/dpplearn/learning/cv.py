@@ -153,25 +153,25 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         folds = list(splitter.split(np.empty((len(X), 0)), groups=None if groups is None else np.asarray(groups)))
         truth: Sequence[Any] = subsets if references is None else references
         tasks = (delayed(try_setting)(model, data, truth, counts, folds, self.scoring) for model in models)
-        measured = np.empty((len(MEASURED), len(models), len(folds)))
+        measured, total = np.empty((len(MEASURED), len(models), len(folds))), len(models)
         said, start = Progress(self.progress), time.perf_counter()
         if self.progress:
-            print(f"{len(models)} settings in {len(folds)} folds: {measured[0].size} fits", file=sys.stderr)
-        for k, trial in enumerate(Parallel(jobs, return_as="generator")(tasks)):
-            measured[:, k] = trial
+            print(f"{total} settings in {len(folds)} folds: {measured[0].size} fits", file=sys.stderr)
+        for done, trial in enumerate(Parallel(jobs, return_as="generator")(tasks), 1):
+            measured[:, done - 1] = trial
             if np.isnan(trial[0]).any():
                 raise ValueError(
-                    f"The score of fold {np.isnan(trial[0]).argmax()} with {in_words(settings[k])} is not a number: "
-                    "scoring must return one."
+                    f"The score of fold {np.isnan(trial[0]).argmax()} with {in_words(settings[done - 1])} is not a "
+                    "number: scoring must return one."
                 )
-            means = measured[0, : k + 1].mean(axis=1)
+            means, seconds = measured[0, :done].mean(axis=1), time.perf_counter() - start
             best = f"best {means.max():.4g}: {in_words(settings[int(means.argmax())])}"
-            tell(
-                said,
-                f"{k + 1} of {len(models)} settings, {time.perf_counter() - start:.0f} s; {best}",
-                k + 1,
-                len(models),
-            )
+            line = f"{done} of {total} settings, {seconds:.0f} s; {best}"
+            if said.moving and done < total:  # one line that moves on a terminal, elsewhere about ten lines
+                said.stage(line, done, total)
+            elif said.verbose and 10 * done // total > 10 * (done - 1) // total:
+                said.clear()
+                print(line, file=said.stream, flush=True)
         self.cv_results_ = results_of(settings, measured)
         if failed := int((measured[-1] == 0).any(axis=1).sum()):
             warn_user(f"{failed} of {len(models)} settings did not converge.", ConvergenceWarning)
@@ -271,15 +271,6 @@ def results_of(settings: Sequence[dict[str, Any]], measured: FloatArray) -> CVRe
     mean = results["mean_test_score"]
     results["rank_test_score"] = np.array([1 + (mean > score).sum() for score in mean], np.int32)
     return results
-
-
-def tell(said: Progress, line: str, done: int, total: int) -> None:
-    """How far the search is: one line that moves on a terminal, elsewhere about ten lines."""
-    if said.moving and done < total:
-        said.stage(line, done, total)
-    elif said.verbose and 10 * done // total > 10 * (done - 1) // total:
-        said.clear()
-        print(line, file=said.stream, flush=True)
 
 
 def in_words(params: Mapping[str, Any]) -> str:

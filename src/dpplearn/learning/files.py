@@ -58,7 +58,7 @@ def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: Ar
     shared_names([items.part_names for items in X] if len(order) > 1 else [()])
     parts = [part for items in X for part in sorted(items.parts, key=lambda part: order.get(part.name, 0))]
     kinds = [MATRIX if part.phi is None else SPARSE if sparse.issparse(part.phi) else DENSE for part in parts]
-    rows: list[Any] = [part.phi for part, kind in zip(parts, kinds, strict=True) if kind == SPARSE]
+    rows: list[Any] = [part.phi for part in parts if sparse.issparse(part.phi)]
     encoding = X[0].encoding if all(items.encoding == X[0].encoding for items in X) else None
     blocks: dict[str, Sequence[Any]] = {
         "features": [items.features for items in X],
@@ -175,19 +175,9 @@ def blocks_of(x: np.ndarray | None, name: str, shapes: np.ndarray) -> Iterator[n
 class Checkpoint:
     """One file that holds how far a fit is, so that one that was interrupted goes on.
 
-    Parameters
-    ----------
-    path : path
-    problem : mapping
-        What makes a fit the same one: number of instances, features, prior. A file of another is an error.
-
-    Attributes
-    ----------
-    climbs : list of arrays
-        Where the ascent from each start is, or has ended; there is one for each start that was begun.
-    place : int
-        The one that is under way.
-    n_iter : int
+    `problem` is what makes a fit the same one, such as the number of instances, features and priors; a file of another
+    is an error. `climbs` has where the ascent from each start is, or has ended, one for each that was begun; `place` is
+    the one under way.
     """
 
     def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, Any]) -> None:
@@ -198,22 +188,20 @@ class Checkpoint:
                 f"checkpoint={str(path)!r} cannot be written: there is no folder {self.path.parent}."
             )
         data = read_state(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
-        if data is None:
-            return
-        if (other := data["problem"]) != self.problem:
+        if data is not None and (other := data["problem"]) != self.problem:
             key = next(k for k in {**self.problem, **other} if other.get(k) != self.problem.get(k))
             raise ValueError(
                 f"The checkpoint {path} is of another fit: its {key} is {other.get(key)!r}, here it is "
                 f"{self.problem.get(key)!r}. Delete the file to start anew, or pass another path."
             )
-        self.n_iter, self.climbs = data["n_iter"], [np.array(x, np.float64) for x in data["climbs"]]
+        if data is not None:
+            self.n_iter, self.climbs = data["n_iter"], [np.array(x, np.float64) for x in data["climbs"]]
 
     def save(self, x: FloatArray, n_iter: int, log_likelihood: float) -> None:
         """Write where the climb is that is under way, in place of what was known of it."""
-        if self.path is not None:
-            self.climbs[self.place :] = [x]
-            head = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "problem": self.problem}
-            write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, "climbs": self.climbs})
+        self.climbs[self.place :] = [x]
+        head = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "problem": self.problem}
+        write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, "climbs": self.climbs})
 
 
 def whole_number(x: Any, name: str, path: str | os.PathLike[str] | None) -> int:

@@ -51,27 +51,34 @@ def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitt
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
     quality = read_quality(data["quality"], data["feature_names"], path)
+    linear, m = isinstance(quality, LogLinear), quality.n_features
+    weights = quality.theta.size if isinstance(quality, LogLinear) else m
     n_iter, n_sets, n_items = (whole_number(data[name], name, path) for name in ("n_iter", "n_sets", "n_items"))
     if not isinstance(converged := data["converged"], bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
-    linear, m = isinstance(quality, LogLinear), quality.n_features
-    weights = m + (isinstance(quality, LogLinear) and quality.constant)
     std = numbers(data["theta_std"], "theta_std", path, weights if linear else 1)
     if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
-    value, norm = (number(data.get(name), name, path) for name in FITTED[1:3])
-    similarity = read_similarity(data["similarity"], path)
-    starts = numbers(data.get("starts", []), "starts", path)
-    encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
-    names = read_names(data["feature_names"], weights, path)
-    if encoding is not None and tuple(encoding.names) != names[-m:]:
-        raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
-    if encoding is not None and not linear and len(encoding.features) != len(quality.names) - 1:
-        raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
-    covariance = read_covariance(data.get("covariance"), std, path)
+    names, encoding = read_names(data["feature_names"], weights, path), None
+    if "encoding" in data:
+        encoding = Encoding.from_state(data["encoding"], path)
+        if tuple(encoding.names) != names[-m:]:
+            raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
+        if not linear and len(encoding.features) != len(quality.names) - 1:
+            raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
     fitted = Fitted(
-        quality, std, similarity, value, norm, n_iter, converged, names, starts, encoding, covariance, n_sets, n_items
-    )
+        quality, std, read_similarity(data["similarity"], path),
+        log_likelihood=number(data["log_likelihood"], "log_likelihood", path),
+        gradient_norm=number(data["gradient_norm"], "gradient_norm", path),
+        n_iter=n_iter,
+        converged=converged,
+        names=names,
+        starts=numbers(data.get("starts", []), "starts", path),
+        encoding=encoding,
+        covariance=read_covariance(data.get("covariance"), std, path),
+        n_sets=n_sets,
+        n_items=n_items,
+    )  # fmt: skip
     return read_estimator(kind, data["params"], path, m), fitted
 
 

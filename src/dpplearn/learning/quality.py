@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, check_array, check_choice, check_vector
+from dpplearn._checks import FloatArray, check_array, check_vector
 from dpplearn._io.jsonfile import numbers
 from dpplearn._notebook import short_repr
 from dpplearn.learning.itemset import ItemSet, check_names
@@ -68,13 +68,6 @@ class LogLinear:
 
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind, "theta": self.theta, **({"constant": True} if self.constant else {})}
-
-
-def check_quality(quality: Any) -> str:
-    """The name of a kind; parameters of LightGBM ask for "boosted"."""
-    if isinstance(quality, Mapping):
-        return "boosted"
-    return check_choice(quality, "quality", QUALITIES)
 
 
 def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:

@@ -84,24 +84,14 @@ class Posterior:
     def at(self, x: FloatArray, order: int) -> Point:
         """Value and derivatives, those in the similarity's parameters where these are learned.
 
-        Second derivatives in the similarity's parameters are differences of first ones.
+        Second derivatives in the similarity's parameters are differences of first ones. A value of -inf turns the step
+        back that came here.
         """
-        point = self.evaluate(x, order)
-        if order == 1 or not self.learned or not np.isfinite(point.value):
-            return point
-        steps = DIFFERENCE * np.eye(x.size)[self.m :]
-        slopes = [self.evaluate(x + h, 1).gradient - self.evaluate(x - h, 1).gradient for h in steps]
-        rows = np.array(slopes) / (2 * DIFFERENCE)
-        cross, second = rows[:, : self.m], rows[:, self.m :]
-        return point._replace(hessian=np.block([[point.hessian, cross.T], [cross, (second + second.T) / 2]]))
-
-    def evaluate(self, x: FloatArray, order: int) -> Point:
-        """Value and gradient, and for order 2 the Hessian in theta."""
         theta, S = self.split(x)
         quality = replace(self.quality, theta=theta)
         request = LikelihoodRequest(quality, S, order, self.learned, self.settings.given_size, sample=self.counts > 1)
         terms = self.engine.evaluate(request, self.progress.tick)
-        if not np.isfinite(terms.value):  # beyond every float: a step that came here is turned back
+        if not np.isfinite(terms.value):  # beyond every float
             return Point(-np.inf, np.full(x.size, np.nan))
         value = self.counts * terms.value - float(self.precision @ theta**2) / 2
         gradient, hessian = self.counts * terms.gradient - self.precision * theta, None
@@ -114,13 +104,18 @@ class Posterior:
                 slopes = self.counts * terms.similarity_gradient + slopes
                 slopes[ALL] += float(self.constant @ gradient) * S.w[ALL]  # theta = x - c log(1 - w_all)
                 gradient = np.concatenate([gradient, slopes])
+        if hessian is not None and self.learned:
+            steps = DIFFERENCE * np.eye(x.size)[self.m :]
+            rows = np.array([self.at(x + h, 1).gradient - self.at(x - h, 1).gradient for h in steps]) / (2 * DIFFERENCE)
+            cross, second = rows[:, : self.m], rows[:, self.m :]
+            hessian = np.block([[hessian, cross.T], [cross, (second + second.T) / 2]])
         return Point(value, gradient, hessian, terms.value)
 
     def jacobian(self, x: FloatArray) -> FloatArray:
         """d (theta, parameters of the similarity) / dx."""
-        T, S = np.eye(x.size), self.split(x)[1]
-        if self.learned and isinstance(S, Mixture):
-            T[: self.m, self.m + ALL] += self.constant * S.w[ALL]
+        T = np.eye(x.size)
+        if self.learned:
+            T[: self.m, self.m + ALL] += self.constant * self.split(x)[1].weights["all"]
         return T
 
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:

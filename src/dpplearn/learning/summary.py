@@ -97,7 +97,7 @@ def conditional_summary(model: Any) -> ModelSummary:
     """Of a ConditionalDPP: its quality, and its similarity."""
     quality, similarity, encoding = model.quality_, model.similarity_, model.encoding_
     trees, learned = quality.kind == "boosted", isinstance(similarity, Mixture)
-    independent = encoding is not None and encoding.independent
+    independent = encoding is not None and not encoding.phi
     facts = {"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}
     facts["quality"] = f"{model.n_iter_} trees" if trees else quality.kind
     facts["similarity"] = "none, items are independent of each other" if independent else similarity.kind
@@ -133,10 +133,8 @@ def prior_in_words(model: Any) -> str:
     if model.quality_.kind == "boosted":
         return f"{words}, of the leaves"
     settled = model.feature_names_in_[undetermined(model)].tolist()
-    if not settled:
-        return words
     few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
-    return f"{words}; the error of {few} is the prior's: the data do not say"
+    return f"{words}; the error of {few} is the prior's: the data do not say" if settled else words
 
 
 def undetermined(model: Any) -> np.ndarray:

@@ -194,10 +194,10 @@ class Instances:
         return lightgbm.train({**params, "objective": objective}, learned, n_trees, **options), curve
 
 
-def fit_trees(data: Shard, linear: Fitted, given: Mapping[str, Any], settings: FitSettings) -> Fitted:
+def fit_trees(data: Any, linear: Fitted, quality: str | Mapping[str, Any], settings: FitSettings) -> Fitted:
     """Trees in place of the weights of a log-linear fit, whose similarity they keep.
 
-    `given` has parameters of LightGBM, by its names; `n_estimators` is the most trees that there may be.
+    `quality` may have parameters of LightGBM, by its names; `n_estimators` is the most trees that there may be.
     """
     prior_variance, random_state = settings.prior_variance, settings.random_state
     if prior_variance is not None and np.ndim(prior_variance) > 0:
@@ -206,7 +206,8 @@ def fit_trees(data: Shard, linear: Fitted, given: Mapping[str, Any], settings: F
     instances = Instances(data, linear.similarity, settings.given_size)
     every = np.ones(len(instances.examples), np.bool_)
     base = instances.base()
-    params = {**DEFAULTS, "lambda_l2": ridge, "cat_l2": ridge, "seed": random_state, **given}
+    params = {**DEFAULTS, "lambda_l2": ridge, "cat_l2": ridge, "seed": random_state}
+    params |= {} if isinstance(quality, str) else quality
     n_trees = most = int(params.pop("n_estimators"))
     if folds := instances.folds(random_state):
         curves = [instances.grow(params, most, base, held)[1] for held in folds]
@@ -222,6 +223,6 @@ def fit_trees(data: Shard, linear: Fitted, given: Mapping[str, Any], settings: F
         eta, text = eta + model.predict(instances.raw, raw_score=True), model.model_to_string()
         importance = np.abs(model.predict(instances.raw, pred_contrib=True)[:, :-1]).mean(axis=0)
     features = linear.names[-linear.quality.n_features :]
-    quality = Boosted(base, ("constant", *(instances.names or features)), len(features), text, importance)
-    weights: dict[str, Any] = {"quality": quality, "std": np.array([np.nan]), "covariance": None, "names": features}
+    trees = Boosted(base, ("constant", *(instances.names or features)), len(features), text, importance)
+    weights: dict[str, Any] = {"quality": trees, "std": np.array([np.nan]), "covariance": None, "names": features}
     return replace(linear, **weights, n_iter=n_trees, log_likelihood=instances.evaluate(eta, every)[0])

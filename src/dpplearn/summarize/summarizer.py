@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
 from dpplearn._notebook import card
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn._run.threads import map_in_order
-from dpplearn.decoding.candidates import check_diversity
+from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
@@ -25,7 +25,7 @@ from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
-from dpplearn.summarize.model.choice import CHRONOLOGICAL, SAMPLES, Decision, check_order
+from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
@@ -95,6 +95,9 @@ class Summarizer(Parameters):
     True
     """
 
+    theta_: FloatArray
+    theta_std_: FloatArray
+    rho_: float
     features_: SentenceFeatures
     _predictor: ConditionalPredictor  # the model as it was fitted, or as its file has it
     language_: str | None
@@ -296,7 +299,7 @@ class Summarizer(Parameters):
     ) -> Decision:  # fmt: skip
         """What a summary is asked for; sampled and consensus sets may be `overrun` longer, for a scorer that trims."""
         self._check_fitted()
-        settings, order = self.settings, check_order(order)
+        settings, order = self.settings, check_choice(order, "order", ORDERS)
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
@@ -374,6 +377,8 @@ class Summarizer(Parameters):
     def __getattr__(self, name: str) -> Any:
         if name == "_predictor" or (name.endswith("_") and not name.startswith("_")):
             self._check_fitted()
+        if name in ("theta_", "theta_std_", "rho_"):
+            return getattr(self._predictor, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _check_fitted(self) -> None:
@@ -404,21 +409,6 @@ class Summarizer(Parameters):
                     setattr(self._estimator, name, value)
             model = self._estimator
         return model
-
-    @property
-    def theta_(self) -> FloatArray:
-        """Weights of the quality features."""
-        return self._predictor.theta_
-
-    @property
-    def theta_std_(self) -> FloatArray:
-        """Their standard errors."""
-        return self._predictor.theta_std_
-
-    @property
-    def rho_(self) -> float:
-        """Value of the constant similarity feature."""
-        return self._predictor.rho_
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""

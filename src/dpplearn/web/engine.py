@@ -169,7 +169,7 @@ def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Un
         what = "there is no sentence {}: the cluster's are numbered 0 to {}."
         raise invalid(*(((name, place), what.format(i, n - 1)) for name, place, i in unknown))
     A, B = (np.unique(np.array(items, np.int64)) for items in given.values())
-    both, said = np.intersect1d(A, B), [ready.said[i] for i in A]
+    both, said = np.intersect1d(A, B), [ready.read.said[i] for i in A]
     counts, size = Counter(said), joined_length([ready.read.texts[i] for i in A], unit) if A.size else 0
     if both.size:
         why = f"{numbered(both)} cannot be both pinned and banned. Undo one of the two."

@@ -18,8 +18,7 @@ from pydantic import (
 )
 
 from dpplearn.learning.relative import Reason
-from dpplearn.summarize.explain.explanation import NoCandidate
-from dpplearn.summarize.explain.whole_set import Alike, Covers, LeavesOut, Sureness
+from dpplearn.summarize.explain.explanation import Alike, Covers, LeavesOut, NoCandidate, Sureness
 from dpplearn.summarize.text.words import words
 
 UnitName = Literal["words", "sentences", "bytes", "tokens"]

@@ -37,7 +37,7 @@ from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.explanation import Chosen, LeftOut, NoCandidate, contributions
+from dpplearn.summarize.explain.explanation import Chosen, LeftOut, NoCandidate, contributions, others_than
 from dpplearn.summarize.explain.ideas import (
     ABOUT,
     ADDS,
@@ -51,7 +51,6 @@ from dpplearn.summarize.explain.ideas import (
     placed,
 )
 from dpplearn.summarize.explain.topics import Vocabulary, document_name, place_in_words, quoted
-from dpplearn.summarize.explain.whole_set import others_than
 from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster

@@ -15,10 +15,9 @@ from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, place
+from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, place, whole_set
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
 from dpplearn.summarize.explain.topics import document_name
-from dpplearn.summarize.explain.whole_set import whole_set
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared

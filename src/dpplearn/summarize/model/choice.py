@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, check_choice
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates
@@ -186,11 +186,6 @@ def best_forms(ready: Prepared, allowed: Mask) -> IntArray:
     return np.sort(order[np.unique(forms[order], return_index=True)[1]])
 
 
-def check_order(order: str) -> str:
-    """One of the orders."""
-    return check_choice(order, "order", ORDERS)
-
-
 def document_times(documents: Sequence[Document]) -> list[datetime | None]:
     """When each document was written: by its date, the number that an agency gave it, or what its first lines say.
 
@@ -250,7 +245,7 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
         return subset[np.lexsort((subset, when[subset]))]
     if order == SOURCE:
         return np.sort(subset)
-    found = greedy_map(DPP(model.block(subset)), k=subset.size, gain="log").subset
+    found = greedy_map(DPP(model.operand.block(subset)), k=subset.size, gain="log").subset
     best = subset[[*found, *np.setdiff1d(np.arange(subset.size), found)]].tolist()  # what depends on others comes last
     head = {i: i for i in best}
     at = {int(read.places[i]): i for i in best}

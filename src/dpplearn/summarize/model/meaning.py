@@ -36,10 +36,6 @@ class Meaning:
             return None
         return cls(encoder, encoder_name(encoder), encode(encoder, ["A storm hit the coast.", "Boats sank."]).shape[1])
 
-    def state(self) -> dict[str, Any]:
-        """What a model file says of it."""
-        return {"name": self.name, "width": self.width}
-
     def rows(self, texts: Sequence[str]) -> Features:
         """Rows of length 1."""
         found = encode(self.encoder, texts)

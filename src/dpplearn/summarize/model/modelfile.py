@@ -40,7 +40,11 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             | {"features": features.features, "language": trained.language},
             "training": trained.training,
             "rho": model.rho_,
-            **({} if features.meaning is None else {"encoder": features.meaning.state()}),
+            **(
+                {}
+                if features.meaning is None
+                else {"encoder": {"name": features.meaning.name, "width": features.meaning.width}}
+            ),
             "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
             **({} if model.covariance_ is None else {"covariance": model.covariance_}),
             "edges": features.edges,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from dpplearn.summarize.text.turns import Turn, find_turns, may_have_turns
+from dpplearn.summarize.text.turns import Turn, find_turns
 from dpplearn.summarize.text.words import BLANK, CLOSERS, DATES, NOTE, STOPS, UNSEEN, word_lists, word_set
 
 # All that a block can be. Running text is what sentences of a summary are taken from.
@@ -136,10 +136,9 @@ def find_blocks(text: str) -> list[Block]:
     space, unless the text is written with one sentence per line (`one_per_line`). In chats and transcripts a turn
     begins a block, after its label, which is a byline; what the program says is a banner (`find_turns`).
     """
-    paragraphs, turns = _paragraphs(text), list[Turn | None]()
-    if may_have_turns(text):
-        heads = [i == 0 for lines in paragraphs for i in range(len(lines))]
-        turns = find_turns([line.text for lines in paragraphs for line in lines], heads)
+    paragraphs = _paragraphs(text)
+    heads = [i == 0 for lines in paragraphs for i in range(len(lines))]
+    turns = find_turns([line.text for lines in paragraphs for line in lines], heads)
     parts: Sequence[list[_Line] | Block] = _with_turns(paragraphs, iter(turns)) if any(turns) else paragraphs
     groups = [part for part in parts if isinstance(part, list)]
     wrapped = any(len(lines) > 1 for lines in groups)  # else no width matters

@@ -94,10 +94,9 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
     for block in find_blocks(text) if blocks is None else with_turns(text, blocks):
         start = block.start
         for end in _ends(text, block):
-            if text[start : start + 1].isspace():
-                start = _skip_space(text, start, end)
-            stop = start + len(text[start:end].rstrip()) if text[end - 1].isspace() else end
-            if text[start:stop][:1].isalnum() or has_word(text, start, stop):
+            start = _skip_space(text, start, end)
+            stop = start + len(text[start:end].rstrip())
+            if has_word(text, start, stop):
                 yield Piece(start, stop, block, section)
             start = end
         if block.kind == "heading":

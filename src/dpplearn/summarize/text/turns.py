@@ -21,8 +21,7 @@ _DATE = (
 _NOON = r"(?:\s?[apAP]\.?\s?[mM]\b\.?|\s?Z\b)?"
 _CLOCK = rf"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
 _DOTTED = rf"[0-9]{{1,2}}[:.][0-9]{{2}}(?:[:.][0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
-_AS_TIME = bytes.maketrans(b"123456789:", b"000000000.")
-_COLONS, _DOTS = (re.compile(rf"{sign}(?<=[0-9].)[0-9]{{2}}") for sign in (":", r"\."))  # one of which every time has
+_DIGITS = re.compile(r"[0-9][:.][0-9]{2}")  # which every time has
 _MOMENT = rf"(?:{_DATE}[,\sT]{{1,3}}(?:[^\W\d_]{{2,4}}\s)?{_DOTTED}|{_CLOCK}(?:,?\s{_DATE})?)"
 _STAMP = rf"{_MOMENT}(?:\s?(?:-->|[-–—])\s?{_CLOCK})?"
 _NAME_LENGTH = 44  # characters of a name, and the colon after it
@@ -57,12 +56,6 @@ class _Label(NamedTuple):
     sure: bool = True  # the time stands in brackets or alone
 
 
-def may_have_turns(text: str) -> bool:
-    """Whether a text has what turns are told by: times, or signs after or around names; most texts have too few."""
-    named = text.count(":") + text.count("：") > _FEWEST_LABELS or text.count("<") >= _FEWEST_LABELS
-    return named or b"0.00" in text.encode("utf-8", "replace").translate(_AS_TIME)
-
-
 def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:
     """Tell for each line whether a turn begins in it; all None where the document is no conversation.
 
@@ -79,7 +72,7 @@ def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]
     >>> [turn and (turn.begin, turn.program) for turn in find_turns(chat, [True, False, False, False])]
     [(0, True), (13, False), (12, False), (13, False)]
     """
-    timed = [_timed(line) if _COLONS.search(line) or _DOTS.search(line) else None for line in lines]
+    timed = [_timed(line) if _DIGITS.search(line) else None for line in lines]
     return _timed_turns(lines, timed) or _nick_turns(lines) or _named_turns(lines, heads)
 
 

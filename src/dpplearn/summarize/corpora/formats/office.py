@@ -18,35 +18,24 @@ from dpplearn.summarize.text.blocks import BLOCK_MARKS, WORDS_OF_HEADING
 from dpplearn.summarize.text.page import html_blocks, read_html
 from dpplearn.summarize.text.words import STOPS, word_set
 
-# Built-in styles of Word, by how their names begin (in English, whatever language Word speaks) and by their ids.
+# Built-in styles of Word, by how their names begin (in English, whatever language Word speaks) and by their .ids.
 WORD_STYLES = {
-    "p[style-name^='Title']": "h1.title",
-    "p.Title": "h1.title",
-    "p[style-name^='Subtitle']": "h2",
-    "p[style-name^='heading']": "h2",
-    **{f"p.Heading{level}": "h2" for level in range(1, 10)},
-    "p[style-name^='toc']": "p.toc",
-    **{f"p.TOC{level}": "p.toc" for level in range(1, 10)},
-    "p[style-name^='table of figures']": "p.toc",
-    "p[style-name^='index']": "p.toc",
-    "p[style-name^='header']": "p.navigation",
-    "p[style-name^='footer']": "p.navigation",
-    "p.Header": "p.navigation",
-    "p.Footer": "p.navigation",
-    "p[style-name^='caption']": "p.caption",
-    "p.Caption": "p.caption",
-    "p[style-name^='Quote']": "blockquote",
-    "p[style-name^='Intense Quote']": "blockquote",
-    "p[style-name^='Block Text']": "blockquote",
-    "p[style-name^='Bibliography']": "p.references",
-    "p[style-name^='HTML Preformatted']": "pre",
-    "p[style-name^='macro']": "pre",
-    "p[style-name^='Signature']": "p.byline",
-    "p[style-name^='List Bullet']": "ul > li:fresh",
-    "p[style-name^='List Number']": "ol > li:fresh",
+    "h1.title": ("Title", ".Title"),
+    "h2": ("Subtitle", "heading", *(f".Heading{level}" for level in range(1, 10))),
+    "p.toc": ("toc", "table of figures", "index", *(f".TOC{level}" for level in range(1, 10))),
+    "p.navigation": ("header", "footer", ".Header", ".Footer"),
+    "p.caption": ("caption", ".Caption"),
+    "blockquote": ("Quote", "Intense Quote", "Block Text"),
+    "p.references": ("Bibliography",),
+    "pre": ("HTML Preformatted", "macro"),
+    "p.byline": ("Signature",),
+    "ul > li": ("List Bullet",),
+    "ol > li": ("List Number",),
 }
 STYLE_MAP = "\n".join(
-    f"{style} => {element}{'' if '>' in element else ':fresh'}" for style, element in WORD_STYLES.items()
+    "p" + (style if style[0] == "." else f"[style-name^='{style}']") + f" => {element}:fresh"
+    for element, styles in WORD_STYLES.items()
+    for style in styles
 )
 _BOLD_LINE = re.compile(r"<p><strong>((?:(?!</?(?:p|strong)\b).)*)</strong></p>", re.DOTALL)
 _CELL = re.compile(r"(<t[dh][^>]*>)<p>((?:(?!</?p\b).)*)</p>(</t[dh]>)", re.DOTALL)

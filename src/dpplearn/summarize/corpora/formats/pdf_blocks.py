@@ -66,20 +66,20 @@ def page_blocks(lines: list[Line], title: str | None = None) -> tuple[BlockText,
     made, before = BlockText(), ""
     if not lines:
         return made, title
-    parts, hyphens = parts_of(lines), Hyphens(line.text for line in lines)
-    title = name_kinds(parts, usual_size((line.size, line.text) for line in lines), title, hyphens)
+    hyphens = Hyphens(line.text for line in lines)
+    parts, title = named_parts(parts_of(lines), usual_size((line.size, line.text) for line in lines), title, hyphens)
     for part in joined_over_columns(parts):
         if part.kind == "row":
             for line in part.lines:
                 made.add("row", " | ".join(map(text_of, line.cells)))
-        elif part.kind != "title":
+        else:
             text = hyphens.join(line.text for line in part.lines)
             if part.kind == "paragraph" and text[:1].islower() and before == "formula":
                 end = split_sentences(text)[0][1]  # "where c is the cost": the end of what began before the formula
                 made.add("formula", text[:end])
                 text = text[end:]
             made.add(part.kind, _BULLET.sub("", text, count=1) if part.kind == "item" else text)
-        before = before if part.kind == "title" else part.kind
+        before = part.kind
     return made, title
 
 
@@ -98,15 +98,15 @@ def leadings(lines: list[Line]) -> dict[float, float]:
 
     Of all distances between lines the lower quarter: where paragraphs have a line or two, the middle one is a gap.
     """
-    every, by_size = list[float](), defaultdict[float, list[float]](list)
+    by_size = defaultdict[float, list[float]](list, {0.0: []})
     for above, below in pairwise(lines):
         gap = (below.base - above.base) / above.size
         if above.column == below.column and above.size == below.size and 0 < gap < 3:
-            every.append(gap)
+            by_size[0.0].append(gap)
             if len(above.cells) == len(below.cells) == 1:
                 by_size[above.size].append(gap)
     known = {size: sorted(gaps)[len(gaps) // 4] for size, gaps in by_size.items() if len(gaps) >= FEWEST_GAPS}
-    return {0.0: sorted(every)[len(every) // 2] if every else 1.2, **known}
+    return {0.0: 1.2, **known}
 
 
 def begins_part(first: Line, above: Line, below: Line, leading: float) -> bool:
@@ -139,8 +139,8 @@ def closes(line: Line) -> bool:
     return is_closed(line.text) or line.text.endswith(":")
 
 
-def name_kinds(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> str | None:
-    """Say what each part is; returns the title."""
+def named_parts(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> tuple[list[Part], str | None]:
+    """The parts but for the title, with what each is; and the title."""
     regular = sum(len(part.text) for part in parts if part.bold) < 0.5 * sum(len(part.text) for part in parts)
     lowest: dict[int, float] = defaultdict(lambda: -1e9)  # of each column, its last line in the body's size
     for part in parts:
@@ -149,8 +149,7 @@ def name_kinds(parts: list[Part], body: float, title: str | None, hyphens: Hyphe
     for part in parts:
         part.kind = kind_of_part(part, body, regular, lowest[part.first.column])
     heading, shown = find_title(parts, body, title, hyphens)
-    if heading is not None:
-        heading.kind = "title"
+    parts = [part for part in parts if part is not heading]
     above: float | None = None  # the size of the heading over references, or over what comes after a story
     under = "reference"  # what stands under it
     front = True  # before the text begins: authors, and where they work
@@ -167,7 +166,7 @@ def name_kinds(parts: list[Part], body: float, title: str | None, hyphens: Hyphe
             front = len(part.text.split()) <= 40
             if front and shown is not None and (not closes(part.last) or _AFFILIATION.search(part.text)):
                 part.kind = "byline"
-    return shown
+    return parts, shown
 
 
 def kind_of_part(part: Part, body: float, regular: bool, lowest: float) -> str:
@@ -223,15 +222,15 @@ def joined_over_columns(parts: list[Part]) -> list[Part]:
     open_: Part | None = None
     for part in parts:
         if part.kind not in ("caption", "row", "footnote", "formula", "navigation"):
-            if open_ is not None and part.kind == "paragraph" and goes_on(open_, part):
+            if (
+                open_ is not None
+                and part.kind == "paragraph"
+                and abs(part.size - open_.size) <= 0.08 * open_.size
+                and part.first.column != open_.last.column
+                and leads_on(open_.last, part.first)
+            ):
                 open_.lines, open_.last = open_.lines + part.lines, part.last
                 continue
             open_ = part if part.kind in ("paragraph", "item") else None
         kept.append(part)
     return kept
-
-
-def goes_on(part: Part, later: Part) -> bool:
-    """Whether a part goes on in a later one of another column."""
-    same = abs(later.size - part.size) <= 0.08 * part.size
-    return same and later.first.column != part.last.column and leads_on(part.last, later.first)

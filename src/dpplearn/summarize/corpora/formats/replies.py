@@ -71,15 +71,32 @@ def own_text(text: str, flowed: bool = False) -> str:
     'It rained.\\n\\nYes, it did.'
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if flowed:
-        lines = _unflow(lines)
-    kept: list[str] = []
+    lines = _unflow(lines) if flowed else lines
+    return "\n".join(lines[k] if lines[k].strip() else "" for k in own_lines(lines)).strip("\n")
+
+
+def own_html(blocks: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The blocks of an HTML message that are its writer's own: each is a line, and a blank one under it."""
+    given = list(blocks)
+    for at, (_, text) in enumerate(given):
+        line, below = text.strip(), [kind for kind, _ in given[at + 1 : at + 2]]
+        introduced = len(line) <= _LONGEST and (_DATED.match(line) or _WROTE.match(line)) and below != ["quotation"]
+        if at and (introduced or _FIRST.match(line)):  # what is quoted is not marked as such
+            del given[at:]
+            break
+    lines = [one for kind, text in given for one in ((">" if kind == "quotation" else "") + " ".join(text.split()), "")]
+    yield from (given[k // 2] for k in own_lines(lines) if k % 2 == 0)
+
+
+def own_lines(lines: list[str]) -> list[int]:
+    """The numbers of the lines that are a writer's own, of blank ones in a row that of the first."""
+    kept: list[int] = []
     worded = False  # whether what was kept has words
     at = 0
     while at < len(lines):
         line = lines[at].strip()
         if line.startswith((">", "|>")):
-            _drop_introduction(kept)
+            _drop_introduction(kept, lines)
         elif _ORIGINAL.match(line) or _is_header_block(lines, at):
             if worded:
                 break
@@ -95,40 +112,19 @@ def own_text(text: str, flowed: bool = False) -> str:
             if _is_foot(lines, at + 1):
                 at = _next_quote(lines, at)
                 continue
-            _add(kept, "")
+            lines[at] = ""
+            kept += [at] if kept and lines[kept[-1]].strip() else []
         elif worded and line and _NOTICE.match(" ".join(lines[at : at + 3]).strip()):
             at = _skip(lines, at, str.strip)
             if _is_foot(lines, at):
                 at = _next_quote(lines, at)
             continue
-        elif not _DEVICE.match(line):
-            _add(kept, lines[at])
+        elif not _DEVICE.match(line) and (line or (kept and lines[kept[-1]].strip())):
+            kept.append(at)
             worded = worded or any(c.isalnum() for c in line)
         at += 1
-    _drop_introduction(kept)
-    return "\n".join(kept[: _farewell(kept, SHORT)]).strip("\n")
-
-
-def own_html(blocks: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The blocks of an HTML message that are its writer's own, by the same words."""
-    held: list[tuple[str, str]] = []
-    given = list(blocks)
-    for at, (kind, text) in enumerate(given):
-        line = text.strip()
-        rest = given[at + 1 : at + 2 + SHORT // 2]
-        if held and len(line) <= _LONGEST and (_DATED.match(line) or _WROTE.match(line)):
-            if rest and rest[0][0] == "quotation":  # marked as such: what is not may be an answer under it
-                continue
-            break
-        if held and (_ORIGINAL.match(line) or _FIRST.match(line) or _SIGNATURE.match(line)):
-            break
-        if held and (_NOTICE.match(line) or _RULE.match(line)):
-            if len(rest) <= SHORT // 2:
-                break
-            continue
-        if kind != "quotation" and not _DEVICE.match(line) and not _FORWARDED.match(line):
-            held.append((kind, text))
-    yield from held[: _farewell([text for _, text in held], SHORT // 2)]
+    _drop_introduction(kept, lines)
+    return kept[: _farewell([lines[k] for k in kept], SHORT)]
 
 
 def _unflow(lines: list[str]) -> list[str]:
@@ -145,17 +141,11 @@ def _unflow(lines: list[str]) -> list[str]:
     return ["".join(parts) for parts in joined]
 
 
-def _add(kept: list[str], line: str) -> None:
-    """Keep a line; of blank ones in a row the first, so that nobody passes over many again and again."""
-    if line.strip() or (kept and kept[-1]):
-        kept.append(line if line.strip() else "")
-
-
-def _drop_introduction(kept: list[str]) -> None:
+def _drop_introduction(kept: list[int], lines: list[str]) -> None:
     """Take away "On Monday Ann wrote:" and the blank line under it, at the end of what was kept."""
-    end = len(kept) - (bool(kept) and not kept[-1])
+    end = len(kept) - (bool(kept) and not lines[kept[-1]].strip())
     for told, count in ((_DATED, 1), (_DATED, 2), (_DATED, 3), (_WROTE, 1), (_WROTE, 2)):
-        said = " ".join(line.strip() for line in kept[max(end - count, 0) : end])
+        said = " ".join(lines[k].strip() for k in kept[max(end - count, 0) : end])
         if end >= count and said.endswith(":") and len(said) <= _LONGEST and told.match(said):
             del kept[end - count :]
             return
