@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from scipy.linalg import blas, lapack
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_square, read_only, row_lengths
+from dpplearn._checks import Features, FloatArray, IntArray, check_square, frozen, row_lengths
 from dpplearn._precision import DUAL, EPS, PARALLEL, rounding, singular
 
 TRIANGLE = 32  # rows up to which the library inverts a triangle; larger ones by halves, which are mostly products
@@ -161,8 +161,7 @@ def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
     """A read-only, symmetric, positive semidefinite float64 copy of a kernel."""
     kernel = check_square(L, name)
     check_psd(kernel, name, tolerance(L))
-    read_only(kernel)
-    return kernel
+    return frozen(kernel)
 
 
 def tolerance(A: ArrayLike) -> float:

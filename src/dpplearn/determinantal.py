@@ -8,9 +8,9 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Items, check_items, frozen
-from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide
+from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide, to_dense
 from dpplearn._precision import WIDE
-from dpplearn.operand import Operand
+from dpplearn.operand import Operand, Rows
 from dpplearn.process import Distribution, PointProcess
 from dpplearn.sampling import Tables
 from dpplearn.sampling.elimination import eliminate, sample_elimination
@@ -38,8 +38,9 @@ class Spectral(Distribution):
 
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         if method == "mcmc":
-            entries, gram = self._operand.entries()
-            return sample_mcmc(Moves(entries, self.n, gram=gram), size, rng, self._fixed_size)
+            L, gram = self._operand, isinstance(self._operand, Rows)
+            kernel = np.ascontiguousarray(to_dense(L.scaled())) if isinstance(L, Rows) else L.L
+            return sample_mcmc(Moves(kernel, self.n, gram=gram), size, rng, self._fixed_size)
         tables = self._sampling_tables(size)
         return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
 

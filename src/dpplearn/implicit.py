@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, Items, Seed, check_features, check_int, check_rng, check_subset, read_only
+from dpplearn._checks import FloatArray, Items, Seed, check_features, check_int, check_rng, check_subset, frozen
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.process import Frozen
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
@@ -43,8 +43,7 @@ class ImplicitDPP(Frozen):
                 raise TypeError("n must be given with a kernel function: how many items are there?")
             self._set(kernel=kernel, n=check_int(n, "n", low=1))
             return
-        B = np.ascontiguousarray(to_dense(check_features(kernel, "kernel")))
-        read_only(B)
+        B = frozen(np.ascontiguousarray(to_dense(check_features(kernel, "kernel"))))
         if n is not None and n != len(B):
             raise ValueError(f"n must be the number of rows of the features ({len(B)}), found {n}.")
         self._set(kernel=B, n=len(B))

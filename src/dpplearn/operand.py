@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, scale_rows
-from dpplearn._linalg import Factor, eigh_psd, factor_kernel, factor_rows, logdet, safe_log, spectrum_wide, to_dense
+from dpplearn._linalg import Factor, factor_kernel, factor_rows, logdet, safe_log, spectrum_wide, to_dense
 from dpplearn._precision import PARALLEL, keeps_digits
 
 ROWS = 16384  # rows that are made float64 at a time
@@ -52,10 +52,6 @@ class Dense:
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""
         return self.L[:, subset]
-
-    def entries(self) -> tuple[FloatArray, bool]:
-        """An array of which loops read L: (L, False), or (B, True) for L = B B^T."""
-        return self.L, False
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +119,6 @@ class Rows:
         columns[subset, np.arange(subset.size)] = self.diag[subset]
         return columns
 
-    def entries(self) -> tuple[FloatArray, bool]:
-        """(B, True), where nothing is an item's own."""
-        return np.ascontiguousarray(to_dense(self.scaled())), True
-
     @cached_property
     def log_normalizer(self) -> float:
         """log det(I + L) = sum of log(1 + own_i) + log det(I + B^T B), with b_i divided by sqrt(1 + own_i).
@@ -141,12 +133,9 @@ class Rows:
         if n <= d:
             B = self.scaled(scale=scale)
             A = to_dense(B @ B.T)
-            lam = eigh_psd(A)[0]
         else:
-            C = np.zeros((d, d))
-            for B in self._blocks(scale):
-                C += to_dense(B.T @ B)
-            lam = np.maximum(linalg.eigvalsh(C, check_finite=False), 0.0)
+            A = sum((to_dense(B.T @ B) for B in self._blocks(scale)), start=np.zeros((d, d)))
+        lam = np.maximum(linalg.eigvalsh(A, check_finite=False), 0.0)
         if keeps_digits(lam):
             return alone + float(np.log1p(lam).sum())
         if n * d <= LARGE or (n <= d and not sparse.issparse(self.rows)):

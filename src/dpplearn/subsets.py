@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import IntArray, Items, check_int, check_subset, count_of, read_only
+from dpplearn._checks import IntArray, Items, check_int, check_subset, count_of, frozen
 from dpplearn._notebook import LISTED, card, table
 from dpplearn.sampling import end_to_end
 
@@ -58,9 +58,7 @@ class Subsets:
         self._keep(indptr.astype(np.int64), indices.astype(np.int64), n)
 
     def _keep(self, indptr: IntArray, indices: IntArray, n: int) -> None:
-        read_only(indptr, indices)
-        for name, value in (("indptr", indptr), ("indices", indices), ("n", n)):
-            object.__setattr__(self, name, value)
+        self.__dict__.update(indptr=frozen(indptr), indices=frozen(indices), n=n)
 
     @classmethod
     def _of(cls, indptr: IntArray, indices: IntArray, n: int) -> Subsets:

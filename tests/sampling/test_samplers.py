@@ -105,8 +105,7 @@ def test_cholesky_across_blocks(rng):
 @pytest.mark.parametrize("name", ["L", "repeated item", "B", "large"])
 def test_mcmc(name):
     dpp, truth = DISTRIBUTIONS[name]
-    entries, gram = dpp._operand.entries()
-    kernel = entries if gram else np.linalg.cholesky(entries + 1e-12 * np.eye(5))
+    kernel = dpp.B if isinstance(dpp, LowRankDPP) else np.linalg.cholesky(dpp.L + 1e-12 * np.eye(5))
     check_counts(ImplicitDPP(kernel).sample(5_000, rng=6, thin=60), truth)
     draws = dpp.sample(4_000, rng=7, method="mcmc")
     assert abs(draws.sizes.mean() - dpp.expected_size) < 0.15

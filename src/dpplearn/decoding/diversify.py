@@ -15,21 +15,18 @@ from scipy import sparse
 
 from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs
 from dpplearn._holders import as_numbers, is_arrow
-from dpplearn._precision import EPS, EPS32
 from dpplearn.decoding.candidates import (
     NUGGET,
     Candidates,
     Embedded,
     Given,
-    check_diversity,
-    check_nugget,
     read_features,
     read_given,
     some,
 )
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import APPROXIMATE, best_run, check_options, describe, least_gain
-from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
+from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
 from dpplearn.decoding.registry import DECODERS, check_decoder, run_decoder
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, log_prob_of_held
 
@@ -40,7 +37,6 @@ TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("rea
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 KERNELS = ("auto", "linear", "near")
 BORROWED = 2**28  # bytes of embeddings from which on a selection does not keep them alive
-EPSILON = {"d": EPS, "f": EPS32, "e": 2.0**-10}  # by type of scores
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
 
@@ -279,7 +275,7 @@ def read_scores(scores: Any, n: int) -> FloatArray:
         )
     if s.ndim != 1:
         raise ValueError(f"scores must have 1 dimension, found shape {s.shape}.")
-    z: FloatArray = standardize(s.astype(np.float64), EPSILON[s.dtype.char])
+    z: FloatArray = standardize(s.astype(np.float64), float(np.finfo(s.dtype).eps))
     if n and z[0] != z[0]:
         bad = np.flatnonzero(~np.isfinite(s))
         raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")

@@ -170,7 +170,11 @@ def best_run(
         else:
             run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound), floor).run()
         if run.end == End.IMPOSSIBLE:
-            raise candidates.impossible(limits.include)
+            without = limits.include[candidates.diag[limits.include] <= 0.0]
+            why = "some of its items are linear combinations of the others. Include fewer of them."
+            if without.size and gains is not None:  # in a kernel that is not symmetric, it may have a gain with another
+                why = f"item {without[0]} has quality 0. Leave it out."
+            raise ValueError(f"include={limits.include.tolist()} has probability 0: {why}")
         runs.append(run)
     best = runs[0]
     if len(runs) > 1:  # quotas first; rounded, so that of runs that reach the same set the first counts

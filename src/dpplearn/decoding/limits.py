@@ -17,6 +17,7 @@ from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_i
 from dpplearn._notebook import short_repr
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
+SMALLEST = 1e-8  # nugget
 
 Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
@@ -160,14 +161,15 @@ class Remaining:
     def __init__(self, limits: Limits, subset: IntArray = NO_ITEMS) -> None:
         self.limits, self.taken, self.spent, self.pledged = limits, 0, 0.0, 0.0
         self.most, self.need, self.owed = limits.most.copy(), limits.need.copy(), int(limits.need.sum())
-        self.mark = np.zeros(self.need.size)  # the dearest item that is pledged for each group
+        self.price, self.mark = np.zeros((2, self.need.size))  # what is pledged for each group, and its dearest item
         self.able: list[IntArray] = []  # of each group that must have some, what may be chosen, the cheapest first
         if self.owed and limits.budget < np.inf:
             group = limits.group
             items = np.setdiff1d(np.flatnonzero(self.need[group] > 0), limits.exclude)
             items = items[np.lexsort((limits.cost[items], group[items]))]
             self.able = np.split(items, np.searchsorted(group[items], np.arange(1, self.need.size)))
-            self.pledged = sum(self._pledge(c) for c in range(self.need.size))
+            for c in np.flatnonzero(self.need).tolist():
+                self._pledge(c)
         for j in subset.tolist():
             self.take(j)
 
@@ -197,18 +199,18 @@ class Remaining:
         c = int(self.limits.group[j])
         self.most[c] -= 1
         if self.need[c] > 0:
-            before = self._pledge(c)
             self.owed -= 1
             self.need[c] -= 1
             if self.able:
                 self.able[c] = self.able[c][self.able[c] != j]
-            self.pledged += self._pledge(c) - before
+                self._pledge(c)
 
-    def _pledge(self, c: int) -> float:
-        """What the cheapest items cost that would give group c what it is owed."""
-        prices = self.limits.cost[self.able[c][: self.need[c]]] if self.able else np.empty(0)
-        self.mark[c] = prices[-1] if prices.size else 0.0
-        return float(prices.sum())
+    def _pledge(self, c: int) -> None:
+        """Pledge what the cheapest items cost that would give group c what it is owed."""
+        prices = self.limits.cost[self.able[c][: self.need[c]]]
+        self.pledged -= self.price[c]
+        self.price[c], self.mark[c] = prices.sum(), prices[-1] if prices.size else 0.0
+        self.pledged += self.price[c]
 
 
 def why_ended(limits: Limits, items: list[int], otherwise: End) -> End:
@@ -328,15 +330,11 @@ def check_possible(limits: Limits) -> None:
             f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k} "
             f"({by_group(limits, need)})."
         )
-    costs = np.zeros(need.size)
-    for c in np.flatnonzero(need > inside).tolist():
-        prices = np.sort(limits.cost[limits.alive & (limits.group == c)])
-        costs[c] = prices[: need[c] - inside[c]].sum()
-    cost = float(limits.cost[limits.include].sum()) + float(costs.sum())
-    if cost > limits.room:
+    left = Remaining(limits, limits.include)
+    if left.spent + left.pledged > limits.room:
         raise ValueError(
-            f"min_per_group cannot be met: the cheapest items that would do cost {cost:g}, and the budget is "
-            f"{limits.budget:g} ({by_group(limits, costs)})."
+            f"min_per_group cannot be met: the cheapest items that would do cost {left.spent + left.pledged:g}, "
+            f"and the budget is {limits.budget:g} ({by_group(limits, left.price)})."
         )
 
 
@@ -370,3 +368,22 @@ def check_number(x: Any, name: str, low: float = -np.inf) -> float:
 def check_budget(budget: Any, name: str = "budget") -> float:
     """A number that is not negative; None means no limit."""
     return np.inf if budget is None else check_number(budget, name, 0.0)
+
+
+def check_nugget(nugget: Any) -> float:
+    """0, or a number from SMALLEST to 1."""
+    if not (is_number(nugget) and (nugget == 0.0 or SMALLEST <= nugget <= 1.0)):
+        raise ValueError(
+            f"nugget must be 0, or a number from {SMALLEST:g} (less is lost in rounding) to 1 (quality alone), "
+            f"found {nugget!r}."
+        )
+    return float(nugget)
+
+
+def check_diversity(diversity: Any) -> float:
+    """A number in [0, 1]."""
+    if not (is_number(diversity) and 0.0 <= diversity <= 1.0):
+        raise ValueError(
+            f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."
+        )
+    return float(diversity)

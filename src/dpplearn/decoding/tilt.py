@@ -64,18 +64,6 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
     return float(brentq(excess, low, high, xtol=1e-10))
 
 
-def tilted_marginals(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
-    """K_ii of e^s L, with the s of `find_tilt`.
-
-    Examples
-    --------
-    >>> p = tilted_marginals(DPP([[0.5, 0.1], [0.1, 2.0]]), np.array([3.0, 1.0]), 2.0)
-    >>> round(float(p @ [3.0, 1.0]), 9)
-    2.0
-    """
-    return tilted_kernel(dpp, cost, target, 1e-5).diagonal()
-
-
 def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: float = 1e-11) -> FloatArray:
     """K of e^s L, with s at most `near` from that of `find_tilt`; K_ii at that s itself.
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.candidates import Candidates
-from dpplearn.decoding.tilt import tilted_marginals
+from dpplearn.decoding.tilt import tilted_kernel
 from dpplearn.process import remaining
 
 
@@ -45,7 +45,7 @@ def worth_of(
     p = np.zeros(model.n)
     if not rest.size or room <= 0.0:
         return Worth(p, 1.0)
-    p[rest] = tilted_marginals(model.conditioned(pinned, out), cost[rest], room)
+    p[rest] = tilted_kernel(model.conditioned(pinned, out), cost[rest], room, 1e-5).diagonal()
     share = cost * p
     if forms is not None:
         p = np.where(p > 0.0, np.minimum(np.bincount(forms, p)[forms], 1.0), p)
