@@ -19,7 +19,7 @@ from dpplearn._run.workers import Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
-from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, SystemModels, Task, make_summaries
+from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.summarizer import Summarizer
@@ -225,14 +225,11 @@ def evaluate_systems(
     workers: Workers, *, progress: bool | Progress = False,
 ) -> SystemComparison:  # fmt: skip
     """Table 2 of trained models, also written to the folder, which knows what the results depend on."""
-    for system in LEARNED:
-        if system in systems:  # said before the work, not after it
-            models.regression(system)
-    tasks, length = [Task(models, clusters, tuple(systems))], (scoring.budget, scoring.unit)
+    tasks = [Task(models, clusters, tuple(systems))]
     with folder.work(systems) as work:
-        made = make_summaries(tasks, *length, work, workers, progress=progress)
+        made = make_summaries(tasks, scoring.budget, scoring.unit, work, workers, progress=progress)
         found = compare(made, clusters, scoring, folder.settings)
-        folder.write(found.results, found.details, made)
+        folder.write(*found, made)
     return found
 
 

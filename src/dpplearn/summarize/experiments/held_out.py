@@ -13,7 +13,6 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import open_workers
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.reading import listed
 from dpplearn.summarize.experiments.baselines import train_logistic
 from dpplearn.summarize.experiments.evaluation import (
     ResultsFolder,
@@ -21,10 +20,10 @@ from dpplearn.summarize.experiments.evaluation import (
     Summaries,
     SystemComparison,
     best_of,
-    clusters_to_score,
     compare,
     figures,
     fingerprint_of,
+    score_table,
 )
 from dpplearn.summarize.experiments.systems import (
     LEARNED,
@@ -82,6 +81,7 @@ class Experiment:
         Its arguments are those of every model but for the decoder; its language that of the corpora.
     systems : list of str
     train : list of Cluster
+        As `clusters_to_score` returns them: with references, and ids that differ.
     test : list of Cluster, or None
         None leaves out one topic of `train` at a time, and tests on that.
     names : dict
@@ -93,12 +93,6 @@ class Experiment:
     train: list[Cluster]
     test: list[Cluster] | None
     names: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("train", "test"):
-            if getattr(self, name) is not None:
-                found = clusters_to_score(listed(getattr(self, name)), f"the list {name}")
-                object.__setattr__(self, name, found)
 
     @property
     def tested(self) -> list[Cluster]:
@@ -250,9 +244,7 @@ def human_scores(clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, Cor
 
     Without a cluster of two references there is nothing to leave out, and no second row.
     """
-    texts: dict[str, str] = {}
-    everyone: dict[str, list[str]] = {}
-    others: dict[str, list[str]] = {}
+    texts, everyone, others = dict[str, str](), dict[str, list[str]](), dict[str, list[str]]()
     for cluster in clusters:
         references = [reference for reference in cluster.references if reference.strip()]
         for k, reference in enumerate(references):
@@ -273,10 +265,6 @@ def table_1(
     scoring: Scoring,
 ) -> dict[str, CorpusScore]:
     """The rows of Table 1 on the training corpus: the best peer there, if any, the oracle, the people."""
-    references = {str(cluster.id): list(cluster.references) for cluster in train}
-    scores = {name: scoring.score(name, texts, references) for name, texts in peers.items()}
-    rows: dict[str, CorpusScore] = {}
-    if scores:
-        rows["machine"] = scores[best_of(scores)]
-    rows["oracle"] = scoring.score("oracle", oracle, references)
-    return rows | human_scores(train, scoring)
+    scores = score_table(peers, train, scoring)
+    machine = {"machine": scores[best_of(scores)]} if scores else {}
+    return {**machine, **score_table({"oracle": oracle}, train, scoring), **human_scores(train, scoring)}
