@@ -45,9 +45,10 @@ class Encoding:
     def of(cls, table: Any, features: Any, phi: Names | None) -> Self:
         """What the columns are in training."""
         names = check_names_of(features, "features")
-        if column(table, names[0]).size == 0:
+        n = column(table, names[0]).size
+        if n == 0:
             raise ValueError("The table must have a row for each item, but has no rows.")
-        columns = tuple(learn_column(table, name, MOST_LEVELS) for name in names)
+        columns = tuple(learn_column(table, name, n, MOST_LEVELS) for name in names)
         same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name)))]
         if len(same) < len(columns):  # a column of ones alone is a model without features
             columns = tuple(one for one in columns if one not in same)
@@ -66,7 +67,9 @@ class Encoding:
         if not lists and phi is not None:
             raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
         parts = {part: check_names_of(some, "phi") for part, some in lists.items()}
-        return cls(columns, {part: tuple(learn_column(table, name) for name in some) for part, some in parts.items()})
+        return cls(
+            columns, {part: tuple(learn_column(table, name, n) for name in some) for part, some in parts.items()}
+        )
 
     @property
     def names(self) -> list[str]:
@@ -108,9 +111,9 @@ class Encoding:
         return cls(features, phi)
 
 
-def learn_column(table: Any, name: str, most: int | None = None) -> Column:
+def learn_column(table: Any, name: str, n: int, most: int | None = None) -> Column:
     """What a column of training is."""
-    return Column.of(name, column(table, name), getattr(table[name], "dtype", None), most=most)
+    return Column.of(name, column(table, name, n), getattr(table[name], "dtype", None), most=most)
 
 
 # The similarity features of a part
