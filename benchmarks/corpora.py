@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
@@ -29,8 +30,9 @@ from dpplearn.learning.likelihood import LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.summarize import Cluster, Document, Summarizer, open_corpus
-from dpplearn.summarize.batch import Request as Summaries
 from dpplearn.summarize.batch import summarize_piece
+from dpplearn.summarize.corpora.reading import compiled
+from dpplearn.summarize.corpora.source import CorpusPiece
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.pipeline import example_of, flat
 from dpplearn.summarize.model.split_cluster import split_cluster
@@ -107,19 +109,20 @@ def two_processes(n: int, folder: Path, repeats: int) -> list[float]:
     """Time of one process over that of two, alternating: summaries by consensus, both warm."""
     path = write_corpus(folder / "pairs.jsonl", (made_up_cluster(seed, 250) for seed in range(n)))
     corpus, ratios = open_corpus(path), []
+    work, given = partial(compiled, summarize_piece), (None, None, {}, False)
 
-    def tasks(run: int) -> Iterator[Summaries]:
+    def tasks(run: int) -> Iterator[tuple[CorpusPiece, Path]]:
         for piece in corpus.pieces(corpus.notes()):
-            yield Summaries(piece, folder / f"{run}-{piece.number}.jsonl", None, None, {}, False)
+            yield piece, folder / f"{run}-{piece.number}.jsonl"
 
     with open_workers(None, 1) as one, open_workers(None, 2) as two:
         for workers in (one, two):
-            list(workers.each(summarize_piece, islice(tasks(0), 8)))
+            list(workers.each(work, islice(tasks(0), 8), given))
         for run in range(1, repeats + 1):
             taken = []
             for workers in (one, two):
                 start = perf_counter()
-                list(workers.each(summarize_piece, tasks(run)))
+                list(workers.each(work, tasks(run), given))
                 taken.append(perf_counter() - start)
             ratios.append(taken[0] / taken[1])
     return ratios

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
@@ -97,13 +96,15 @@ class ItemSet(Frozen):
                 "Leave instances without items out; for a model without features, pass a column of ones."
             )
         parts = read_parts(phi, S, n)
-        costs = None if cost is None else check_costs(cost, n)
-        read_only(F, *([] if costs is None else [costs]))
+        costs = None if cost is None else check_vector(cost, "cost", n)
+        if costs is not None and costs.min() <= 0.0:
+            i = int(costs.argmin())
+            raise ValueError(
+                f"cost must be positive, but cost[{i}] is {costs[i]:g}. Give an item that is free a small cost."
+            )
+        read_only(*[x for x in (F, costs, raw) if x is not None])
         size = None if k is None else check_int(k, "k", high=n)
-        self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size)
-        if encoding is not None and raw is not None:
-            read_only(raw)
-            self._set(encoding=encoding, raw=raw)
+        self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size, encoding=encoding, raw=raw)
 
     @cached_property
     def parts(self) -> tuple[SimilarityPart, ...]:
@@ -112,23 +113,13 @@ class ItemSet(Frozen):
 
     @cached_property
     def phi(self) -> Features | None:
-        """The features of all parts, in equal shares: rows of length 1. None where a part is a matrix."""
-        features = [part.phi for part in self.parts if part.phi is not None]
-        if len(features) < len(self.parts):
-            return None
-        if len(features) == 1:
-            return features[0]
-        rare = any(sparse.issparse(phi) for phi in features)
-        return (sparse.hstack(features, format="csr") if rare else np.hstack(features)) / np.sqrt(len(features))
+        """The similarity features, where there is one part and it has some: rows of length 1."""
+        return self.parts[0].phi if len(self.parts) == 1 else None
 
     @cached_property
     def similarity(self) -> FloatArray | None:
-        """The matrix that was given; of several parts, one of them a matrix, their mean. None with features alone."""
-        if all(part.matrix is None for part in self.parts):
-            return None
-        if len(self.parts) == 1:
-            return self.parts[0].matrix
-        return np.asarray(np.mean([part.cosines() for part in self.parts], axis=0))
+        """The matrix that was given, where there is one part and it is a matrix."""
+        return self.parts[0].matrix if len(self.parts) == 1 else None
 
     @property
     def n(self) -> int:
@@ -247,17 +238,6 @@ class ItemSet(Frozen):
             )
         item_sets, subsets = read_long(cls, table, encoding, group=group, cost=cost, chosen=chosen, new=new)
         return item_sets if chosen is None else (item_sets, subsets)
-
-
-def check_costs(cost: ArrayLike, n: int) -> FloatArray:
-    """A positive number per item."""
-    costs = check_vector(cost, "cost", n)
-    if costs.min() <= 0.0:
-        i = int(costs.argmin())
-        raise ValueError(
-            f"cost must be positive, but cost[{i}] is {costs[i]:g}. Give an item that is free a small cost."
-        )
-    return costs
 
 
 def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:

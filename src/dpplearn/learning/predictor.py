@@ -103,11 +103,10 @@ class ConditionalPredictor:
     def _dpp(self, x: ItemSet, tilt: float) -> DPP | LowRankDPP:
         """With e^tilt L in place of L."""
         q, S = np.exp((self._eta(x, MAX_ETA_KERNEL) + tilt) / 2), self.similarity_
-        rank = S.rank(x) if S.nugget == 0 and all(part.matrix is None for part in x.parts) else None
-        if rank is not None and rank < x.n:
+        given = any(part.matrix is not None for part in x.parts)
+        if S.nugget == 0 and not given and (S.rank(x) or x.n) < x.n:
             return LowRankDPP.from_quality(q, S.rows(x))
-        if any(part.matrix is not None for part in x.parts) and isinstance(S, Fixed):
-            # the item set has checked it, and a constant and a nugget keep it right
+        if given and isinstance(S, Fixed):  # the item set has checked it, and a constant and a nugget keep it right
             return DPP._of_quality(check_quality(q, x.n), S.matrix(x))
         return DPP.from_quality(q, S.matrix(x))
 

@@ -61,20 +61,18 @@ def cosines(phi: Features | None, subset: IntArray | None = None) -> FloatArray:
 
 def read_parts(phi: Any, S: Any, n: int) -> tuple[SimilarityPart, ...]:
     """The parts that two arguments ask for, each an array or several by name; of n items, all checked."""
-    features, matrices = by_name(phi, "phi", "phi"), by_name(S, "S", "similarity")
-    if not features and not matrices:
-        return (SimilarityPart(INDEPENDENT, phi=sparse.csr_array(sparse.eye_array(n))),)
-    if features and matrices and not (is_named(phi) or is_named(S)):
-        raise ValueError(
-            "Pass either S (n x n) or phi (similarity features, one row per item); found both. Where S has "
-            'several parts, name them: phi={"text": A}, S={"given": M}.'
-        )
-    if twice := sorted(set(features) & set(matrices)):
-        raise ValueError(f"phi and S both have a part {twice[0]!r}: give each part a name of its own.")
-    parts = []
-    for what, given, arrays in (("phi", phi, features), ("S", S, matrices)):
-        for name, x in arrays.items():
-            label = f"{what}[{name!r}]" if is_named(given) else what
+    parts, named = dict[str, SimilarityPart](), False
+    for what, given, default in (("phi", phi, "phi"), ("S", S, "similarity")):
+        several = isinstance(given, Mapping) and not sparse.issparse(given)  # a sparse array may be a Mapping too
+        named |= several
+        if several and not given:
+            raise ValueError(f"{what} has no parts: found an empty mapping. Pass an array, or at least one by name.")
+        for name, x in given.items() if several else () if given is None else ((default, given),):
+            if several:
+                check_part_name(name, what)
+            if name in parts:
+                raise ValueError(f"phi and S both have a part {name!r}: give each part a name of its own.")
+            label = f"{what}[{name!r}]" if several else what
             found = check_directions(x, label) if what == "phi" else check_similarity(x, label)
             if found.shape[0] != n:
                 raise ValueError(
@@ -82,32 +80,24 @@ def read_parts(phi: Any, S: Any, n: int) -> tuple[SimilarityPart, ...]:
                 )
             if what == "S":
                 read_only(found)
-            parts.append(SimilarityPart(name, found) if what == "phi" else SimilarityPart(name, matrix=found))
-    return tuple(parts)
+            parts[name] = SimilarityPart(name, found) if what == "phi" else SimilarityPart(name, matrix=found)
+    if phi is not None and S is not None and not named:
+        raise ValueError(
+            "Pass either S (n x n) or phi (similarity features, one row per item); found both. Where S has "
+            'several parts, name them: phi={"text": A}, S={"given": M}.'
+        )
+    return tuple(parts.values()) or (SimilarityPart(INDEPENDENT, phi=sparse.csr_array(sparse.eye_array(n))),)
 
 
-def is_named(given: Any) -> bool:
-    """Whether these are arrays by name; a sparse array of format dok is a Mapping too."""
-    return isinstance(given, Mapping) and not sparse.issparse(given)
-
-
-def by_name(given: Any, argument: str, default: str) -> dict[str, Any]:
-    """Arrays by name; a single one has the default name."""
-    if given is None:
-        return {}
-    if not is_named(given):
-        return {default: given}
-    if not given:
-        raise ValueError(f"{argument} has no parts: found an empty mapping. Pass an array, or at least one by name.")
-    for name in given:
-        if not isinstance(name, str) or not name:
-            raise TypeError(f"The parts of {argument} must have names that are strings, found {name!r}.")
-        if name in RESERVED:
-            raise ValueError(
-                f"A part of {argument} cannot be called {name!r}: that is the weight of "
-                f"{'I' if name == 'own' else 'the constant 11^T'} in every similarity. Give it another name."
-            )
-    return dict(given)
+def check_part_name(name: Any, what: str) -> None:
+    """A text that is not the name of a weight that every similarity has."""
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"The parts of {what} must have names that are strings, found {name!r}.")
+    if name in RESERVED:
+        raise ValueError(
+            f"A part of {what} cannot be called {name!r}: that is the weight of "
+            f"{'I' if name == 'own' else 'the constant 11^T'} in every similarity. Give it another name."
+        )
 
 
 def shared_names(item_sets: Sequence[tuple[str, ...]], what: str = "X[{}]") -> tuple[str, ...]:

@@ -113,9 +113,9 @@ class Posterior:
 
     def jacobian(self, x: FloatArray) -> FloatArray:
         """d (theta, parameters of the similarity) / dx."""
-        T, S = np.eye(x.size), self.split(x)[1]
-        if self.learned and isinstance(S, Mixture):
-            T[: self.m, self.m + ALL] += self.constant * S.w[ALL]
+        T = np.eye(x.size)
+        if self.learned:
+            T[: self.m, self.m + ALL] += self.constant * self.split(x)[1].weights["all"]
         return T
 
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:

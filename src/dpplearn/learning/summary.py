@@ -133,10 +133,8 @@ def prior_in_words(model: Any) -> str:
     if model.quality_.kind == "boosted":
         return f"{words}, of the leaves"
     settled = model.feature_names_in_[undetermined(model)].tolist()
-    if not settled:
-        return words
     few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
-    return f"{words}; the error of {few} is the prior's: the data do not say"
+    return f"{words}; the error of {few} is the prior's: the data do not say" if settled else words
 
 
 def undetermined(model: Any) -> np.ndarray:

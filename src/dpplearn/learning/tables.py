@@ -48,9 +48,8 @@ class Encoding:
         n = column(table, names[0]).size
         if n == 0:
             raise ValueError("The table must have a row for each item, but has no rows.")
-
         columns = tuple(learn_column(table, name, n, MOST_LEVELS) for name in names)
-        same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name, n)))]
+        same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name)))]
         if len(same) < len(columns):  # a column of ones alone is a model without features
             columns = tuple(one for one in columns if one not in same)
             for one in same:
@@ -173,7 +172,7 @@ def warn_about_phi(
     )
 
 
-def is_constant(x: FloatArray) -> bool:
+def is_constant(x: np.ndarray) -> bool:
     return bool((x == x[0]).all())
 
 
@@ -203,8 +202,10 @@ def read_long(
     F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
-    if chosen is not None and (len(rows_of) > 1 or not new):
-        warn_about_chosen(picked, chosen)
+    if chosen is not None and (len(rows_of) > 1 or not new) and is_constant(picked):
+        which = "every item was chosen" if picked[0] else "no item was chosen"
+        more = " The table must have the items that were not chosen too." if picked[0] else ""
+        warn_user(f"By column {chosen!r}, {which} in any group: nothing can be learned from it.{more}")
     made = []
     for name, rows in zip(labels, rows_of, strict=True):
         parts = {part: phi[rows] for part, phi in directions.items()}
@@ -287,14 +288,6 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
             f"{name_of} == VALUE with the value that means it was."
         )
     return flags.astype(np.bool_)
-
-
-def warn_about_chosen(picked: np.ndarray, name: str) -> None:
-    """Warn where a column says the same of every item of every group."""
-    if is_constant(picked):
-        which = "every item was chosen" if picked[0] else "no item was chosen"
-        more = " The table must have the items that were not chosen too." if picked[0] else ""
-        warn_user(f"By column {name!r}, {which} in any group: nothing can be learned from it.{more}")
 
 
 def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]]:

@@ -22,17 +22,6 @@ from dpplearn.summarize.corpora.source import CorpusPiece
 from dpplearn.summarize.summarizer import Summarizer
 
 
-class Request(NamedTuple):
-    """A piece, how it is to be summarized, and where the lines go."""
-
-    piece: CorpusPiece
-    out: Path
-    model: Path | None
-    encoder: str | None  # module:object
-    options: Mapping[str, Any]  # of Summarizer.summarize
-    explain: bool
-
-
 class BatchOutcome(NamedTuple):
     """How many summaries were written, and what went wrong with the other clusters: their names, and why."""
 
@@ -70,7 +59,7 @@ def summarize_corpus(
             "Summarizing",
             "summaries",
             summarize_piece,
-            lambda piece, path: Request(piece, path, model, encoder, options, explain),
+            (model, encoder, options, explain),
             folder=folder,
             workers=workers,
             progress=as_progress(verbose),
@@ -108,19 +97,22 @@ def summarizer_of(model: Path | None, _: int, encoder: str | None = None) -> Sum
     return Summarizer.load(model, encoder=None if encoder is None else resolve_name(encoder))
 
 
-def summarize_piece(asked: Request) -> int:
-    """The lines of a piece; how many there are."""
-    changed = 0 if asked.model is None else asked.model.stat().st_mtime_ns
-    summarizer = summarizer_of(asked.model, changed, asked.encoder)
-    lines = [json.dumps(record) + "\n" for record in records_of(asked, summarizer)]
-    write_sealed(asked.out, "".join(lines).encode())
+def summarize_piece(
+    piece: CorpusPiece, out: Path, model: Path | None, encoder: str | None, options: Mapping[str, Any], explain: bool
+) -> int:
+    """Write the lines of a piece; how many there are. The encoder is a name, module:object."""
+    summarizer = summarizer_of(model, 0 if model is None else model.stat().st_mtime_ns, encoder)
+    lines = [json.dumps(record) + "\n" for record in records_of(piece, summarizer, options, explain)]
+    write_sealed(out, "".join(lines).encode())
     return len(lines)
 
 
-def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any]]:
+def records_of(
+    piece: CorpusPiece, summarizer: Summarizer, options: Mapping[str, Any], explain: bool
+) -> Iterator[dict[str, Any]]:
     """A record for each cluster that counts and each that cannot be read, in the order in which they stand."""
-    notes = replace(asked.piece.source.fresh(), skip_bad=True)
-    for entry in chain(asked.piece.entries(notes), [None]):
+    notes = replace(piece.source.fresh(), skip_bad=True)
+    for entry in chain(piece.entries(notes), [None]):
         for kind, why, name in notes.passed:  # before this entry
             if kind in ("left", "bad"):
                 yield {"path": str(notes.path), "line": None, "id": name, "error": why}
@@ -131,8 +123,8 @@ def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                summary = summarizer.summarize(cluster, **asked.options)
-                found = summary.to_dict() if asked.explain else brief(summary)
+                summary = summarizer.summarize(cluster, **options)
+                found = summary.to_dict() if explain else brief(summary)
             except (ValueError, RecursionError, MemoryError) as error:
                 found = {"error": str(error) or type(error).__name__}
         said = {"warnings": [str(one.message) for one in caught]} if caught else {}

@@ -14,7 +14,7 @@ from dpplearn._notebook import card
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn._run.threads import map_in_order
-from dpplearn.decoding.candidates import check_diversity
+from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
@@ -95,6 +95,9 @@ class Summarizer(Parameters):
     True
     """
 
+    theta_: FloatArray
+    theta_std_: FloatArray
+    rho_: float
     features_: SentenceFeatures
     _predictor: ConditionalPredictor  # the model as it was fitted, or as its file has it
     language_: str | None
@@ -374,6 +377,8 @@ class Summarizer(Parameters):
     def __getattr__(self, name: str) -> Any:
         if name == "_predictor" or (name.endswith("_") and not name.startswith("_")):
             self._check_fitted()
+        if name in ("theta_", "theta_std_", "rho_"):
+            return getattr(self._predictor, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _check_fitted(self) -> None:
@@ -404,21 +409,6 @@ class Summarizer(Parameters):
                     setattr(self._estimator, name, value)
             model = self._estimator
         return model
-
-    @property
-    def theta_(self) -> FloatArray:
-        """Weights of the quality features."""
-        return self._predictor.theta_
-
-    @property
-    def theta_std_(self) -> FloatArray:
-        """Their standard errors."""
-        return self._predictor.theta_std_
-
-    @property
-    def rho_(self) -> float:
-        """Value of the constant similarity feature."""
-        return self._predictor.rho_
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.resources import as_file, files
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -276,9 +277,13 @@ class Cluster:
         >>> len(cluster.documents), len(cluster.references)
         (8, 3)
         """
-        from dpplearn.summarize.corpora.cluster_folders import read_example
+        from dpplearn.summarize.corpora.cluster_folders import read_folder
+        from dpplearn.summarize.corpora.source import Source
 
-        return read_example()
+        with as_file(files("dpplearn.summarize").joinpath("data", "example")) as folder:
+            found = read_folder(folder, Source(folder, "utf-8"))
+        assert found is not None
+        return replace(found, id="example", language="english")
 
     def sentences(
         self,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from dpplearn._io.encoding import entries, read_bytes
@@ -85,11 +83,3 @@ def reference_text(file: DocumentFile) -> str:
         blocks = [block for block in document.blocks or () if block.kind not in OUTSIDE]
         stories += [document.text[block.start : block.end] for block in blocks] if document.blocks else [document.text]
     return "\n\n".join(stories)
-
-
-def read_example() -> Cluster:
-    """The example cluster of the package."""
-    with as_file(files("dpplearn.summarize").joinpath("data", "example")) as folder:
-        cluster = read_folder(folder, Source(folder, "utf-8"))
-    assert cluster is not None
-    return replace(cluster, id="example", language="english")

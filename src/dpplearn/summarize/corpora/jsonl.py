@@ -35,47 +35,40 @@ def cut_jsonl(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     with path.open("rb") as file:
         lines = read_lines(file, path, encoding)
         while some := take(lines, next(sizes)):
-            stop = start + sum(len(data) for data, _ in some)
+            stop = start + sum(len(line.data) for line in some)
             if in_place:
-                yield Cut(read_range, (start, stop, first), stop / total)
+                yield Cut(read_range, (first, start, stop), stop / total)
             else:
                 at = total if file.closed else file.tell()  # pyarrow closes it at its end
-                yield Cut(read_given, (first, some), min(at / total, 1.0))
+                yield Cut(read_numbered, (first, some), min(at / total, 1.0))
             first, start = first + len(some), stop
 
 
-def take(lines: Iterator[Line], number: int) -> list[tuple[bytes, str]]:
-    """The bytes and encodings of the next lines, as many as one piece has."""
-    some, size = list[tuple[bytes, str]](), 0
+def take(lines: Iterator[Line], number: int) -> list[Line]:
+    """The next lines, as many as one piece has."""
+    some, size = list[Line](), 0
     while len(some) < number and size < PIECE_BYTES and (line := next(lines, None)) is not None:
-        some.append((line.data, line.encoding))
+        some.append(line)
         size += len(line.data)
     return some
 
 
 def read_range(source: Source, given: tuple[int, int, int]) -> Iterator[tuple[Cluster, int | None]]:
-    """The clusters of the lines between two places."""
-    start, stop, first = given
+    """The clusters of the lines between two places, the first of this number."""
+    first, start, stop = given
     size = min(stop - start, PIECE_BYTES + MAX_LINE + 1)
     with source.path.open("rb") as file:
         file.seek(start)
         data = file.read(size)
     if len(data) < size:
         raise OSError(f"{source.path} became shorter while it was read. Put it back as it was, or begin anew.")
-    yield from numbered_clusters(
-        read_lines(BytesIO(data), source.path, source.encoding or "utf-8", first), first, source
-    )
+    lines = read_lines(BytesIO(data), source.path, source.encoding or "utf-8", first)
+    yield from read_numbered(source, (first, lines))
 
 
-def read_given(source: Source, given: tuple[int, list[tuple[bytes, str]]]) -> Iterator[tuple[Cluster, int | None]]:
-    """The clusters of lines that were unpacked."""
-    first, lines = given
-    named = (Line(f"{source.path}, line {number}", *line) for number, line in enumerate(lines, first))
-    yield from numbered_clusters(named, first, source)
-
-
-def numbered_clusters(lines: Iterable[Line], first: int, source: Source) -> Iterator[tuple[Cluster, int | None]]:
+def read_numbered(source: Source, given: tuple[int, Iterable[Line]]) -> Iterator[tuple[Cluster, int | None]]:
     """The cluster of each line, with its number."""
+    first, lines = given
     for number, line in enumerate(lines, first):
         with source.tolerate():
             text = line.text().rstrip()

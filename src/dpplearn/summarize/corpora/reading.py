@@ -136,8 +136,8 @@ class Corpus:
         self,
         what: str,
         stage: str,
-        work: Callable[[Any], int],
-        task_of: Callable[[CorpusPiece, Path], Any],
+        work: Callable[..., int],
+        given: tuple[Any, ...],
         *,
         folder: WorkFolder,
         workers: Workers,
@@ -147,11 +147,12 @@ class Corpus:
     ) -> tuple[list[Path], Source]:
         """Do something with all pieces whose files are not in a folder; the files in order, and what was left out.
 
-        `work` returns how many clusters it did, and `size` tells that of a file that is there.
+        `work` is called with a piece, its file and what is given; it returns how many clusters it did, and `size` tells
+        that of a file that is there.
         """
         files, share, done, finished, notes = list[Path](), 0.0, 0, 0, self.notes()
 
-        def tasks() -> Iterator[Any]:
+        def tasks() -> Iterator[tuple[CorpusPiece, Path]]:
             nonlocal share, done, finished
             for piece in self.pieces(notes):
                 out, share = folder.file(stage, piece.number, ending), piece.cut.share
@@ -159,9 +160,9 @@ class Corpus:
                 if out.exists():
                     done, finished = done + size(out), finished + 1
                 else:
-                    yield task_of(piece, out)
+                    yield piece, out
 
-        for _, n in workers.each(partial(compiled, work), tasks()):
+        for _, n in workers.each(partial(compiled, work), tasks(), given):
             done, finished = done + n, finished + 1
             # how many there will be, by the share of the files that the pieces so far are
             guess = round(done / finished * len(files) / share) if share else 0
@@ -196,12 +197,12 @@ class Corpus:
         return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
 
 
-def compiled(work: Callable[[Any], int], task: Any) -> int:
+def compiled(work: Callable[..., int], task: tuple[Any, ...], given: tuple[Any, ...]) -> int:
     """With loops compiled: the digits are the same whoever does it, and whatever was on disk."""
     from dpplearn._numba import compiled_always  # reading alone needs no numba
 
     with compiled_always():
-        return work(task)
+        return work(*task, *given)
 
 
 def state_of(path: Path) -> str:

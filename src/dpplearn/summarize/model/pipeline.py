@@ -41,16 +41,6 @@ SHARD = 25  # clusters in a shard at most,
 SQUARES = 2**23  # and the sum of the squares of their numbers of sentences: 64 MB of cosines, when they are used
 
 
-class PieceTask(NamedTuple):
-    """What is to be read or, of a piece that was read, prepared, and where the answer goes."""
-
-    given: CorpusPiece | Path
-    settings: SummarizerSettings
-    out: Path
-    kept: Sequence[int] = ()  # places of the clusters that count
-    learned: Path | None = None  # document frequencies and bins, which `prepare_piece` needs
-
-
 class PreparedShards(NamedTuple):
     """Shards that are ready for the likelihood, and what is known of them."""
 
@@ -79,10 +69,8 @@ def flat(examples: Sequence[TrainingExample]) -> tuple[list[ItemSet], list[IntAr
     return [one.items for one, _ in pairs], [Y for _, Y in pairs], [1.0 / len(one.targets) for one, _ in pairs]
 
 
-def read_piece(task: PieceTask) -> int:
+def read_piece(piece: CorpusPiece, out: Path, settings: SummarizerSettings) -> int:
     """Read and split a piece; returns how many clusters there are."""
-    piece, settings, out = task.given, task.settings, task.out
-    assert isinstance(piece, CorpusPiece)
     notes, counted = piece.source.fresh(), settings.features != GENERAL
     clusters, lines = list[Any](), list[str]()
     for entry in piece.entries(notes):
@@ -126,11 +114,8 @@ def learned_features(settings: SummarizerSettings, path: Path) -> SentenceFeatur
     return features
 
 
-def prepare_piece(task: PieceTask) -> int:
-    """Shards of a piece, with a record of them; returns how many clusters there are."""
-    record, settings, out, kept, learned = task
-    assert isinstance(record, Path)
-    assert learned is not None
+def prepare_piece(record: Path, out: Path, kept: Sequence[int], settings: SummarizerSettings, learned: Path) -> int:
+    """Shards of a piece, of which those clusters count, with a record of them; returns how many clusters there are."""
     features, shards, empty, sentences = learned_features(settings, learned), 0, list[str](), 0
     some: list[TrainingExample] = []
 
@@ -179,7 +164,7 @@ class TrainingPipeline:
             "Reading clusters",
             "read",
             read_piece,
-            lambda piece, out: PieceTask(piece, self.settings, out),
+            (self.settings,),
             folder=self.folder,
             workers=self.workers,
             progress=self.progress,
@@ -238,14 +223,14 @@ class TrainingPipeline:
         for old in self.folder.known("prepared", ".json"):
             if not all(shard_file(old, j).exists() for j in range(read_record(old)["shards"])):
                 old.unlink()  # a shard was lost: its piece is done again
-        outs, tasks, done = list[Path](), list[PieceTask](), 0
+        outs, tasks, done = list[Path](), list[tuple[Path, Path, list[int]]](), 0
         for file, kept in zip(self.files, self.kept, strict=True):
             outs.append(self.folder.file("prepared", int(file.stem), ".json"))
             if outs[-1].exists():
                 done += len(kept)
             else:
-                tasks.append(PieceTask(file, self.settings, outs[-1], kept, self.learned))
-        for _, n in self.workers.each(partial(compiled, prepare_piece), tasks):
+                tasks.append((file, outs[-1], kept))
+        for _, n in self.workers.each(partial(compiled, prepare_piece), tasks, (self.settings, self.learned)):
             done += n
             self.progress.stage("Preparing", done, self.clusters)
         shards, empty, sentences = list[str](), list[str](), 0

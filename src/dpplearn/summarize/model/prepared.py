@@ -114,11 +114,6 @@ class Prepared:
         """Number of candidate sentences."""
         return len(self.read)
 
-    @property
-    def said(self) -> tuple[str, ...]:
-        """As the candidates have it."""
-        return self.read.said
-
     def allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
         """Which sentences may be chosen: not the excluded, and of those with the same words only one.
 
