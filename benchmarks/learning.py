@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.problems import text_like_features
 from benchmarks.timing import alternate, write
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.backends import OneByOne, make_backend
+from dpplearn.learning.backends import OneByOne, PreparedShard, make_backend
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
@@ -169,7 +169,7 @@ def two_processes(repeats: int, T: int) -> dict:
     """One evaluation with Hessian over T instances, in two processes and in one."""
     X, y = problem(T)
     data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.zeros(39)), Fixed())
-    prepare = partial(OneByOne().prepare, similarity=Fixed())
+    prepare = partial(PreparedShard.of, evaluator=OneByOne(), similarity=Fixed())
     with make_backend(None, 2, data, prepare) as two, make_backend(None, 1, data, prepare) as one:
         values = [backend.evaluate(request, lambda *_: None) for backend in (two, one)]
         assert abs(values[0].value - values[1].value) < 1e-9

@@ -176,7 +176,7 @@ def test_select_with_a_model_says_what_is_wrong(model, tmp_path):
     assert refused.exit_code == 1
     assert "new.csv: Column 'tempo' holds numbers, and tempo[0] is 'fast'" in refused.stderr
     path = write(tmp_path / "new.csv", {name: NEW[name] for name in ("genre", "length")}, "csv")
-    assert "has no field 'tempo', which the model was trained with" in run("select", "--model", model, path).stderr
+    assert "has no field 'tempo'. Fields found: " in run("select", "--model", model, path).stderr
     assert run("select", "--model", model, path, "--score", "x").exit_code == 2
     assert "leave --embedding out" in run("select", "--model", model, path, "--embedding", "x").stderr
 

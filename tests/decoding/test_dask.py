@@ -129,7 +129,7 @@ def test_what_was_kept_and_is_damaged_is_made_again(tmp_path, rng):
 def test_what_is_kept_is_for_the_same_call(rng):
     def name(given=None, **each):
         limits = check_limits(5, k=3, **each)
-        return two_rounds.key(PART, two_rounds.PartTask(0, np.ones(5), asked(3), limits, given))
+        return two_rounds.key(PART, (np.ones(5), asked(3), limits, given))
 
     def rows(E):
         return two_rounds.read_given(E, np.empty((0, E.shape[1])), np.empty(0))[0]

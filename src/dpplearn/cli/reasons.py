@@ -85,12 +85,7 @@ class AppliedModel:
 def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> ItemSet:
     """The items as the model's encoding reads a table."""
     names = [column.name for part in (encoding.features, *encoding.phi.values()) for column in part]
-    if absent := [name for name in names if name not in items.fields]:
-        raise ValueError(
-            f"{items.name} has no field {absent[0]!r}, which the model was trained with. Fields found: "
-            f"{', '.join(sorted(items.fields))}."
-        )
-    table: dict[str, Any] = {name: np.array(list(items.get(name)), object) for name in names}
+    table: dict[str, Any] = {name: np.array(list(items.column(name, missing=True)), object) for name in names}
     cost = None
     if costs is not None:
         table[(cost := "".join(names) + " cost")] = costs  # no field has this name

@@ -37,7 +37,7 @@ from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
-from dpplearn.decoding.limits import NO_ITEMS, is_number
+from dpplearn.decoding.limits import NO_ITEMS, check_diversity, check_nugget
 from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
 from dpplearn.decoding.near import NearGains
 from dpplearn.dpp import DPP
@@ -49,7 +49,6 @@ from dpplearn.operand import ROWS, Dense, Operand, Rows
 COPIED = 2**20  # bytes of features up to which a copy in float64 is made; larger ones are read in place
 BLOCK = 4_000_000  # entries of rows that a thread reads at once
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
-SMALLEST = 1e-8  # nugget
 NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
 WIDEST = 20_000  # columns for which a square matrix is made
 
@@ -102,11 +101,6 @@ def some(rows: IntArray, most: int = 8) -> str:
     """The first numbers of a list, and how many there are if not all are shown."""
     shown = ", ".join(map(str, rows[:most].tolist()))
     return shown if rows.size <= most else f"{shown}, ... ({rows.size} in all)"
-
-
-def single(rows: Any) -> Any:
-    """float16 as float32, which products know."""
-    return rows.astype(np.float32) if rows.dtype.char == "e" else rows
 
 
 class Embedded(NamedTuple):
@@ -225,17 +219,13 @@ class Candidates:
             return model
         if isinstance(model, NonsymmetricDPP):
             return model._operand
-        if not isinstance(model, Embedded) and self.as_given and not self.tilt and model.has_L:
+        as_given = self.diversity == 0.5 and self.nugget == 0.0 == self.tilt
+        if not isinstance(model, Embedded) and as_given and model.has_L:
             return model._operand
         if not isinstance(model, DPP):
             return self.embedded.operand(self.diversity, self.tilt, self.nugget)
         L = mixed(diversified(model.L, self.diversity), 1.0 - self.nugget)
         return Dense(np.ascontiguousarray(L if self.tilt == 0.0 else np.exp(self.tilt) * L))
-
-    @property
-    def as_given(self) -> bool:
-        """Whether neither the knob nor a nugget changes the model's kernel."""
-        return self.diversity == 0.5 and self.nugget == 0.0
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -244,10 +234,6 @@ class Candidates:
             return self.model
         assert isinstance(self.model, LowRankDPP)
         return Embedded(self.model.B, self.model.quality, self.model.quality)
-
-    def tilted(self, s: float) -> Candidates:
-        """The same items with kernel e^s L(d)."""
-        return replace(self, tilt=s) if s else self
 
     def beside(self) -> Candidates:
         """The same items with the kernel that is left beside those given: own_i + b_i^T P b_j, of rows b_i P^(1/2)."""
@@ -283,18 +269,10 @@ class Candidates:
         """L_ii."""
         return self.operand.diag
 
-    def block(self, subset: IntArray) -> FloatArray:
-        """L_Y."""
-        return self.operand.block(subset)
-
     def part(self, subset: IntArray) -> Candidates:
         """Some of the items, as candidates by themselves."""
         whole = self.operand
-        return Candidates(whole.part(subset) if isinstance(whole, TwoSided) else Dense(self.block(subset)))
-
-    def logdet(self, subset: IntArray) -> float:
-        """log det L_Y, -inf where it is 0."""
-        return self.operand.logdet(subset)
+        return Candidates(whole.part(subset) if isinstance(whole, TwoSided) else Dense(whole.block(subset)))
 
     @cached_property
     def L(self) -> FloatArray:
@@ -306,7 +284,7 @@ class Candidates:
                 f"This decoder forms the {self.n} x {self.n} kernel, which is offered up to {DENSE} items. "
                 "Use greedy_map, or pass fewer candidates."
             )
-        return self.block(np.arange(self.n))
+        return self.operand.block(np.arange(self.n))
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given, with the nugget."""
@@ -331,7 +309,7 @@ class Candidates:
     @cached_property
     def dpp(self) -> DPP | LowRankDPP:
         """The DPP with kernel L(d), to draw from."""
-        if isinstance(self.model, DPP | LowRankDPP) and self.as_given:
+        if isinstance(self.model, DPP | LowRankDPP) and self.diversity == 0.5 and self.nugget == 0.0:
             return self.model
         if isinstance(self.operand, Rows) and not self.operand.own.any():
             return LowRankDPP(self.operand.scaled())
@@ -385,25 +363,6 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
         f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."
     )
-
-
-def check_nugget(nugget: Any) -> float:
-    """0, or a number from SMALLEST to 1."""
-    if not (is_number(nugget) and (nugget == 0.0 or SMALLEST <= nugget <= 1.0)):
-        raise ValueError(
-            f"nugget must be 0, or a number from {SMALLEST:g} (less is lost in rounding) to 1 (quality alone), "
-            f"found {nugget!r}."
-        )
-    return float(nugget)
-
-
-def check_diversity(diversity: Any) -> float:
-    """A number in [0, 1]."""
-    if not (is_number(diversity) and 0.0 <= diversity <= 1.0):
-        raise ValueError(
-            f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."
-        )
-    return float(diversity)
 
 
 def exponents(diversity: float) -> tuple[float, float]:

@@ -62,14 +62,8 @@ class Picked(NamedTuple):
     digest: str
 
 
-class PartTask(NamedTuple):
-    """What a worker is to choose from a part, whose items are numbered from 0."""
-
-    start: int
-    q: FloatArray
-    settings: Settings
-    limits: Limits
-    given: Given | None
+Task = tuple[FloatArray, Settings, Limits, Given | None]
+"""What a worker is to choose from a part, whose items are numbered from 0: their qualities, and what is asked for."""
 
 
 def read_array(path: str, start: int, stop: int) -> Any:
@@ -77,12 +71,14 @@ def read_array(path: str, start: int, stop: int) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)[start:stop].copy()
 
 
-def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], task: PartTask, before: str | None) -> Picked | None:
-    """The first round: candidates of one part; None where its digest is what it was before.
+def pick(
+    load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: Task, before: str | None
+) -> Picked | None:
+    """The first round: candidates of the part that begins at `start`; None where its digest is what it was before.
 
     The worker reads the part itself, so that no more than one is in its memory.
     """
-    start, q, settings, limits, given = task
+    q, settings, limits, given = task
     rows = args[0] if load is None else load(*args)
     digest = digest_of(rows)
     if digest == before:
@@ -189,7 +185,7 @@ def choose_in_parts(
         size = max(limits.include.size, min(size, max(FEWEST, share) if per_part is None else per_part))
         here = here._replace(k=size)
     each = [np.arange(part.start, part.stop) for part in parts]
-    tasks = [PartTask(some[0], q[some], here, limits_of(limits, some, size), known) for some in each]
+    tasks = [(q[some], here, limits_of(limits, some, size), known) for some in each]
     picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
     items = np.concatenate([part.items for part in picked])
     rows = np.concatenate([part.rows for part in picked])
@@ -212,7 +208,7 @@ def limits_of(limits: Limits, items: IntArray, k: int) -> Limits:
 
 
 def first_round(
-    parts: Sequence[Part], tasks: list[PartTask], cluster: Any, work: str | Path | None, progress: Progress
+    parts: Sequence[Part], tasks: list[Task], cluster: Any, work: str | Path | None, progress: Progress
 ) -> list[Picked]:
     """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
     files = [None if work is None else Path(work) / f"{key(*one)}.npz" for one in zip(parts, tasks, strict=True)]
@@ -227,7 +223,8 @@ def first_round(
         warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
         call = dask.delayed(pick, pure=False)
         before = [one and one.digest for one in picked]
-        futures = client.compute([call(parts[i].load, parts[i].args, tasks[i], before[i]) for i in left])
+        asked = [call(parts[i].load, parts[i].args, parts[i].start, tasks[i], before[i]) for i in left]
+        futures = client.compute(asked)
         place = {future.key: i for future, i in zip(futures, left, strict=True)}
         for done, future in enumerate(dd.as_completed(futures), len(parts) - len(left) + 1):
             i, found = place[future.key], future.result()
@@ -253,13 +250,13 @@ def read_kept(file: Path | None) -> Picked | None:
     return Picked(arrays["items"], arrays["rows"], str(arrays["digest"]))
 
 
-def key(part: Part, task: PartTask) -> str:
+def key(part: Part, task: Task) -> str:
     """The same for the same part, qualities and settings, and for no others."""
-    limits = task.limits
-    digest = hashlib.sha256(repr((part.start, part.stop, part.name, task.settings, limits.budget, limits.k)).encode())
-    given: Any = np.empty(0) if task.given is None else task.given.rows
+    q, settings, limits, before = task
+    digest = hashlib.sha256(repr((part.start, part.stop, part.name, settings, limits.budget, limits.k)).encode())
+    given: Any = np.empty(0) if before is None else before.rows
     held = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
-    for values in (task.q, limits.cost, limits.include, limits.exclude, limits.group, limits.most, limits.need, *held):
+    for values in (q, limits.cost, limits.include, limits.exclude, limits.group, limits.most, limits.need, *held):
         array = np.ascontiguousarray(values)
         digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
     return digest.hexdigest()[:32]

@@ -20,15 +20,13 @@ from dpplearn.decoding.candidates import (
     Candidates,
     Embedded,
     Given,
-    check_diversity,
-    check_nugget,
     read_features,
     read_given,
     some,
 )
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import APPROXIMATE, best_run, check_options, describe, least_gain
-from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
+from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
 from dpplearn.decoding.registry import DECODERS, check_decoder, run_decoder
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, log_prob_of_held
 

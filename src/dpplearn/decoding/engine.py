@@ -162,7 +162,7 @@ class GreedyRun:
         gains, limits, rule = self.gains, self.limits, self.rule
         self.xp, self.size, self.floor = gains.xp, gains.start, self.floor * (1.0 + TIE)
         if limits.names or limits.budget < np.inf:
-            self.left = Remaining(limits)
+            self.left = Remaining(limits, limits.include)
         items: list[int] = []
         found: list[float] = []
         for j in limits.include.tolist():
@@ -170,8 +170,6 @@ class GreedyRun:
             found.append(gains.take(j))
             if found[-1] <= 0.0:
                 return Run(np.array(items), np.array(found), End.IMPOSSIBLE)
-            if self.left is not None:
-                self.left.take(j)
         if limits.include.size or limits.exclude.size:
             gains.bound[self.xp.put(np.flatnonzero(~limits.alive), gains.bound)] = -np.inf
         checked = self.left is not None or self.floor > -np.inf
@@ -213,17 +211,16 @@ class GreedyRun:
 
     def build(self) -> bool:
         """Make a block of the items with the largest bounds; False where no candidate is left."""
-        gains = self.gains
         while True:
             if self.pool is None:
-                there = self.xp.where(gains.bound > -np.inf)
+                there = self.xp.where(self.gains.bound > -np.inf)
                 self.pool, self.beyond = self.top(there, max(POOL, 4 * self.size))
             self.items, outside = self.top(self.pool, self.size)
             self.outside = max(outside, self.beyond)
             if len(self.items) or self.beyond == -np.inf:
                 break
             self.pool = None
-        self.g = gains.block(self.items)
+        self.g = self.gains.block(self.items)
         if self.left is not None or self.floor > -np.inf:
             self.host = self.xp.host(self.items)
             self.drop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -94,7 +94,7 @@ def exact_map(
     if reason:
         return ExactSelection.nothing(reason, candidates.log_prob, 0.0, True, 0)
     end = time.perf_counter() + seconds
-    aim = candidates.tilted(fill_tilt(candidates, limits))
+    aim = replace(candidates, tilt=fill_tilt(candidates, limits))
     start, _ = improve(aim, limits, np.sort(greedy_run(aim, limits, 1.0).items), 0.0, end)
     Y, gap, nodes = branch_and_bound(aim, limits, start, end)
     looked = f"{count_of(nodes, 'set', 'sets')} looked at" if nodes else "no other set can be better"
@@ -130,13 +130,14 @@ def branch_and_bound(
     nodes.gain[0], nodes.ids[0], nodes.sizes[0] = kernel.diagonal(), np.arange(n), n
     nodes.left[0], nodes.slots[0] = left, slots
     open_node(nodes, 0)
-    best, best_set = logdet(candidates.block(start)) - base, np.zeros(depths + 1, np.int64)
+    first = logdet(candidates.operand.block(start))
+    best, best_set = first - base, np.zeros(depths + 1, np.int64)
     depth, looked = 0, 0
     while depth >= 0 and time.perf_counter() < end:
         depth, best, opened = search(nodes, depth, best, best_set, STEP)
         looked += opened
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
-    if logdet(candidates.block(Y)) < logdet(candidates.block(start)):  # by rounding: computed anew, the start is better
+    if logdet(candidates.operand.block(Y)) < first:  # by rounding: computed anew, the start is better
         Y = start
     gap = max((nodes.value[t] + knapsack_bound(nodes, t) for t in range(depth + 1)), default=-np.inf) - best
     return Y, float(gap) if gap > LEAST else 0.0, looked

@@ -17,6 +17,7 @@ from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_i
 from dpplearn._notebook import short_repr
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
+SMALLEST = 1e-8  # nugget
 
 Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
@@ -367,3 +368,22 @@ def check_number(x: Any, name: str, low: float = -np.inf) -> float:
 def check_budget(budget: Any, name: str = "budget") -> float:
     """A number that is not negative; None means no limit."""
     return np.inf if budget is None else check_number(budget, name, 0.0)
+
+
+def check_nugget(nugget: Any) -> float:
+    """0, or a number from SMALLEST to 1."""
+    if not (is_number(nugget) and (nugget == 0.0 or SMALLEST <= nugget <= 1.0)):
+        raise ValueError(
+            f"nugget must be 0, or a number from {SMALLEST:g} (less is lost in rounding) to 1 (quality alone), "
+            f"found {nugget!r}."
+        )
+    return float(nugget)
+
+
+def check_diversity(diversity: Any) -> float:
+    """A number in [0, 1]."""
+    if not (is_number(diversity) and 0.0 <= diversity <= 1.0):
+        raise ValueError(
+            f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."
+        )
+    return float(diversity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def local_search(
     candidates = read_model(dpp, diversity, nonsymmetric=True)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
     low = check_budget(min_cost, "min_cost")
-    aim = candidates.tilted(fill_tilt(candidates, limits))
+    aim = replace(candidates, tilt=fill_tilt(candidates, limits))
     if start is None:
         reason = limits.empty_reason()
         if reason:
@@ -91,13 +92,13 @@ def local_search(
 
 def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray:
     """Y without the items that are linear combinations of others in it."""
-    if candidates.logdet(Y) > -np.inf:
+    if candidates.operand.logdet(Y) > -np.inf:
         return Y
-    if candidates.logdet(limits.include) == -np.inf:
+    if candidates.operand.logdet(limits.include) == -np.inf:
         raise impossible("include", limits.include)
     found = in_order(candidates, limits, Y, "")
     kept = found.subset[found.gains > -np.inf]
-    while candidates.logdet(np.sort(kept)) == -np.inf:  # rounding may leave a gain to an item that is dependent
+    while candidates.operand.logdet(np.sort(kept)) == -np.inf:  # rounding may leave a gain to an item that is dependent
         kept = kept[:-1]
     return np.sort(kept)
 
@@ -111,7 +112,7 @@ def improve(
     log det L_Y, computed anew, rises by more than LEAST: it is a function of the set, and none comes twice.
     """
     Y = independent(candidates, limits, Y)
-    value = candidates.logdet(Y)
+    value = candidates.operand.logdet(Y)
     most = 100 + 10 * candidates.n
     for _ in range(most):
         if time.perf_counter() >= end:
@@ -122,7 +123,7 @@ def improve(
             i, j = divmod(int(move), Y.size + 1)
             Z = np.delete(Y, j) if j < Y.size else Y
             Z = np.sort(np.append(Z, i)) if i < candidates.n else Z
-            reached = candidates.logdet(Z)
+            reached = candidates.operand.logdet(Z)
             if reached > value + LEAST:
                 Y, value = Z, reached
                 break

@@ -15,7 +15,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, is_tensor, read_only, view
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import card, shown, table
-from dpplearn.decoding.candidates import Candidates, Embedded, read_features, single
+from dpplearn.decoding.candidates import Candidates, Embedded, read_features
 from dpplearn.decoding.limits import Limits
 
 NEAREST = "dpplearn.torch.selecting:nearest"  # imported with the first tensor
@@ -314,3 +314,8 @@ def nearest(candidates: Embedded, subset: IntArray, *, themselves: bool = False)
         np.clip(similarity, -1.0, 1.0, out=similarity)
     read_only(items, similarity)
     return Nearest(items, similarity)
+
+
+def single(rows: Any) -> Any:
+    """float16 as float32, which products know."""
+    return rows.astype(np.float32) if rows.dtype.char == "e" else rows

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpplearn._checks import FloatArray, balanced, check_array, check_int, row_lengths, square_sums
-from dpplearn.decoding.candidates import check_diversity
 from dpplearn.decoding.diversify import DiverseSelection, diversify
+from dpplearn.decoding.limits import check_diversity
 
 NOTE = "dpplearn"  # the key of the note in a chosen document's metadata
 SHOWN = 80  # characters of a skipped text that a note repeats

@@ -34,6 +34,9 @@ class Shard:
     subsets: Sequence[IntArray]
     weights: FloatArray
 
+    def __len__(self) -> int:
+        return len(self.item_sets)
+
     def pick(self, which: Sequence[int]) -> Shard:
         """Some of the instances."""
         return Shard([self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which])

@@ -21,12 +21,11 @@ from dpplearn.decoding.candidates import (
     Candidates,
     Embedded,
     Given,
-    check_diversity,
-    check_nugget,
     read_model,
     some,
 )
 from dpplearn.decoding.diversify import read_candidates, standardize
+from dpplearn.decoding.limits import check_diversity, check_nugget
 from dpplearn.decoding.selection import Nearest, Selection
 from dpplearn.dpp import DPP
 

@@ -6,7 +6,6 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from threading import RLock, Thread
 from typing import Any
@@ -15,7 +14,6 @@ from fastapi import Request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from dpplearn._run.sandbox import Sandboxes
-from dpplearn._run.stop import stops_when
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
 from dpplearn.web.answers import cluster_answer, json_bytes
@@ -101,18 +99,15 @@ class Service:
             ("clusters_bytes", "Memory of the clusters, estimated.", lambda: sum(self.clusters.sizes())),
         ):
             Gauge(f"dpplearn_{name}", about, registry=self.registry).set_function(value)
-        self.until = Deadline(3_600.0)  # of warming
         self.warming = Thread(target=self.warm, name="dpplearn-warm", daemon=True)
 
     def warm(self) -> None:
         """Load and compile all that requests need; those that come meanwhile are answered a little slower."""
-        with suppress(Problem), stops_when(self.until.check):
-            self.boxes.fill()
-            self.engine.warm()
+        self.boxes.fill()
+        self.engine.warm()
 
     def close(self) -> None:
         """Finish what is running and what waits, then end threads and processes."""
-        self.until.stop()
         self.pool.threads.shutdown()
         self.warming.join()
         self.boxes.close()

@@ -191,7 +191,7 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
         return subset[np.lexsort((subset, read.when[subset]))]
     if order == SOURCE:
         return np.sort(subset)
-    found = greedy_map(DPP(model.block(subset)), k=subset.size, gain="log").subset
+    found = greedy_map(DPP(model.operand.block(subset)), k=subset.size, gain="log").subset
     best = subset[[*found, *np.setdiff1d(np.arange(subset.size), found)]].tolist()  # what depends on others comes last
     head = {i: i for i in best}
     at = {int(read.places[i]): i for i in best}
