@@ -29,7 +29,8 @@ class Moves:
         self.inside, self.Y, self.C = np.zeros(n, np.bool_), np.empty(0, np.int64), np.empty((0, 0))
 
     def reserve(self, capacity: int) -> None:
-        """Room for a set of so many items."""
+        """Room for a set of so many items: an odd number, as rows a power of two apart share few lines of the cache."""
+        capacity |= 1
         Y, C, k = np.empty(capacity, np.int64), np.empty((capacity, capacity)), self.k
         Y[:k], C[:k, :k] = self.Y[:k], self.C[:k, :k]
         self.Y, self.C, self.b = Y, C, np.empty(capacity)
