@@ -355,7 +355,7 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
 def warn_about_mixture(at_bound: Sequence[str], starts: FloatArray) -> None:
     """Say which weights are at 0; and whether most starts ended below the best: there may be a better one still."""
     if at_bound:
-        named = ", ".join(at_bound[:5]) + (f" and {len(at_bound) - 5} more" if len(at_bound) > 5 else "")
+        named = ", ".join(at_bound[:5]) + f" and {len(at_bound) - 5} more" * (len(at_bound) > 5)
         warn_user(
             f"The learned similarity has weights so near 0 that the data do not tell them from 0: {named}. Their "
             "standard errors are not known; that may be so because there is none of these, or too few instances."

@@ -90,15 +90,9 @@ class Instance:
     S stays in memory, and so do the parts of a mixture; that of many items with sparse phi, which is far smaller, is
     made for each evaluation.
 
-    Parameters
-    ----------
-    items : ItemSet
-    subsets, weights : sequences
-        The targets Y, and how often each counts.
-    similarity : Similarity
-        What is prepared; a request may come with another.
-    method : {"auto", "primal", "dual"}
-        Factor the n x n matrix I + L, or the d x d matrix I + B^T B with B = diag(q) rows; by cost.
+    `subsets` are the targets Y, `weights` how often each counts; a request may come with another `similarity` than the
+    one prepared. By cost, or by `method`, the n x n matrix I + L is factored ("primal"), or the d x d matrix I + B^T B
+    with B = diag(q) rows ("dual").
     """
 
     def __init__(
