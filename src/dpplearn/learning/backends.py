@@ -11,11 +11,11 @@ import os
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import groupby, pairwise
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
     return evaluator
 
 
-class Backend:
+class Backend(AbstractContextManager["Backend"]):
     """The shards in this process, prepared once; those in files that are large together are read for each request."""
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare) -> None:
@@ -159,14 +159,8 @@ class Backend:
         """The sum over all instances."""
         return request.total([(1.0, terms) for terms in self.run(request, tick)])
 
-    def close(self) -> None:
-        """End what was started."""
-
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """End what was started."""
 
 
 class ProcessBackend(Backend):
@@ -191,7 +185,7 @@ class ProcessBackend(Backend):
             tick((w + 1) * self.n_shards // self.jobs, self.n_shards)
         return answers
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         for process in self.processes:
             process.close()
 
@@ -234,7 +228,7 @@ class DaskBackend(Backend):
                 self.known[k] = answers[k]._replace(products=np.empty(0))
         return answers
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self.sources = []
         self._open.close()
 
