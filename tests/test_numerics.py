@@ -344,3 +344,37 @@ def test_the_chain_stays_on_sets_that_can_be(scale):
     draws = dpp.sample(200, rng=0, method="mcmc")
     assert (dpp.log_prob(draws) > -np.inf).mean() > 0.98
     assert abs(draws.sizes.mean() - dpp.expected_size) < 0.6
+
+
+@pytest.mark.parametrize("scale", [1e9, 1e18, 1e40])
+def test_probabilities_of_leaving_out_what_is_nearly_sure(scale, rng):
+    """I - K keeps no digit of them; against the same in 60 digits."""
+    V = rng.standard_normal((4, 4))
+    L = scale * (V @ V.T)
+    with mpmath.workdps(60):
+        exact = mpmath.matrix(L.tolist())
+        for A, B in (((), (0,)), ((), (0, 1, 2, 3)), ((2,), (0, 3)), ((0, 1), (2, 3))):
+            left = [i for i in range(4) if i not in B]
+            M = mpmath.matrix(len(left), len(left))
+            for a, i in enumerate(left):
+                for b, j in enumerate(left):
+                    M[a, b] = exact[i, j] + (i == j and i not in A)
+            truth = (mpmath.det(M) if left else mpmath.mpf(1)) / mpmath.det(exact + mpmath.eye(4))
+            assert DPP(L).prob(A, B) == pytest.approx(float(truth), rel=1e-8)
+    assert DPP.from_quality([scale] * 2, np.eye(2)).prob(exclude=[0, 1]) == pytest.approx(scale**-4, rel=1e-12, abs=0)
+
+
+def test_kernels_made_in_single_precision_are_symmetric_enough(rng):
+    """q S q in float32 differs from its transpose by rounding; a difference beyond that is refused."""
+    V = rng.standard_normal((30, 10)).astype(np.float32)
+    q = rng.uniform(0.1, 10.0, 30).astype(np.float32)
+    L = q[:, None] * (V @ V.T) * q
+    assert np.abs(L - L.T).max() > 1e-8 * np.abs(L).max()
+    np.testing.assert_allclose(DPP(L).L, L, rtol=1e-5, atol=1e-5)
+    L[0, 1] += 1e-4 * np.abs(L).max()
+    with pytest.raises(ValueError, match="must be symmetric"):
+        DPP(L)
+
+
+def test_a_sure_outcome_has_entropy_zero():
+    assert np.copysign(1.0, float(DPP(np.zeros((2, 2))).entropy())) == 1.0

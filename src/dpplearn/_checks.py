@@ -77,7 +77,7 @@ def check_square(x: ArrayLike, name: str) -> FloatArray:
     gap, largest = 0.0, max(float(A.max()), -float(A.min()))
     for i in range(0, len(A), 256):  # by blocks: N = 5000 needs no second matrix
         gap = max(gap, float(np.abs(A[i:, i : i + 256] - A[i : i + 256, i:].T).max()))
-    if gap > 1e-8 * largest:
+    if gap > tolerance(x) * largest:
         raise ValueError(
             f"{name} must be symmetric, but {name} and its transpose differ by up to {gap:.2g}. "
             f"Pass ({name} + {name}.T) / 2 if that is what you mean."
@@ -85,6 +85,12 @@ def check_square(x: ArrayLike, name: str) -> FloatArray:
     if gap > 0:
         A = A / 2 + A.T / 2
     return A
+
+
+def tolerance(A: ArrayLike) -> float:
+    """Relative size of the rounding to forgive in a kernel that was given."""
+    kind: Any = getattr(A, "dtype", None)
+    return 1e-6 if getattr(kind, "kind", "") == "f" and kind.itemsize < 8 else 1e-8  # in any byte order
 
 
 def check_vector(x: ArrayLike, name: str, n: int, *, low: float | None = None) -> FloatArray:

@@ -13,14 +13,14 @@ Two steps keep every item to its own relative accuracy:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from scipy.linalg import blas, lapack
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_square, frozen, row_lengths
+from dpplearn._checks import Features, FloatArray, IntArray, check_square, frozen, row_lengths, tolerance
 from dpplearn._precision import DUAL, EPS, PARALLEL, rounding, singular
 
 TRIANGLE = 32  # rows up to which the library inverts a triangle; larger ones by halves, which are mostly products
@@ -162,12 +162,6 @@ def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
     kernel = check_square(L, name)
     check_psd(kernel, name, tolerance(L))
     return frozen(kernel)
-
-
-def tolerance(A: ArrayLike) -> float:
-    """Relative size of the rounding to forgive in a kernel that was given."""
-    kind: Any = getattr(A, "dtype", None)
-    return 1e-6 if getattr(kind, "kind", "") == "f" and kind.itemsize < 8 else 1e-8  # in any byte order
 
 
 def check_similarity(S: ArrayLike, name: str = "S") -> FloatArray:

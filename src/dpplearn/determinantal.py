@@ -11,7 +11,7 @@ from dpplearn._checks import FloatArray, IntArray, Items, check_items, frozen
 from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide, to_dense
 from dpplearn._precision import WIDE
 from dpplearn.operand import Operand, Rows
-from dpplearn.process import Distribution, PointProcess
+from dpplearn.process import Distribution, PointProcess, remaining
 from dpplearn.sampling import Tables
 from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
@@ -19,6 +19,7 @@ from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, wi
 from dpplearn.subsets import Subsets
 
 SURE = 1e200  # odds p / (1 - p) that stand for p = 1
+NEARLY_SURE = 1e-5  # an eigenvalue of I - K below this has lost too many digits
 
 
 class Spectral(Distribution):
@@ -114,14 +115,23 @@ class Determinantal(Spectral, PointProcess):
         return self._operand.logdets(subsets.indptr, subsets.indices) - self.spectrum.log_normalizer
 
     def _prob(self, A: IntArray, B: IntArray) -> float:
-        """det(K_A) det(I - K'_B), where K' is K given A."""
+        """det(K_A) det(I - K'_B), where K' is K given A.
+
+        Where an item of B is nearly sure, I - K' has lost its digits. Then the sum of det(L_Y) over all Y that have A
+        and not B is divided by that over all Y: sums of positive terms, which keep theirs.
+        """
         both = np.union1d(A, B)
         K_AB = self.marginal_kernel(both, both)
         a, b = np.searchsorted(both, A), np.searchsorted(both, B)
         log_p = logdet(K_AB[np.ix_(a, a)])
         if log_p == -np.inf:
             return 0.0
-        return float(np.exp(log_p + logdet(np.eye(B.size) - schur_complement(K_AB, b, a))))
+        out = np.eye(B.size) - schur_complement(K_AB, b, a)
+        if B.size and self.has_L and not self._near_one and np.linalg.eigvalsh(out)[0] < NEARLY_SURE:
+            rest = remaining(self.n, A, B)
+            sums = self._condition(A, B, rest).log_normalizer if rest.size else 0.0
+            return float(np.exp(self._operand.logdet(A) + sums - self.log_normalizer))
+        return float(np.exp(log_p + logdet(out)))
 
     @property
     def _near_one(self) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, frozen
+from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, frozen, tolerance
 from dpplearn._linalg import (
     Spectrum,
     check_kernel,
@@ -19,7 +19,6 @@ from dpplearn._linalg import (
     logdet,
     project_out,
     schur_complement,
-    tolerance,
 )
 from dpplearn._precision import WIDE, rounding
 from dpplearn.determinantal import Determinantal, odds

@@ -9,8 +9,17 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_array, check_items, frozen, read_only, row_lengths
-from dpplearn._linalg import tolerance
+from dpplearn._checks import (
+    FloatArray,
+    IntArray,
+    Items,
+    check_array,
+    check_items,
+    frozen,
+    read_only,
+    row_lengths,
+    tolerance,
+)
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import sum_of_coins

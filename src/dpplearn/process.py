@@ -294,7 +294,7 @@ class Distribution(Frozen, ABC):
         if self.n <= ENUMERABLE:
             probs = self._all_probs()
             probs = probs[probs > 0.0]
-            return Estimate(max(-float(probs @ np.log(probs)), 0.0), 0.0)
+            return Estimate(max(0.0, -float(probs @ np.log(probs))), 0.0)
         n_samples = check_int(n_samples, "n_samples", low=2)
         surprise = -np.asarray(self.log_prob(self.sample(n_samples, rng=rng)))
         return Estimate(float(surprise.mean()), float(surprise.std(ddof=1) / np.sqrt(n_samples)))

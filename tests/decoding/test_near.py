@@ -201,3 +201,17 @@ def test_few_of_many_are_described_where_scores_differ():
     again = provider(X, 50, q)
     assert gains.take(last) == pytest.approx(again.block(np.array([last]))[0], rel=1e-6)
     np.testing.assert_allclose(g - gains.fallen, gains.block(top), rtol=1e-12)
+
+
+def test_gains_are_those_of_the_items_that_are_returned(rng):
+    """Also where each chosen item moved to the middle of those near it: log det L_Y is their sum."""
+    X = rng.standard_normal((5_000, 4))
+    chosen = diversify(X, k=20)
+    gains = provider(X, 20, np.full(5_000, 2**0.5))
+    Y = chosen.subset
+    x, rows = gains.features(Y), np.zeros((20, len(gains.anchors.rows)))
+    np.put_along_axis(rows, gains.at[Y].astype(np.int64), x, axis=1)
+    L = rows @ rows.T + np.diag(gains.own[Y])
+    assert chosen.gains.sum() == pytest.approx(
+        np.linalg.slogdet(L)[1], abs=0.02
+    )  # directions keep their largest entries

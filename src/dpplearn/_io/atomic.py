@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -42,21 +43,19 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot write {target}: there is no folder {target.parent}.")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".tmp")
+    name = target.parent / f".{secrets.token_hex(8)}.tmp"
+    mode_bits = 0o666 if there is None else stat.S_IMODE(there.st_mode)  # of which the system takes the umask away
+    handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode_bits)
     try:
         with os.fdopen(handle, mode, **text) as file:
             yield file
             file.flush()
             if not _is_fleeting(target):  # nobody reads it after a loss of power
                 os.fsync(file.fileno())
-        if there is None:
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(name, 0o666 & ~umask)  # mkstemp makes it private; a model file is like any other
-        else:
+        if there is not None:
             with suppress(OSError):  # only root may give files away
                 os.chown(name, there.st_uid, there.st_gid)
-            os.chmod(name, stat.S_IMODE(there.st_mode))
+            os.chmod(name, mode_bits)
         os.replace(name, target)
     except BaseException as error:
         with suppress(FileNotFoundError):

@@ -15,7 +15,7 @@ from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, Remaining, check_limits, check_number, why_ended
-from dpplearn.decoding.near import to_middles
+from dpplearn.decoding.near import NearGains, to_middles
 from dpplearn.decoding.selection import Selection, Unknown
 from dpplearn.minors import TwoSided
 
@@ -182,7 +182,11 @@ def best_run(
     if not candidates.near:
         return best
     given = () if candidates.given is None else candidates.given.rows
-    return best._replace(items=to_middles(*candidates.embedded, given, limits, best.items))
+    items = to_middles(*candidates.embedded, given, limits, best.items)
+    if np.array_equal(items, best.items):
+        return best
+    assert isinstance(gains, NearGains)
+    return best._replace(items=items, gains=gains.gains_of(items))
 
 
 def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: float) -> Run:

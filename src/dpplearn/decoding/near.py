@@ -156,12 +156,26 @@ class NearGains(Gains):
         if are_equal(q):  # any items will do: those of the sample come first, and the others where limits bar these
             self.describe(some)
             self.bound[~self.known] = 0.0
-        self.directions, self.refreshed = Directions(some.size, 4 * self.anchors.p), 0
+        self.shared = shared
+        self.given = self.anchors.describe(unit_rows(given))[:2] if np.shape(given)[0] else ()
+        self.begin()
+
+    def begin(self) -> None:
+        """Nothing is chosen yet, but what was given."""
+        self.directions, self.refreshed = Directions(len(self.anchors.rows), 4 * self.anchors.p), 0
         self.block(np.empty(0, np.int64))
-        if np.shape(given)[0]:
-            at, value, _ = self.anchors.describe(unit_rows(given))
-            for i in np.flatnonzero(value.any(axis=1)):
-                self.join(at[i], shared**0.5 * value[i], 1.0, 1.0 - shared)
+        for at, value in zip(*self.given, strict=True):
+            if value.any():
+                self.join(at, self.shared**0.5 * value, 1.0, 1.0 - self.shared)
+
+    def gains_of(self, items: IntArray) -> FloatArray:
+        """What each of these items adds to those before it."""
+        self.begin()
+        gains = []
+        for part in np.split(items, range(self.start, items.size, self.start)):
+            self.block(np.sort(part))
+            gains += [self.take(j) for j in part.tolist()]
+        return np.array(gains)
 
     def describe(self, items: IntArray) -> None:
         """Find phi of items that are not known yet."""

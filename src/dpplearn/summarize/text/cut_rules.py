@@ -112,8 +112,6 @@ def is_aside(found: Found) -> bool:
         return False
     if said[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(said):
         return False
-    if re.match(r",? (?:and |or )?\(", _after(found)) and re.search(YEAR, inside):  # works that the sentence is about
-        return False
     acronym = inside.isupper() and len(inside) > 1
     if acronym and re.search(rf"\b{re.escape(inside)}", _after(found)):
         return False
@@ -273,7 +271,11 @@ TIMES = (
     r"(?:A|Two|Three|Four|Five|Several|Some) (?:day|hour|week|month|year)s? (?:ago|later)",
 )
 RECENT = r"(?:today|yesterday|(?:this|last) (?:week|month|year))"
-NOTED = r"(?:noted|pointed out)"
+SIGNPOSTS = (
+    r"(?:Note|Notice|Recall|Observe|We (?:also )?note|It (?:should (?:also )?be (?:noted|pointed out)|is worth noting"
+    r"|turns out)) that|In this (?:paper|work|article|section|study|report|chapter),"
+)
+SEEN = r"(?:can be|is|was|we have)"
 OF_THEM = r"(?:many|most|some|all|both|one|two|three|several|half|part|each) of (?:whom|which)"
 MORE = r"(?:including|such as(?! they\b)|especially|particularly"
 TO_THE_END = r"\s[^;:()]{3,200}?"
@@ -303,14 +305,7 @@ def english_rules() -> tuple[Rule, ...]:
         ("connective", rf"^(?P<cut>(?:But|And|So) )(?={any_of('openers')}\b|[A-Z][a-z])", opens_clause),
         ("connective", rf"(?P<cut>,\s{any_of('between')},){GOES_ON}", is_between),
         ("connective", rf"(?P<cut>,\s{any_of('at the end')}){END}", lambda found: is_clause(_before(found))),
-        ("signpost", r"^(?P<cut>(?:Note|Notice|Recall|Observe|We (?:also )?note) that )", opens_clause),
-        ("signpost", rf"^(?P<cut>It (?:should (?:also )?be {NOTED}|is worth noting|turns out) that )", opens_clause),
-        (
-            "signpost",
-            rf"^(?P<cut>As (?:(?:can be |is |was |we have )?{any_of('seen')})(?: [\w.]+){{0,5}}, )",
-            opens_clause,
-        ),
-        ("signpost", r"^(?P<cut>In this (?:paper|work|article|section|study|report|chapter), )", opens_clause),
+        ("signpost", rf"^(?P<cut>(?:{SIGNPOSTS}|As (?:{SEEN} )?{any_of('seen')}(?: [\w.]+){{0,5}},) )", opens_clause),
         ("time in front", rf"^(?P<cut>(?:{'|'.join(TIMES)}), )", opens_clause),
         ("day", rf"(?P<cut> (?:late |early )?on (?:(?:late |early )?{DAY}|{DATE})){FREE}", is_passing_day),
         ("day", rf"(?<= (?:said|told|died|left))(?P<cut> (?:late |early )?{DAY}){FREE}", is_passing_day),

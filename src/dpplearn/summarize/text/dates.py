@@ -23,8 +23,6 @@ _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?!
 
 _HEAD_LINES = 3  # lines in which a document says when it was written
 _MARKS = " \t\r\n#*_>|[]()·•—–-,"
-_PERIOD = re.compile(r"[^\W\d_]{4,}\.$")  # the end of a sentence, not of "p.m." or "Jan."
-_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:$|[T ][0-9:.,+Z -]+$)")
 _GLUED = re.compile(r"[^\n]{4,50}?(?:19|20)[0-9]{2}(?=[^\W\d_a-z][^\W\d_])")
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
 _LABEL = re.compile(  # what may stand before a date on its line
@@ -142,10 +140,8 @@ def date_line(line: str) -> str | None:
     line = line[: 2 * _LONGEST_DATE].strip(_MARKS)
     found = _LABEL.match(line)
     bare = line[found.end() :].strip(_MARKS) if found else line
-    if not bare or bare[-1] in "!?:;" or _PERIOD.search(bare) or parse_date(bare) is None:
+    if not bare or bare[-1] in "!?:;" or parse_date(bare) is None:
         return None
-    if _ISO.match(bare):
-        return bare
     parts = words(bare)
     unknown = [part for part in parts if not (part[0].isdecimal() or part in _MONTHS or part in _BESIDE)]
     if unknown and (len(parts) > 3 + 3 or any(map(str.isascii, unknown))):
