@@ -31,19 +31,11 @@ EPOCHS, ITERATIONS = 10, 1000  # of Adam and of L-BFGS, where the caller does no
 RATE, BATCH = 0.05, (256, 16_384)  # of Adam: the first rate, which falls to 0; fewest and most baskets drawn at once
 
 
-class KernelShape(NamedTuple):
-    """Columns of the factors, and whether the identity is beside them."""
-
-    symmetric_rank: int
-    skew_rank: int
-    identity: bool
-
-
 @dataclass(frozen=True, eq=False)
 class FitPlan:
     """The settings of a fit."""
 
-    shape: KernelShape
+    shape: tuple[int, int, bool]  # columns of U and of B, and whether the identity is beside them
     solver: str
     alpha: float | None  # None: chosen on held-out baskets
     tol: float
@@ -63,8 +55,8 @@ class FittedKernel(NamedTuple):
     converged: bool
 
 
-def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> KernelShape:
-    """Columns for the rank given, or for none; no basket may be larger than the rank."""
+def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> tuple[int, int, bool]:
+    """The shape of `FitPlan` for the rank given, or for none; no basket may be larger than the rank."""
     if rank is not None and check_int(rank, "rank", low=1) < min(largest, n):
         raise ValueError(
             f"rank must be at least {largest}, the size of the largest basket: a kernel of rank {rank} gives "
@@ -72,9 +64,9 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
         )
     if nonsymmetric and n <= DENSE and (rank is None or rank >= n):
         U, B = WHOLE_COLUMNS
-        return KernelShape(min(n, U), min(n // 2, B // 2) * 2, True)
+        return min(n, U), min(n // 2, B // 2) * 2, True
     rank = min(n if n <= DENSE else max(50, largest), n) if rank is None else min(rank, n)
-    return KernelShape(rank, 2 * max(rank // 2, 1) if nonsymmetric and n > 1 else 0, False)
+    return rank, 2 * max(rank // 2, 1) if nonsymmetric and n > 1 else 0, False
 
 
 def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[FittedKernel, float, dict[float, float]]:

@@ -169,7 +169,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         shape = choose_shape(read.n, int(read.sizes[weights > 0].max()), self.rank, bool(self.nonsymmetric))
         solver = check_choice(self.solver, "solver", ("auto", "lbfgs", "stochastic"))
         if solver == "auto":
-            large = read.n * (1 + shape.symmetric_rank + shape.skew_rank) > LARGE or len(read) > MANY
+            large = read.n * (1 + sum(shape[:2])) > LARGE or len(read) > MANY
             solver = "stochastic" if large else "lbfgs"
         default = EPOCHS if solver == "stochastic" else ITERATIONS
         return FitPlan(

@@ -130,10 +130,8 @@ def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatAr
     levels = choices(blocks)
     mass, logs = np.ones((len(blocks), 1)), np.zeros((len(blocks), 1))
     for t, (_, a, _, _) in enumerate(levels):
-        if t >= len(levels) - free:
-            logs = np.concatenate([logs + np.log1p(-a), logs + np.log(a)], axis=1)
-        else:
-            logs = np.concatenate([logs, logs], axis=1)
+        counts = float(t >= len(levels) - free)
+        logs = np.concatenate([logs + counts * np.log1p(-a), logs + counts * np.log(a)], axis=1)
         mass = np.concatenate([mass * (1 - a), mass * a], axis=1)
     weights = -mass * logs
     return float(weights.sum()), log_slopes(levels, branch_masses(weights))
