@@ -12,7 +12,7 @@ from brute import pmf
 from brute_decoding import feasible, kernel, random_problem
 from dpplearn import DPP, Subsets
 from dpplearn.decoding import consensus
-from dpplearn.decoding.consensus import FEW, Agreement
+from dpplearn.decoding.agreement import FEW, Agreement
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import find_tilt
 

@@ -98,19 +98,7 @@ def fit_weights(
     prepare = partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=settings.similarity)
     try:
         with make_backend(backend, n_jobs, data, prepare) as engine:
-            survey = engine.survey()
-            check_possible(survey, settings.on_impossible)
-            posterior = posterior_of(engine, survey, settings, progress)
-            if checkpoint is not None:
-                posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
-            if isinstance(posterior.similarity, Mixture):
-                ends, starts = climb_starts(posterior, posterior.similarity)
-            else:
-                start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
-                ends, starts = climb_each(posterior, [start]), np.empty(0)
-            progress.clear()
-            best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
-            return concluded(posterior, best, starts)
+            return maximize_posterior(engine, settings, progress, checkpoint)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -118,6 +106,25 @@ def fit_weights(
         if checkpoint is not None:
             kept = f"{checkpoint} holds the weights so far: fit again with it to go on."
         raise KeyboardInterrupt(f"{stopped} {kept}") from None
+
+
+def maximize_posterior(
+    engine: Backend, settings: FitSettings, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
+) -> Fitted:
+    """Over the weights of all features, of a constant where none is spanned, and of a mixture."""
+    survey = engine.survey()
+    check_possible(survey, settings.on_impossible)
+    posterior = posterior_of(engine, survey, settings, progress)
+    if checkpoint is not None:
+        posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
+    if isinstance(posterior.similarity, Mixture):
+        ends, starts = climb_starts(posterior, posterior.similarity)
+    else:
+        start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
+        ends, starts = climb_each(posterior, [start]), np.empty(0)
+    progress.clear()
+    best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
+    return concluded(posterior, best, starts)
 
 
 def ascend(
@@ -348,7 +355,7 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
 def warn_about_mixture(at_bound: Sequence[str], starts: FloatArray) -> None:
     """Say which weights are at 0; and whether most starts ended below the best: there may be a better one still."""
     if at_bound:
-        named = ", ".join(at_bound[:5]) + (f" and {len(at_bound) - 5} more" if len(at_bound) > 5 else "")
+        named = ", ".join(at_bound[:5]) + f" and {len(at_bound) - 5} more" * (len(at_bound) > 5)
         warn_user(
             f"The learned similarity has weights so near 0 that the data do not tell them from 0: {named}. Their "
             "standard errors are not known; that may be so because there is none of these, or too few instances."

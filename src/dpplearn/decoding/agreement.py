@@ -1,0 +1,215 @@
+"""How well a set agrees with those of a model, by the token counts that are to be expected of them.
+
+P(N >= j) comes from the model: N_t is the sum over the items that hold t. For few items its distribution is exact, from
+its generating function, a determinant; for many, it has the exact mean and variance,
+
+    E N = sum of c_i K_ii,      Var N = sum of c_i^2 K_ii - sum of c_i c_j K_ij^2,
+
+and the shape of a binomial, to which sums of independent flips, as every such N is, are near. So no seed changes the
+answer. Where sets are drawn or given instead, P(N >= j) is the share of them with so many of a token.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn._linalg import safe_log
+from dpplearn.decoding.limits import BoolArray, Limits
+from dpplearn.subsets import Subsets
+
+Counts: TypeAlias = list[tuple[float, sparse.csr_array]]
+FEW = 8  # holders of a token up to which its distribution is exact
+NUMBERS = 2**22  # that are dealt with at once
+SAME = 1e-11  # rises that differ by less are equal: else rounding, and so a library's version, would decide
+MOST = 1000  # levels of a token in one item; more, or counts that are no multiples, are brought to GRID
+GRID = 64
+
+
+class Agreement(NamedTuple):
+    """How well sets agree with those of the model: the sum over kinds of tokens of 2 E overlap / (length + E length).
+
+    `overlap` has what each level of a token gives, so that one item more in a set costs a look at its own tokens.
+    """
+
+    indptr: IntArray  # the items' counts as csr, in whole steps
+    tokens: IntArray
+    steps: IntArray
+    singles: Any  # the counts that are 1, with a row for each kind and item
+    others: tuple[IntArray, IntArray, IntArray]  # those that are more: row, token and steps
+    kind: IntArray  # (tokens,)
+    starts: IntArray  # (tokens,) where the levels of each token start, level 0 among them
+    overlap: FloatArray  # E min(a, N) of each level a, times the token's unit
+    lengths: FloatArray  # (kinds, n) of the items
+    mean: FloatArray  # (kinds,) expected length of a set drawn
+    weights: FloatArray  # (kinds,)
+
+    @classmethod
+    def of(cls, counts: Counts, sets: FloatArray | Subsets, limits: Limits) -> Agreement:
+        """With references, or with all sets that may be drawn with the marginal kernel K of the items that are free."""
+        rest, n = np.flatnonzero(limits.free), limits.cost.size
+        weights = np.array([weight for weight, _ in counts])
+        lengths = np.array([C.sum(axis=1) for _, C in counts])
+        kinds, units = zip(*(merge_alone(*in_steps(C)) for _, C in counts), strict=True)
+        kind, unit = np.repeat(np.arange(len(kinds)), [len(one) for one in units]), np.concatenate(units)
+        whole = sparse.csr_array(sparse.hstack(kinds, format="csr"))
+        tokens, steps = whole.indices.astype(np.int64), whole.data.astype(np.int64)
+        item = np.repeat(np.arange(n), np.diff(whole.indptr))
+        sure, may = (np.isin(item, some) for some in (limits.include, rest))
+        base, more = (np.bincount(tokens[of], steps[of], unit.size).astype(np.int64) for of in (sure, may))
+        if isinstance(sets, Subsets):
+            mean = lengths @ sets.inclusion_counts() / len(sets)
+            chance = shares(sets, whole, base + more)
+        else:
+            mean = lengths[:, rest] @ sets.diagonal() + lengths[:, limits.include].sum(axis=1)
+            chance = chances(sets, sparse.csr_array(whole[rest].T), base, more)
+        starts = np.append(0, np.cumsum(base + more + 1))
+        levels = np.ones(starts[-1], np.bool_)
+        levels[starts[:-1]] = False
+        rises = np.zeros(starts[-1])
+        rises[levels] = chance * np.repeat(unit, base + more)
+        total = np.cumsum(rises)
+        total -= np.repeat(total[starts[:-1]], base + more + 1)
+        total = np.append(total, np.zeros(steps.max(initial=1)))  # where items that are no candidates would lead
+        place, single = kind[tokens] * n + item, steps == 1
+        pairs = (np.ones(int(single.sum())), (place[single], tokens[single]))
+        singles = sparse.csr_array(pairs, (lengths.size, unit.size))
+        others = place[~single], tokens[~single], steps[~single]
+        return cls(whole.indptr, tokens, steps, singles, others, kind, starts[:-1], total, lengths, mean, weights)
+
+    def levels(self, items: IntArray) -> IntArray:
+        """Where `overlap` has what a set gives of each token."""
+        held = np.concatenate([np.arange(self.indptr[i], self.indptr[i + 1]) for i in items] or [items])
+        return self.starts + np.bincount(self.tokens[held], self.steps[held], self.starts.size).astype(np.int64)
+
+    def best_addition(self, items: IntArray, free: BoolArray, price: FloatArray) -> tuple[int, float, float]:
+        """The free item whose addition raises agreement most for its price, and the agreement with it.
+
+        The first of equals, and -1 where none rises. Last, the agreement of the set as it is.
+        """
+        (kinds, n), at = self.lengths.shape, self.levels(items)
+        before = self.overlap[at]
+        overlap = np.bincount(self.kind, before, kinds)
+        rise = self.singles @ (self.overlap[at + 1] - before)
+        places, tokens, steps = self.others
+        if places.size:
+            rise += np.bincount(places, self.overlap[at[tokens] + steps] - before[tokens], rise.size)
+        length = self.lengths[:, items].sum(axis=1) + self.mean + 1e-12
+        now = float(self.weights @ (2.0 * overlap / length))
+        more = overlap[:, None] + rise.reshape(kinds, n)
+        value = self.weights @ (2.0 * more / (length[:, None] + self.lengths))
+        change = np.where(free, (value - now) / price, -np.inf)
+        best = change.max(initial=-np.inf)
+        if best <= SAME:
+            return -1, now, now
+        i = int((change >= best - SAME).argmax())
+        return i, float(value[i]), now
+
+
+def shares(references: Subsets, steps: Any, levels: IntArray) -> FloatArray:
+    """P(N >= j) for j = 1, 2, ... up to the levels of each token: the share of references."""
+    ends = np.append(0, np.cumsum(levels))
+    total = sparse.csr_array(references.to_sparse() @ steps)
+    level = np.minimum(total.data.astype(np.int64), levels[total.indices])  # no choice reaches any above
+    exact = np.bincount((ends[total.indices] + level - 1)[level > 0], minlength=ends[-1])
+    reach = np.append(np.cumsum(exact[::-1])[::-1], 0)  # this level of its token, or any place after it
+    return np.asarray((reach[:-1] - np.repeat(reach[ends[1:]], levels)) / len(references))
+
+
+def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> FloatArray:
+    """P(N >= j) for j = 1, 2, ... up to the levels of each token, of which `base` are certain and `more` are drawn.
+
+    `counts` has a row for each token, with the steps of each item that K knows.
+    """
+    held = np.diff(counts.indptr)
+    starts = np.cumsum(base + more) - more  # of the levels that are not certain
+    chance = np.ones(int((base + more).sum()))
+
+    def keep(these: IntArray, pmf: FloatArray) -> None:
+        tail = np.cumsum(pmf[:, :0:-1], axis=1)[:, ::-1]  # P(N >= 1), P(N >= 2), ...
+        level = np.arange(tail.shape[1])
+        there = level < more[these, None]
+        chance[(starts[these, None] + level)[there]] = tail[there]
+
+    few, many = np.flatnonzero((held > 0) & (held <= FEW)), np.flatnonzero(held > FEW)
+    width = int(more.max(initial=0)) + 1
+    key = held[few] * width + more[few]
+    for one in np.unique(key).tolist():  # tokens of as many holders and levels
+        m, top = divmod(one, width)
+        for part in in_parts(few[key == one], m * m * (top + 1)):
+            at = counts.indptr[part, None] + np.arange(m)
+            items = counts.indices[at]
+            keep(part, by_determinants(K[items[:, :, None], items[:, None, :]], counts.data[at], top))
+    for part in in_parts(many, max(len(K), width)):
+        keep(part, by_moments(K, counts[part], int(more[part].max())))
+    return chance
+
+
+def in_parts(tokens: IntArray, each: int) -> list[IntArray]:
+    """Tokens whose work, of so many numbers each, is done at once."""
+    step = max(1, NUMBERS // each)
+    return [tokens[low : low + step] for low in range(0, tokens.size, step)]
+
+
+def by_determinants(K: FloatArray, steps: IntArray, top: int) -> FloatArray:
+    """P(N = 0 ... top) of each token: E z^N = det(I + (diag(z^c) - I) K), and back by a Fourier transform."""
+    z = np.exp(-2j * np.pi * np.arange((top + 1) // 2 + 1) / (top + 1))  # at the other roots of 1 it is conjugate
+    less = z[:, None] ** steps[:, None, :] - 1.0
+    values = np.linalg.det(np.eye(K.shape[-1]) + less[..., None] * K[:, None])
+    return np.maximum(np.fft.irfft(values, top + 1, axis=1), 0.0)
+
+
+def by_moments(K: FloatArray, counts: Any, top: int) -> FloatArray:
+    """The binomial, Poisson or negative binomial distribution of N's mean and variance (Panjer's class).
+
+    p_c / p_(c-1) = a + b / c with a = 1 - mean / variance, b = mean (1 - a) - a.
+    """
+    mean = counts @ K.diagonal()
+    variance = counts.power(2) @ K.diagonal() - counts.multiply(counts @ K**2).sum(axis=1)
+    a = 1.0 - mean / np.maximum(variance, 1e-3)
+    b = mean * (1.0 - a) - a
+    ratio = a[:, None] + b[:, None] / np.arange(1, top + 1)
+    ratio[np.arange(top) >= counts.sum(axis=1)[:, None]] = 0.0  # so many are not to be had
+    log_pmf = np.cumsum(safe_log(np.maximum(np.insert(ratio, 0, 1.0, axis=1), 0.0)), axis=1)
+    pmf = np.exp(log_pmf - log_pmf.max(axis=1, keepdims=True))
+    return np.asarray(pmf / pmf.sum(axis=1, keepdims=True))
+
+
+def merge_alone(steps: Any, unit: FloatArray) -> tuple[Any, FloatArray]:
+    """The tokens that only one item holds come with it, so that those of an item are one token."""
+    alone = np.bincount(steps.indices, minlength=unit.size) == 1
+    own = steps @ (unit * alone)
+    there = np.flatnonzero(own)
+    one = sparse.csr_array((np.ones(there.size), (there, np.arange(there.size))), (own.size, there.size))
+    return sparse.hstack([steps[:, ~alone], one], "csr"), np.append(unit[~alone], own[there])
+
+
+def in_steps(C: Any) -> tuple[Any, FloatArray]:
+    """Counts as whole numbers of a unit, which may differ by token; rounded to 1/64 of the largest where there is none.
+
+    >>> steps, unit = in_steps(sparse.csr_array(np.array([[1.0, 0.5], [2.0, 1.5]])))
+    >>> steps.toarray(), unit
+    (array([[1., 1.],
+           [2., 3.]]), array([1. , 0.5]))
+    """
+    if C.nnz and C.data.min() >= 1.0 and C.data.max() <= MOST and (C.data == np.round(C.data)).all():
+        return C, np.ones(C.shape[1])
+    columns = sparse.csc_array(C)
+    columns.eliminate_zeros()
+    size = columns.shape[1]
+    token = np.repeat(np.arange(size), np.diff(columns.indptr))
+    largest, least = np.ones(size), np.full(size, np.inf)
+    largest[token] = 0.0
+    np.maximum.at(largest, token, columns.data)
+    np.minimum.at(least, token, columns.data)
+    least = np.minimum(least, largest)
+    unit = largest / GRID
+    for one in (least / 4, least / 3, least / 2, least, np.ones(size)):  # the last of which all are multiples
+        steps = columns.data / one[token]
+        uneven = np.bincount(token, np.abs(steps - np.round(steps)) > 1e-9, size) > 0
+        unit = np.where(uneven | (largest > MOST * one), unit, one)
+    columns.data = np.maximum(np.round(columns.data / unit[token]), 1.0)
+    return sparse.csr_array(columns), unit
