@@ -204,9 +204,9 @@ class DaskBackend(Backend):
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, backend: Any, n_jobs: int | None) -> None:
         super().__init__(sources, prepare)
-        client = None if isinstance(check_backend(backend), str) else backend
         self._open = ExitStack()
-        self.client = self._open.enter_context(cluster_client(client, None if n_jobs == 1 else n_jobs))
+        client = cluster_client(check_backend(backend), None if n_jobs == 1 else n_jobs)
+        self.client = self._open.enter_context(client)
         if self.files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
             keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
             self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
