@@ -6,7 +6,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, summarize
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.model.choice import by_time, document_times
+from dpplearn.summarize.model.split_cluster import by_time, document_times
 
 BODY = "The town council of Lindau voted on Tuesday to rebuild the burned market hall.\n"
 PAGE = "<html><head><title>T</title>{}</head><body><h1>T</h1>{}<p>" + BODY

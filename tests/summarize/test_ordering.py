@@ -9,8 +9,8 @@ from dpplearn import DPP
 from dpplearn.decoding.candidates import read_model
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.report import html_report
-from dpplearn.summarize.model.choice import by_time, document_times, in_order
-from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.choice import in_order
+from dpplearn.summarize.model.split_cluster import by_time, document_times, split_cluster
 from dpplearn.summarize.text.dates import head_date, parse_date
 
 

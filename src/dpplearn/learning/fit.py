@@ -98,19 +98,7 @@ def fit_weights(
     prepare = partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=settings.similarity)
     try:
         with make_backend(backend, n_jobs, data, prepare) as engine:
-            survey = engine.survey()
-            check_possible(survey, settings.on_impossible)
-            posterior = posterior_of(engine, survey, settings, progress)
-            if checkpoint is not None:
-                posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
-            if isinstance(posterior.similarity, Mixture):
-                ends, starts = climb_starts(posterior, posterior.similarity)
-            else:
-                start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
-                ends, starts = climb_each(posterior, [start]), np.empty(0)
-            progress.clear()
-            best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
-            return concluded(posterior, best, starts)
+            return maximize_posterior(engine, settings, progress, checkpoint)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -118,6 +106,25 @@ def fit_weights(
         if checkpoint is not None:
             kept = f"{checkpoint} holds the weights so far: fit again with it to go on."
         raise KeyboardInterrupt(f"{stopped} {kept}") from None
+
+
+def maximize_posterior(
+    engine: Backend, settings: FitSettings, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
+) -> Fitted:
+    """Over the weights of all features, of a constant where none is spanned, and of a mixture."""
+    survey = engine.survey()
+    check_possible(survey, settings.on_impossible)
+    posterior = posterior_of(engine, survey, settings, progress)
+    if checkpoint is not None:
+        posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
+    if isinstance(posterior.similarity, Mixture):
+        ends, starts = climb_starts(posterior, posterior.similarity)
+    else:
+        start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
+        ends, starts = climb_each(posterior, [start]), np.empty(0)
+    progress.clear()
+    best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
+    return concluded(posterior, best, starts)
 
 
 def ascend(
@@ -259,7 +266,7 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
     (theta, S), hessian = posterior.split(best.x), best.point.hessian
     std, spread, at_bound = np.full(m, np.nan), None, list[str]()
     if hessian is not None:
-        cov, undetermined = covariance(hessian, posterior.jacobian(best.x))
+        cov, undetermined = covariance(hessian, posterior.jacobian(best.x) if posterior.learned else None)
         std = np.where(undetermined[:m], np.inf, np.sqrt(np.maximum(cov.diagonal()[:m], 0.0)))
         with np.errstate(divide="ignore"):
             std = np.minimum(std, 1 / np.sqrt(precision))  # the prior's at most
@@ -271,7 +278,8 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
             low = (S.w < 0.25 / S.w.size) & (errors > S.w / np.sqrt(2.5 * STRENGTH))
             S = replace(S, errors=np.where(low, np.nan, errors))
             at_bound = [name for name, at in zip(S.weights, low.tolist(), strict=True) if at]
-    warn_about_mixture(at_bound, starts)
+    if posterior.learned:
+        warn_about_mixture(at_bound, starts)
     converged = warn_unless_settled(posterior, best, theta, std)
     if quality.center is not None:  # the first weight is that of the constant, and takes up the center of the others
         A = np.eye(m)
@@ -348,7 +356,7 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
 def warn_about_mixture(at_bound: Sequence[str], starts: FloatArray) -> None:
     """Say which weights are at 0; and whether most starts ended below the best: there may be a better one still."""
     if at_bound:
-        named = ", ".join(at_bound[:5]) + (f" and {len(at_bound) - 5} more" if len(at_bound) > 5 else "")
+        named = ", ".join(at_bound[:5]) + f" and {len(at_bound) - 5} more" * (len(at_bound) > 5)
         warn_user(
             f"The learned similarity has weights so near 0 that the data do not tell them from 0: {named}. Their "
             "standard errors are not known; that may be so because there is none of these, or too few instances."

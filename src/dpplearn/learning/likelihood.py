@@ -32,6 +32,7 @@ from dpplearn.learning.quality import MAX_ETA, LogLinear, check_eta
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity, mixed
 from dpplearn.learning.sized import normalize_sized
 
+FEW = 64  # items whose S is kept whatever it is made of
 SLOPES = 0.01  # error of a derivative in the similarity's parameters, relative, beyond which it is not known
 
 
@@ -86,18 +87,12 @@ class Target(NamedTuple):
 class Instance:
     """Items with a chosen subset, or several that share S and the normalizer, made ready for many evaluations.
 
-    A given S that is dense stays in memory, and so do the parts of a mixture; S of sparse phi, which is far smaller, is
+    S stays in memory, and so do the parts of a mixture; that of many items with sparse phi, which is far smaller, is
     made for each evaluation.
 
-    Parameters
-    ----------
-    items : ItemSet
-    subsets, weights : sequences
-        The targets Y, and how often each counts.
-    similarity : Similarity
-        What is prepared; a request may come with another.
-    method : {"auto", "primal", "dual"}
-        Factor the n x n matrix I + L, or the d x d matrix I + B^T B with B = diag(q) rows; by cost.
+    `subsets` are the targets Y, `weights` how often each counts; a request may come with another `similarity` than the
+    one prepared. By cost, or by `method`, the n x n matrix I + L is factored ("primal"), or the d x d matrix I + B^T B
+    with B = diag(q) rows ("dual").
     """
 
     def __init__(
@@ -121,7 +116,8 @@ class Instance:
         """What depends on S alone."""
         self.similarity, self.nugget, self.shares = similarity, similarity.nugget, similarity.shares(self.items)
         self.learned, parts = isinstance(similarity, Mixture), self.shares.parts
-        self.keep = not any(part.matrix is None and sparse.issparse(part.phi) for part in parts)
+        rare = any(part.matrix is None and sparse.issparse(part.phi) for part in parts)
+        self.keep = not rare or self.items.n <= FEW
         self.S = None
         if (names := [part.name for part in parts]) != self.names:
             self.names, self.C = names, None

@@ -24,18 +24,10 @@ Names = Sequence[str] | Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Encoding:
-    """Which columns of a table are features, and what they were in training, so that new data are read the same way.
-
-    Parameters
-    ----------
-    features : tuple of Column
-        Columns of the quality features.
-    phi : mapping of str to tuple of Column
-        Columns of the similarity features, by part. The part is called "" where the columns were a list.
-    """
+    """Which columns of a table are features, and what they were in training, so that new data are read the same way."""
 
     features: tuple[Column, ...]
-    phi: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
+    phi: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)  # by part, called "" where they were a list
 
     def __repr__(self) -> str:
         phi = {part: tuple(one.name for one in columns) for part, columns in self.phi.items()}

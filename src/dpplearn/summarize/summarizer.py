@@ -226,7 +226,9 @@ class Summarizer(Parameters):
         [1, 2]
         """
         kept: dict[str, Any] = {"keep_all": keep_all, "compress": compress}
-        return prepare(cluster, self._trained, self.settings.bigrams, **kept, about=check_about(about))
+        return prepare(
+            cluster, self._trained, self.settings.bigrams, **kept, about=None if about is None else check_about(about)
+        )
 
     def summarize(
         self,

@@ -16,7 +16,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.explain.explanation import Chosen, LeftOut, contributions, missed_first, place
 from dpplearn.summarize.explain.reasons import set_aside
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.choice import document_times
+from dpplearn.summarize.model.split_cluster import document_times
 from dpplearn.summarize.text.units import length
 from dpplearn.web.engine import Reading
 from dpplearn.web.problems import invalid

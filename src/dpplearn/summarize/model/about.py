@@ -77,10 +77,8 @@ class Question:
         return Question(self.text, self.lift[some], self.shares[some])
 
 
-def check_about(about: str | None) -> str | None:
-    """A question or a few words; None for a summary of the whole."""
-    if about is None:
-        return None
+def check_about(about: str) -> str:
+    """A question or a few words."""
     if not isinstance(about, str):
         raise TypeError(f"about must be a question or a few words, found {about!r:.60}.")
     if not words(about):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +14,9 @@ from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
-from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.worth import worth_of
-from dpplearn.summarize.text.blocks import OUTSIDE
-from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -186,53 +180,6 @@ def best_forms(ready: Prepared, allowed: Mask) -> IntArray:
     return np.sort(order[np.unique(forms[order], return_index=True)[1]])
 
 
-def document_times(documents: Sequence[Document]) -> list[datetime | None]:
-    """When each document was written: by its date, the number that an agency gave it, or what its first lines say.
-
-    A day without its year ("May 2") is of the year of the others, if they all have the same.
-    """
-    heads = [head_date(_head(document)) for document in documents]
-    times = [
-        parse_date(one.date) or agency_date(one.id) or parse_date(head)
-        for one, head in zip(documents, heads, strict=True)
-    ]
-    years = {time.year for time in times if time is not None}
-    if len(years) == 1:
-        (year,) = years
-        given = zip(times, documents, heads, strict=True)
-        return [time or day_in(one.date, year) or day_in(head, year) for time, one, head in given]
-    return times
-
-
-def _head(document: Document) -> list[str]:
-    """The first lines of a document, without what stands around its story."""
-    if document.blocks is None:
-        return document.text[:2_000].split("\n")
-    inside = (block for block in document.blocks if block.kind not in OUTSIDE)
-    return [document.text[block.start : block.end] for block in islice(inside, 3)]
-
-
-def by_time(documents: Sequence[Document]) -> list[int]:
-    """The numbers of documents, the earliest first. Those without a known time keep their place, as those of one do.
-
-    Examples
-    --------
-    >>> new, old = Document("a", "New.", date="2004-05-09"), Document("c", "Old.", date="8 May 2004")
-    >>> by_time([new, Document("b", "Ever."), old])
-    [2, 1, 0]
-    """
-    times = document_times(documents)
-    dated = [(time, i) for i, time in enumerate(times) if time is not None]
-    earliest = iter(sorted(dated))
-    return [i if time is None else next(earliest)[1] for i, time in enumerate(times)]
-
-
-def _when(read: SplitCluster) -> IntArray:
-    """The place in time of each sentence's document."""
-    place = np.argsort(by_time(read.cluster.documents))
-    return np.asarray(place[[sentence.document for sentence in read.sentences]], np.int64)
-
-
 def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
     """The sentences of a set as they are to be read.
 
@@ -241,8 +188,7 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
     sentence that leans on the one before it follows that, and the first is one that does not lean, if there is any.
     """
     if order == CHRONOLOGICAL:
-        when = read._when.get(CHRONOLOGICAL, lambda: _when(read))
-        return subset[np.lexsort((subset, when[subset]))]
+        return subset[np.lexsort((subset, read.when[subset]))]
     if order == SOURCE:
         return np.sort(subset)
     found = greedy_map(DPP(model.operand.block(subset)), k=subset.size, gain="log").subset

@@ -153,7 +153,7 @@ class SentenceFeatures:
             splitter,
             unit,
         )
-        self.meaning = Meaning.of(encoder)
+        self.meaning = None if encoder is None else Meaning.of(encoder)
 
     def __repr__(self) -> str:
         return f"<SentenceFeatures {self.features!r} of {len(self.names)} columns>"

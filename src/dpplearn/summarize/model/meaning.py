@@ -30,10 +30,9 @@ class Meaning:
     width: int
 
     @classmethod
-    def of(cls, encoder: Any) -> Meaning | None:
-        """Ask an encoder for two short texts, so that one that fails does so before any work; none for None."""
-        if check_encoder(encoder) is None:
-            return None
+    def of(cls, encoder: Any) -> Meaning:
+        """Ask an encoder for two short texts, so that one that fails does so before any work."""
+        check_encoder(encoder)
         return cls(encoder, encoder_name(encoder), encode(encoder, ["A storm hit the coast.", "Boats sank."]).shape[1])
 
     def rows(self, texts: Sequence[str]) -> Features:
@@ -55,8 +54,6 @@ class Meaning:
 
 def check_encoder(encoder: Any) -> Any:
     """What may be an encoder: told before any work."""
-    if encoder is None:
-        return None
     if isinstance(encoder, type):
         raise TypeError(f"encoder must be {WANTED}; found the class {encoder.__name__}. Make an object of it.")
     if not callable(getattr(encoder, "encode", encoder)) or isinstance(encoder, str | bytes):

@@ -120,7 +120,7 @@ def read_meaning(record: Any, encoder: Any, path: Path, for_use: bool) -> Meanin
             f"{path} was trained with the encoder {name} ({width} numbers for a text), which no file holds. Pass the "
             "same: Summarizer.load(path, encoder=...), or --encoder MODULE:OBJECT."
         )
-    return Meaning(check_encoder(encoder), name, width)
+    return Meaning(None if encoder is None else check_encoder(encoder), name, width)
 
 
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:

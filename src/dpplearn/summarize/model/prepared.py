@@ -42,8 +42,6 @@ class Prepared:
     compressed: bool = False  # with shorter forms of sentences, where there are any
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
-    _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
-    _allowed: Latest[Mask] = field(default_factory=Latest, init=False, repr=False)
 
     def __repr__(self) -> str:
         about = "" if self.question is None else f", about {self.question.text!r:.60}"
@@ -99,9 +97,6 @@ class Prepared:
         """P(i in Y | pinned in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
         if not (pinned.size or excluded.size):
             return self.dpp.marginals
-        return self._marginals.get((pinned.tobytes(), excluded.tobytes()), lambda: self._conditioned(pinned, excluded))
-
-    def _conditioned(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
         p = np.zeros(self.n)
         p[pinned] = 1.0
         if pinned.size + excluded.size < self.n:
@@ -119,10 +114,6 @@ class Prepared:
 
         With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
         """
-        key = pinned.tobytes(), excluded.tobytes()
-        return self._allowed.get(key, lambda: self._find_allowed(pinned, excluded)).copy()
-
-    def _find_allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
         excluded = self.excluded(pinned, excluded)
         others = remaining(self.n, pinned, excluded)
         allowed, order = np.zeros(self.n, np.bool_), [*pinned.tolist(), *others.tolist()]

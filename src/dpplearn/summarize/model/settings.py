@@ -45,7 +45,8 @@ class SummarizerSettings:
             raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
         if self.splitter is not None and not callable(self.splitter):
             raise TypeError(f"splitter must be a function of a text, or None, found {self.splitter!r:.60}.")
-        check_encoder(self.encoder)
+        if self.encoder is not None:
+            check_encoder(self.encoder)
         variance = np.inf if self.prior_variance is None else check_number(self.prior_variance, "prior_variance")
         if not variance > 0.0:
             raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {variance}.")

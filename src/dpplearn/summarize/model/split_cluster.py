@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, pairwise
+from datetime import datetime
+from itertools import compress, islice, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,10 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.corpora.candidates import SetAside, Splitter
-from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, NoSentencesError, Sentence
+from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
+from dpplearn.summarize.text.blocks import OUTSIDE
+from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, match_words, words
@@ -41,7 +44,6 @@ class SplitCluster:
     numbered: tuple[Numbered, dict[str, int]]
     learned: Idf | None
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
-    _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
 
     def __len__(self) -> int:
@@ -165,6 +167,11 @@ class SplitCluster:
         farthest = max((one.position for one in self.sentences), default=0) + 2
         return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
 
+    @cached_property
+    def when(self) -> IntArray:
+        """The place in time of each sentence's document."""
+        return np.asarray(np.argsort(by_time(self.cluster.documents))[self.document_numbers], np.int64)
+
     def considered(self, order: Iterable[int]) -> dict[int, int]:
         """Of sentences with the same words, the first in this order, by their twin."""
         twins, found = self.twins, dict[int, int]()
@@ -217,3 +224,44 @@ def split_cluster(
     if has_words.all():
         return found
     return SplitCluster.of(cluster, [*compress(found.sentences, has_words.tolist())], candidates.set_aside)
+
+
+def document_times(documents: Sequence[Document]) -> list[datetime | None]:
+    """When each document was written: by its date, the number that an agency gave it, or what its first lines say.
+
+    A day without its year ("May 2") is of the year of the others, if they all have the same.
+    """
+    heads = [head_date(_head(document)) for document in documents]
+    times = [
+        parse_date(one.date) or agency_date(one.id) or parse_date(head)
+        for one, head in zip(documents, heads, strict=True)
+    ]
+    years = {time.year for time in times if time is not None}
+    if len(years) == 1:
+        (year,) = years
+        given = zip(times, documents, heads, strict=True)
+        return [time or day_in(one.date, year) or day_in(head, year) for time, one, head in given]
+    return times
+
+
+def _head(document: Document) -> list[str]:
+    """The first lines of a document, without what stands around its story."""
+    if document.blocks is None:
+        return document.text[:2_000].split("\n")
+    inside = (block for block in document.blocks if block.kind not in OUTSIDE)
+    return [document.text[block.start : block.end] for block in islice(inside, 3)]
+
+
+def by_time(documents: Sequence[Document]) -> list[int]:
+    """The numbers of documents, the earliest first. Those without a known time keep their place, as those of one do.
+
+    Examples
+    --------
+    >>> new, old = Document("a", "New.", date="2004-05-09"), Document("c", "Old.", date="8 May 2004")
+    >>> by_time([new, Document("b", "Ever."), old])
+    [2, 1, 0]
+    """
+    times = document_times(documents)
+    dated = [(time, i) for i, time in enumerate(times) if time is not None]
+    earliest = iter(sorted(dated))
+    return [i if time is None else next(earliest)[1] for i, time in enumerate(times)]

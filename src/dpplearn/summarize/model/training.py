@@ -68,7 +68,8 @@ def train(
         for cluster in clusters:
             check_cluster(cluster)
         clusters = listed(clusters)
-    Meaning.of(settings.encoder)  # one that fails is told before any work
+    if settings.encoder is not None:
+        Meaning.of(settings.encoder)  # one that fails is told before any work
     progress = as_progress(verbose)
     identity: dict[str, Any] = {"dpplearn": __version__, "tune": tune, "evaluator": str(evaluator)}
     identity |= {"corpus": [], "settings": {}} if work is None else {

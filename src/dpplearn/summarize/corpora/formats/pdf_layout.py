@@ -54,18 +54,9 @@ class Line(NamedTuple):
     column: int  # counted through the document
     left: float  # where the column begins and ends
     right: float
-
-    @property
-    def x0(self) -> float:
-        return self.words[0].x0
-
-    @property
-    def x1(self) -> float:
-        return self.words[-1].x1
-
-    @property
-    def base(self) -> float:
-        return self.words[0].base
+    x0: float  # where the line does
+    x1: float
+    base: float
 
 
 def text_of(words: Words) -> str:
@@ -233,7 +224,8 @@ def column_lines(words: Words, page: int, number: int) -> list[Line]:
         )
         size = usual_size((round(word.size, 1), word.text) for word in row)
         bold = all(word.bold for word in row if word.text[0].isalnum())
-        lines.append(Line(tuple(cells) if table else (row,), row, text_of(row), size, bold, page, number, left, right))
+        text, place = text_of(row), (left, right, row[0].x0, row[-1].x1, row[0].base)
+        lines.append(Line(tuple(cells) if table else (row,), row, text, size, bold, page, number, *place))
     return lines
 
 
