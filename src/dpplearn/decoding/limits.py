@@ -94,7 +94,7 @@ class Limits:
 
     def owed(self, subset: IntArray) -> int:
         """How many items a set lacks of what groups must have."""
-        return int(np.maximum(self.need - self.counts(subset), 0).sum())
+        return int(np.maximum(self.need - self.counts(subset), 0).sum()) if self.names else 0
 
     def full(self, subset: IntArray) -> BoolArray:
         """For each item, whether a set has all that its group may have."""
@@ -160,16 +160,17 @@ class Remaining:
 
     def __init__(self, limits: Limits, subset: IntArray = NO_ITEMS) -> None:
         self.limits, self.taken, self.spent, self.pledged = limits, 0, 0.0, 0.0
-        self.most, self.need, self.owed = limits.most.copy(), limits.need.copy(), int(limits.need.sum())
-        self.price, self.mark = np.zeros((2, self.need.size))  # what is pledged for each group, and its dearest item
-        self.able: list[IntArray] = []  # of each group that must have some, what may be chosen, the cheapest first
-        if self.owed and limits.budget < np.inf:
-            group = limits.group
-            items = np.setdiff1d(np.flatnonzero(self.need[group] > 0), limits.exclude)
-            items = items[np.lexsort((limits.cost[items], group[items]))]
-            self.able = np.split(items, np.searchsorted(group[items], np.arange(1, self.need.size)))
-            for c in np.flatnonzero(self.need).tolist():
-                self._pledge(c)
+        if limits.names:
+            self.most, self.need, self.owed = limits.most.copy(), limits.need.copy(), int(limits.need.sum())
+            self.price, self.mark = np.zeros((2, self.need.size))  # pledged for each group, and the dearest of it
+            self.able: list[IntArray] = []  # of each group that must have some, what may be chosen, the cheapest first
+            if self.owed and limits.budget < np.inf:
+                group = limits.group
+                items = np.setdiff1d(np.flatnonzero(self.need[group] > 0), limits.exclude)
+                items = items[np.lexsort((limits.cost[items], group[items]))]
+                self.able = np.split(items, np.searchsorted(group[items], np.arange(1, self.need.size)))
+                for c in np.flatnonzero(self.need).tolist():
+                    self._pledge(c)
         for j in subset.tolist():
             self.take(j)
 
