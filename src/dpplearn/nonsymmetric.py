@@ -82,7 +82,6 @@ class NonsymmetricDPP(PointProcess):
                 f"D must be square, with a row and a column for each column of B ({other.shape[1]}), "
                 f"found shape {core.shape}."
             )
-        read_only(rows, other, core)
         skew = core - core.T
         r = rows.shape[1]
         if rows.shape == other.shape and np.array_equal(rows, other):
@@ -92,8 +91,9 @@ class NonsymmetricDPP(PointProcess):
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite((Z @ C) * Z).all():
                 raise ValueError("V, B and D are too large for L to hold floats; scale them down.")
-        made = self._of(TwoSided(Z, C, np.eye(len(C), r)), Z[:0], np.arange(len(Z)))
-        self._set(**vars(made), V=rows, B=other, D=core)
+        read_only(rows, other, core, Z, C)
+        kernel, items = TwoSided(Z, C, np.eye(len(C), r)), frozen(np.arange(len(Z)))
+        self._set(_kernel=kernel, _sure=Z[:0], items=items, V=rows, B=other, D=core)
 
     @classmethod
     def _of(cls, kernel: TwoSided, sure: FloatArray, items: IntArray) -> Self:

@@ -224,19 +224,8 @@ def complement(chosen, k, n):
 
 
 @jit
-def sort(items, k):
-    """Sort the first k numbers by insertion: little beside drawing them, and numba's own compiles for a second."""
-    for a in range(1, k):
-        i, b = items[a], a
-        while b > 0 and items[b - 1] > i:
-            items[b] = items[b - 1]
-            b -= 1
-        items[b] = i
-
-
-@jit
 def draw_one(tables, state, work, smallest, largest):
-    """One sample, sorted, into work.items; returns its size, or -1 where that is not from smallest to largest."""
+    """One sample into work.items; returns its size, or -1 where that is not from smallest to largest."""
     n, m = tables.V.shape
     J, items = work.J, work.items
     if tables.log_esp.shape[0] > 0:
@@ -253,10 +242,7 @@ def draw_one(tables, state, work, smallest, largest):
         if work.E.shape[0] < k:
             work = Work(J, items, np.empty((k, k)), work.dots, work.waiting)
         project(tables, k, state, work)
-    if flip:
-        return complement(items, k, n)
-    sort(items, k)
-    return k
+    return complement(items, k, n) if flip else k
 
 
 def steps_of_drawing(size, room):

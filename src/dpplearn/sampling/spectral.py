@@ -89,7 +89,9 @@ def draw_blocks(
     def draw(b: int) -> T:
         lengths = np.empty(int(starts[b + 1] - starts[b]), np.int32)
         room = int(lengths.size * expected_size * 1.1) + 64
-        return use(lengths, draw_block(tables, states[b], lengths.size, lengths, room, least, most))
+        items = draw_block(tables, states[b], lengths.size, lengths, room, least, most)
+        first = len(tables.V) * np.repeat(np.arange(lengths.size), np.maximum(lengths, 0))
+        return use(lengths, (np.sort(first + items) - first).astype(np.int32))  # each sample by itself
 
     return map_threads(draw, len(starts) - 1, n_jobs)
 
