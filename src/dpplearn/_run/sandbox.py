@@ -54,40 +54,33 @@ def run_sandboxed(function: Callable[..., bytes], *args: Any, seconds: float, me
 
 
 class Sandboxes:
-    """As many processes as threads ask for at once; one that is lost or killed is replaced when it is needed.
+    """As many processes as threads ask for at once; one that is lost or killed is replaced when it is needed."""
 
-    Parameters
-    ----------
-    keep : int
-        Processes that wait for the next work, at most.
-    preload : str
-        A module that they import before they are asked anything.
-    """
-
-    def __init__(self, keep: int = 64, preload: str = __name__) -> None:
-        self.keep, self.preload, self.lost, self.idle = keep, preload, 0, list[Sandbox]()
+    def __init__(self) -> None:
+        self.lost, self.idle = 0, list[Sandbox]()
         self._lock = Lock()
 
-    def fill(self) -> None:
-        """Start as many processes as are kept."""
+    def fill(self, count: int, preload: str) -> None:
+        """Have so many processes that import a module before they are asked anything."""
         with self._lock:
-            self.idle += [Sandbox(self.preload) for _ in range(self.keep - len(self.idle))]
+            self.idle += [Sandbox(preload) for _ in range(count - len(self.idle))]
 
     def run(self, function: Callable[..., bytes], *args: Any, seconds: float, memory: int) -> bytes:
         """As `run_sandboxed`."""
         with self._lock:
             while self.idle and self.idle[-1].child.poll() is not None:  # somebody killed it
                 self.idle.pop().close()
-            box = self.idle.pop() if self.idle else Sandbox(self.preload)
+            box = self.idle.pop() if self.idle else Sandbox()
         try:
             return box.run(pickle.dumps((function, args)), seconds, memory)
         finally:
             with self._lock:
-                self.lost += not box.usable
-                if box.usable and not box.grown and len(self.idle) < self.keep:
-                    self.idle.append(box)
-                else:
+                ended = box.child.poll() is not None
+                self.lost += ended
+                if ended or box.grown:
                     box.close()
+                else:
+                    self.idle.append(box)
 
     def close(self) -> None:
         """End the processes that wait for work."""
@@ -101,7 +94,6 @@ class Sandbox:
 
     def __init__(self, preload: str = __name__) -> None:
         self.started = False  # whether it was heard from
-        self.usable = True  # False once it is lost or killed
         self.grown = False  # whether it has come to take much memory
         path = [one for one in sys.path if isinstance(one, str)]
         self.child = subprocess.Popen(
@@ -164,7 +156,6 @@ class Sandbox:
 
     def close(self) -> int:
         """End it, whatever it does; its exit status, or minus the signal that ended it."""
-        self.usable = False
         self.child.kill()
         for pipe in (self.child.stdin, self.child.stdout):
             with suppress(OSError):  # what is not sent yet cannot be

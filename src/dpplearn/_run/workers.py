@@ -256,7 +256,7 @@ def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Worker
     """
     jobs = check_jobs(n_jobs)
     if check_backend(backend) is not None:
-        with cluster_client(None if backend == "dask" else backend, None if n_jobs == 1 else n_jobs) as client:
+        with cluster_client(backend, None if n_jobs == 1 else n_jobs) as client:
             yield Cluster(client)
     elif jobs == 1:
         yield Here()
@@ -281,10 +281,10 @@ def check_backend(backend: Any) -> Any:
 
 
 @contextmanager
-def cluster_client(client: Any = None, n_jobs: int | None = None) -> Iterator[Any]:
-    """The client given, or the current one, or that of a local cluster, which ends with the block."""
-    if client is not None:
-        yield client
+def cluster_client(backend: Any = None, n_jobs: int | None = None) -> Iterator[Any]:
+    """The client given; else the current one, or that of a local cluster, which ends with the block."""
+    if backend is not None and backend != "dask":
+        yield backend
         return
     dd = import_distributed()
     try:
@@ -306,10 +306,10 @@ def cluster_client(client: Any = None, n_jobs: int | None = None) -> Iterator[An
 
 
 @contextmanager
-def scheduler_client(address: str | None, backend: Any = None) -> Iterator[Any]:
-    """A client of the cluster at an address, for as long as the block lasts; without one, the backend given."""
+def scheduler_client(address: str | None) -> Iterator[Any]:
+    """A client of the cluster at an address, for as long as the block lasts; None without one."""
     if address is None:
-        yield backend
+        yield None
         return
     dd = import_distributed()
     try:

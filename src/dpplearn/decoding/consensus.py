@@ -20,7 +20,7 @@ from dpplearn._holders import as_csr, as_numbers
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.agreement import Agreement, Counts
 from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
-from dpplearn.decoding.greedy import as_selection, describe, greedy_run, in_order
+from dpplearn.decoding.greedy import as_selection, greedy_run, in_order
 from dpplearn.decoding.limits import BoolArray, Bound, Limits, check_limits
 from dpplearn.decoding.sampled import given_limits, tilted_tables
 from dpplearn.decoding.selection import Selection
@@ -143,7 +143,7 @@ def consensus(
     if len(sets):
         items, value = best_agreement(counts, sets, limits, run.items)
     if np.isnan(value) or value == 0.0:
-        chosen = as_selection(candidates, limits, run, describe(limits, run))
+        chosen = as_selection(candidates, limits, run)
         why = f"no set agrees with any of {against}" if len(sets) else "no references were given in samples"
         reason = f"{why}; {'this is the set of greedy_map' if len(chosen) else chosen.reason}"
     else:

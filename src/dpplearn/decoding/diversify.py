@@ -25,16 +25,17 @@ from dpplearn.decoding.candidates import (
     some,
 )
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import APPROXIMATE, best_run, check_options, describe, least_gain
+from dpplearn.decoding.greedy import best_run, check_options, describe, least_gain
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
 from dpplearn.decoding.registry import DECODERS, check_decoder, run_decoder
-from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, log_prob_of_held
+from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, Unknown, log_prob_of_held
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
 # imported with the first tensor
 TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensors", "host", "on_device"))
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
+APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 KERNELS = ("auto", "linear", "near")
 BORROWED = 2**28  # bytes of embeddings from which on a selection does not keep them alive
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats

@@ -211,15 +211,11 @@ class GreedyRun:
 
     def build(self) -> bool:
         """Make a block of the items with the largest bounds; False where no candidate is left."""
-        while True:
-            if self.pool is None:
-                there = self.xp.where(self.gains.bound > -np.inf)
-                self.pool, self.beyond = self.top(there, max(POOL, 4 * self.size))
-            self.items, outside = self.top(self.pool, self.size)
-            self.outside = max(outside, self.beyond)
-            if len(self.items) or self.beyond == -np.inf:
-                break
-            self.pool = None
+        if self.pool is None:
+            there = self.xp.where(self.gains.bound > -np.inf)
+            self.pool, self.beyond = self.top(there, max(POOL, 4 * self.size))
+        self.items, outside = self.top(self.pool, self.size)
+        self.outside = max(outside, self.beyond)
         self.g = self.gains.block(self.items)
         if self.left is not None or self.floor > -np.inf:
             self.host = self.xp.host(self.items)

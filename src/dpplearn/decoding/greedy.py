@@ -15,13 +15,12 @@ from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, Remaining, check_limits, check_number, why_ended
-from dpplearn.decoding.near import NearGains, to_middles
-from dpplearn.decoding.selection import Selection, Unknown
+from dpplearn.decoding.near import NearGains
+from dpplearn.decoding.selection import Selection
 from dpplearn.minors import TwoSided
 
 # imported with the first tensor
 READ, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensor_model", "host", "on_device"))
-APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 
 
 def greedy_map(
@@ -126,7 +125,7 @@ def greedy_map(
     if reason:
         return Selection.nothing(reason, candidates.log_prob)
     run = greedy_run(candidates, limits, least_gain(limits, stop), gain, cost_power)
-    selection = as_selection(candidates, limits, run, describe(limits, run))
+    selection = as_selection(candidates, limits, run)
     return resolve_name(ON_DEVICE)(selection, *parts) if tensors else selection
 
 
@@ -179,14 +178,11 @@ def best_run(
     best = runs[0]
     if len(runs) > 1:  # quotas first; rounded, so that of runs that reach the same set the first counts
         best = max(runs, key=lambda run: (-limits.owed(run.items), round(float(np.log(run.gains).sum()), 9)))
-    if not candidates.near:
-        return best
-    given = () if candidates.given is None else candidates.given.rows
-    items = to_middles(*candidates.embedded, given, limits, best.items)
-    if np.array_equal(items, best.items):
-        return best
-    assert isinstance(gains, NearGains)
-    return best._replace(items=items, gains=gains.gains_of(items))
+    if isinstance(gains, NearGains):
+        items = gains.to_middles(best.items, limits)
+        if not np.array_equal(items, best.items):
+            return best._replace(items=items, gains=gains.gains_of(items))
+    return best
 
 
 def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: float) -> Run:
@@ -261,10 +257,10 @@ def check_options(**options: Any) -> None:
         raise ValueError("cost_power must be finite, found inf.")
 
 
-def as_selection(candidates: Candidates, limits: Limits, run: Run, reason: str) -> Selection:
+def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
     """What a run chose, and why it ended."""
-    log_prob = APPROXIMATE if candidates.near else candidates.log_prob
-    return Selection(run.items, limits.total(run.items), np.log(run.gains), reason, log_prob)
+    cost, gains = limits.total(run.items), np.log(run.gains)
+    return Selection(run.items, cost, gains, describe(limits, run), candidates.log_prob)
 
 
 def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:

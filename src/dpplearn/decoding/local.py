@@ -113,10 +113,7 @@ def improve(
     """
     Y = independent(candidates, limits, Y)
     value = candidates.operand.logdet(Y)
-    most = 100 + 10 * candidates.n
-    for _ in range(most):
-        if time.perf_counter() >= end:
-            return Y, "the time is over"
+    while time.perf_counter() < end:
         gains = moves(candidates, limits, Y, min_cost).ravel()
         hopeful = np.flatnonzero(gains > LEAST)
         for move in hopeful[np.argsort(-gains[hopeful], kind="stable")[:TRIES]]:
@@ -129,7 +126,7 @@ def improve(
                 break
         else:
             return Y, "no move improves it"
-    return Y, f"stopped after {most} moves"
+    return Y, "the time is over"
 
 
 def moves(candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float) -> FloatArray:

@@ -142,7 +142,8 @@ class NearGains(Gains):
         self, rows: Any, lengths: FloatArray, q: FloatArray, k: int, b: float, nugget: float = NUGGET, given: Any = ()
     ) -> None:
         self.rows, self.lengths, self.n = rows, lengths, len(lengths)
-        some = sample_items(self.n, k)
+        size = min(max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
+        some = np.random.default_rng(0).permutation(self.n)[:size]
         X = unit_rows(rows[some], lengths[some])
         with one_blas_thread(X):
             self.anchors = Anchors(X, k)
@@ -153,11 +154,13 @@ class NearGains(Gains):
         self.diag = q * q  # times w^2, once that is known
         self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag  # no gain is smaller
         self.bound = self.diag.copy()
-        if are_equal(q):  # any items will do: those of the sample come first, and the others where limits bar these
+        self.equal = bool(np.ptp(q) <= 1e-9 * q.max())
+        if self.equal:  # any items will do: those of the sample come first, and the others where limits bar these
             self.describe(some)
             self.bound[~self.known] = 0.0
         self.shared = shared
-        self.given = self.anchors.describe(unit_rows(given))[:2] if np.shape(given)[0] else ()
+        self.before = unit_rows(given) if np.shape(given)[0] else X[:0]
+        self.given = self.anchors.describe(self.before)[:2]
         self.begin()
 
     def begin(self) -> None:
@@ -176,6 +179,42 @@ class NearGains(Gains):
             self.block(np.sort(part))
             gains += [self.take(j) for j in part.tolist()]
         return np.array(gains)
+
+    def to_middles(self, items: IntArray, limits: Limits) -> IntArray:
+        """Move each chosen item to the middle of the items nearest to it, where qualities are equal.
+
+        The items were chosen from a sample, and others may stand better for the rest. A few rounds of spherical k-means
+        find the middles; then the item nearest to each is taken, of the same group and no dearer, so that limits hold.
+        Items to include stay, and so do those given.
+        """
+        n, rows, lengths, first = self.n, self.rows, self.lengths, len(self.before)
+        if not items.size or not self.equal or len(self.anchors.rows) == n:
+            return items
+        centers = np.concatenate([self.before, unit_rows(rows[items], lengths[items])])
+        free = np.append(np.zeros(first, np.bool_), limits.alive[items] & (lengths[items] > 0.0))
+        some = np.random.default_rng(1).permutation(n)[: min(PER_MIDDLE * items.size, MOST)]
+        X = unit_rows(rows[some], lengths[some])
+        for _ in range(ROUNDS):
+            sums = sparse_rows(nearest(X, centers)[:, None], np.ones((len(X), 1), np.float32), len(centers)).T @ X
+            size = np.linalg.norm(sums, axis=1)
+            moved = free & (size > 0.0)
+            centers[moved] = sums[moved] / size[moved, None]
+        cell, cosine = np.empty(n, np.int64), np.empty(n)
+        for part in np.split(np.arange(n), range(BATCH, n, BATCH)):
+            X = unit_rows(rows[part], lengths[part])
+            cell[part] = nearest(X, centers)
+            cosine[part] = np.einsum("ij,ij->i", X, centers[cell[part]])
+        mine = items[np.maximum(cell - first, 0)]  # the chosen item that each of all items is nearest to
+        able = limits.alive & (lengths > 0.0)
+        able[items] = False
+        able = (able | (mine == np.arange(n))) & free[cell] & (limits.cost <= limits.cost[mine])
+        able &= limits.group == limits.group[mine]
+        order = np.flatnonzero(able)
+        order = order[np.lexsort((-cosine[order], cell[order]))]
+        which, at = np.unique(cell[order], return_index=True)
+        found = items.copy()
+        found[which - first] = order[at]
+        return found
 
     def describe(self, items: IntArray) -> None:
         """Find phi of items that are not known yet."""
@@ -249,55 +288,6 @@ class NearGains(Gains):
         for part in np.split(items, range(BATCH, items.size, BATCH)):
             self.bound[part] = self.gains(part, self.features(part))[0]
         return True
-
-
-def to_middles(rows: Any, lengths: FloatArray, q: FloatArray, given: Any, limits: Limits, items: IntArray) -> IntArray:
-    """Move each chosen item to the middle of the items nearest to it, where qualities are equal.
-
-    The items were chosen from a sample, and others may stand better for the rest. A few rounds of spherical k-means
-    find the middles; then the item nearest to each is taken, of the same group and no dearer, so that all limits hold.
-    Items to include stay, and so do those given.
-    """
-    n, k = len(lengths), items.size
-    if not k or not are_equal(q) or sample_items(n, limits.k).size == n:
-        return items
-    first, centers = np.shape(given)[0], unit_rows(rows[items], lengths[items])
-    centers = np.concatenate([unit_rows(given), centers]) if first else centers
-    free = np.append(np.zeros(first, np.bool_), limits.alive[items] & (lengths[items] > 0.0))
-    some = np.random.default_rng(1).permutation(n)[: min(PER_MIDDLE * k, MOST)]
-    X = unit_rows(rows[some], lengths[some])
-    for _ in range(ROUNDS):
-        sums = sparse_rows(nearest(X, centers)[:, None], np.ones((len(X), 1), np.float32), len(centers)).T @ X
-        size = np.linalg.norm(sums, axis=1)
-        moved = free & (size > 0.0)
-        centers[moved] = sums[moved] / size[moved, None]
-    cell, cosine = np.empty(n, np.int64), np.empty(n)
-    for part in np.split(np.arange(n), range(BATCH, n, BATCH)):
-        X = unit_rows(rows[part], lengths[part])
-        cell[part] = nearest(X, centers)
-        cosine[part] = np.einsum("ij,ij->i", X, centers[cell[part]])
-    mine = items[np.maximum(cell - first, 0)]  # the chosen item that each of all items is nearest to
-    able = limits.alive & (lengths > 0.0)
-    able[items] = False
-    able = (able | (mine == np.arange(n))) & free[cell] & (limits.cost <= limits.cost[mine])
-    able &= limits.group == limits.group[mine]
-    order = np.flatnonzero(able)
-    order = order[np.lexsort((-cosine[order], cell[order]))]
-    which, at = np.unique(cell[order], return_index=True)
-    found = items.copy()
-    found[which - first] = order[at]
-    return found
-
-
-def sample_items(n: int, k: int) -> IntArray:
-    """Items in random order, some for each of k to be chosen: all, where these are few."""
-    size = min(max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
-    return np.random.default_rng(0).permutation(n)[:size]
-
-
-def are_equal(q: FloatArray) -> bool:
-    """Whether no item is better than another."""
-    return bool(np.ptp(q) <= 1e-9 * q.max())
 
 
 def nearest(X: FloatArray, centers: FloatArray) -> IntArray:

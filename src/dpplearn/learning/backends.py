@@ -11,11 +11,11 @@ import os
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import groupby, pairwise
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
     return evaluator
 
 
-class Backend:
+class Backend(AbstractContextManager["Backend"]):
     """The shards in this process, prepared once; those in files that are large together are read for each request."""
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare) -> None:
@@ -159,14 +159,8 @@ class Backend:
         """The sum over all instances."""
         return request.total([(1.0, terms) for terms in self.run(request, tick)])
 
-    def close(self) -> None:
-        """End what was started."""
-
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """End what was started."""
 
 
 class ProcessBackend(Backend):
@@ -191,7 +185,7 @@ class ProcessBackend(Backend):
             tick((w + 1) * self.n_shards // self.jobs, self.n_shards)
         return answers
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         for process in self.processes:
             process.close()
 
@@ -210,9 +204,9 @@ class DaskBackend(Backend):
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, backend: Any, n_jobs: int | None) -> None:
         super().__init__(sources, prepare)
-        client = None if isinstance(check_backend(backend), str) else backend
         self._open = ExitStack()
-        self.client = self._open.enter_context(cluster_client(client, None if n_jobs == 1 else n_jobs))
+        client = cluster_client(check_backend(backend), None if n_jobs == 1 else n_jobs)
+        self.client = self._open.enter_context(client)
         if self.files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
             keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
             self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
@@ -234,7 +228,7 @@ class DaskBackend(Backend):
                 self.known[k] = answers[k]._replace(products=np.empty(0))
         return answers
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self.sources = []
         self._open.close()
 

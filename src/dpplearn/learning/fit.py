@@ -266,7 +266,7 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
     (theta, S), hessian = posterior.split(best.x), best.point.hessian
     std, spread, at_bound = np.full(m, np.nan), None, list[str]()
     if hessian is not None:
-        cov, undetermined = covariance(hessian, posterior.jacobian(best.x))
+        cov, undetermined = covariance(hessian, posterior.jacobian(best.x) if posterior.learned else None)
         std = np.where(undetermined[:m], np.inf, np.sqrt(np.maximum(cov.diagonal()[:m], 0.0)))
         with np.errstate(divide="ignore"):
             std = np.minimum(std, 1 / np.sqrt(precision))  # the prior's at most
@@ -278,7 +278,8 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
             low = (S.w < 0.25 / S.w.size) & (errors > S.w / np.sqrt(2.5 * STRENGTH))
             S = replace(S, errors=np.where(low, np.nan, errors))
             at_bound = [name for name, at in zip(S.weights, low.tolist(), strict=True) if at]
-    warn_about_mixture(at_bound, starts)
+    if posterior.learned:
+        warn_about_mixture(at_bound, starts)
     converged = warn_unless_settled(posterior, best, theta, std)
     if quality.center is not None:  # the first weight is that of the constant, and takes up the center of the others
         A = np.eye(m)

@@ -114,8 +114,7 @@ class Posterior:
     def jacobian(self, x: FloatArray) -> FloatArray:
         """d (theta, parameters of the similarity) / dx."""
         T = np.eye(x.size)
-        if self.learned:
-            T[: self.m, self.m + ALL] += self.constant * self.split(x)[1].weights["all"]
+        T[: self.m, self.m + ALL] += self.constant * self.split(x)[1].weights["all"]
         return T
 
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:

@@ -83,7 +83,7 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings, self.engine, self.clusters = settings, Engine(settings), Clusters(settings)
         self.pool = Pool(settings.workers, settings.queue)
-        self.boxes = Sandboxes(settings.workers, run_in_process.__module__)  # processes that read what clients send
+        self.boxes = Sandboxes()  # processes that read what clients send
         self.transit = 0  # bytes of bodies that are being received
         self.registry = CollectorRegistry()
         labels, about = ("method", "route", "status"), "Time from a request to its answer."
@@ -103,7 +103,7 @@ class Service:
 
     def warm(self) -> None:
         """Load and compile all that requests need; those that come meanwhile are answered a little slower."""
-        self.boxes.fill()
+        self.boxes.fill(self.settings.workers, run_in_process.__module__)
         self.engine.warm()
 
     def close(self) -> None:

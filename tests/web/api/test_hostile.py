@@ -82,7 +82,7 @@ def test_answers_quote_little_of_long_names(client, members):
 @pytest.fixture
 def readers():
     """Does a job in a process; its `boxes` are the processes."""
-    boxes = Sandboxes(Settings().workers, run_in_process.__module__)
+    boxes = Sandboxes()
     run = partial(run_in_process, boxes, Settings())
     yield SimpleNamespace(run=run, boxes=boxes)
     boxes.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -136,10 +136,26 @@ def find_blocks(text: str) -> list[Block]:
     space, unless the text is written with one sentence per line (`one_per_line`). In chats and transcripts a turn
     begins a block, after its label, which is a byline; what the program says is a banner (`find_turns`).
     """
-    paragraphs = _paragraphs(text)
-    heads = [i == 0 for lines in paragraphs for i in range(len(lines))]
-    turns = find_turns([line.text for lines in paragraphs for line in lines], heads)
-    parts: Sequence[list[_Line] | Block] = _with_turns(paragraphs, iter(turns)) if any(turns) else paragraphs
+    lines, heads, position, blank = list[tuple[str, int]](), list[bool](), 0, True
+    for raw in text.splitlines(keepends=True):
+        if seen := raw.strip(BLANK):
+            lines.append((seen, position + raw.index(seen)))
+            heads.append(blank)
+        blank = not seen
+        position += len(raw)
+    turns = find_turns([seen for seen, _ in lines], heads)
+    parts: list[list[_Line] | Block] = []  # paragraphs, cut before every turn, and the labels between them
+    for (seen, start), head, turn in zip(lines, heads, turns, strict=True):
+        if turn is not None:
+            parts.append(_label(seen, start, turn))
+            begin = len(seen) if turn.program else turn.begin
+            seen, start = seen[begin:], start + begin
+        if seen:
+            above = parts[-1] if parts and not head else None
+            if isinstance(above, list):
+                above.append(_line(seen, start))
+            else:
+                parts.append([_line(seen, start)])
     groups = [part for part in parts if isinstance(part, list)]
     wrapped = any(len(lines) > 1 for lines in groups)  # else no width matters
     broken, width = (one_per_line(groups), _width(groups)) if wrapped else (False, 0)
@@ -162,22 +178,6 @@ def _in_talk(text: str, block: Block, spoken: bool) -> Block:
     return block._replace(kind="byline") if open_ else block
 
 
-def _with_turns(paragraphs: Iterable[list[_Line]], turns: Iterator[Turn | None]) -> list[list[_Line] | Block]:
-    """Paragraphs, cut before every turn, and the labels between them."""
-    parts: list[list[_Line] | Block] = []
-    for lines in paragraphs:
-        group: list[_Line] = []
-        for line in lines:
-            turn, seen = next(turns), line.text
-            if turn is not None:
-                parts += group, _label(line.text, line.start, turn)
-                seen = "" if turn.program else line.text[turn.begin :]
-                group, line = [], _line(seen, line.start + turn.begin) if seen else line
-            group += [line] if seen else []
-        parts.append(group)
-    return [part for part in parts if part]
-
-
 def _label(text: str, start: int, turn: Turn) -> Block:
     """What stands before the words of a turn, as a block."""
     end = len(text if turn.program else text[: turn.begin].rstrip(BLANK))
@@ -198,20 +198,6 @@ def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
         if turn is None or block.start < block.end:
             found.append(block)
     return found
-
-
-def _paragraphs(text: str) -> list[list[_Line]]:
-    """Lines that are not blank, grouped between blank ones."""
-    groups: list[list[_Line]] = [[]]
-    position = 0
-    for raw in text.splitlines(keepends=True):
-        seen = raw.strip(BLANK)
-        if seen:
-            groups[-1].append(_line(seen, position + raw.index(seen)))
-        elif groups[-1]:
-            groups.append([])
-        position += len(raw)
-    return [group for group in groups if group]
 
 
 def _line(seen: str, start: int) -> _Line:
@@ -266,10 +252,6 @@ def _width(paragraphs: Iterable[list[_Line]]) -> int:
 
 def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
     """The blocks of one paragraph."""
-    if len(lines) == 1:
-        start, end, text, bullet, hashes, _ = lines[0]
-        if bullet == hashes == start and text[0] not in "|>":  # most paragraphs
-            return [Block(start, end, _kind_alone(lines, 0, width))]
     found: list[Block] = []
     begin, item = 0, False  # first line of the block at hand; whether it is a list item
 
