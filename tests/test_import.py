@@ -21,14 +21,15 @@ def test_inference_needs_no_compiler():
     """Probabilities, marginals and conditioning work without compiling a loop."""
     code = (
         "import dpplearn, sys; d = dpplearn.DPP([[2.0, 1.0], [1.0, 2.0]]);"
-        "d.marginals, d.log_prob([0]), d.condition([0]).K, d.size_pmf; print('numba' in sys.modules)"
+        "d.marginals, d.log_prob([0]), d.condition([0]).K, d.size_pmf;"
+        "d.log_prob(dpplearn.Subsets.from_lists([[0], [1], []], 2)); print('numba' in sys.modules)"
     )
     assert run(code).stdout == "False\n"
 
 
 def test_loops_are_compiled_once_and_cached_on_disk(tmp_path):
     code = (
-        "from dpplearn import DPP, Subsets; DPP([[2.0, 1.0], [1.0, 2.0]]).log_prob(Subsets.from_lists([[0]], 2));"
+        "from dpplearn import DPP; DPP([[2.0, 1.0], [1.0, 2.0]]).sample(100, rng=0);"
         "from dpplearn._run.notice import notice; print(notice.said)"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": "always"}

@@ -16,6 +16,7 @@ DUAL = 1e-6  # of the largest eigenvalue: above it, B w / sqrt(lam) are orthonor
 LOST = 1e-8  # of the largest eigenvalue: from here on one is known to half its digits
 TAIL = 1e-7  # of the k-th eigenvalue of a k-DPP: what may be missing in the sum of the smaller ones
 UNSURE = 1e-6  # what rounding in a marginal kernel may change in the probabilities of a k-DPP before it is refused
+NEARLY_SURE = 1e-5  # an eigenvalue of I - K below this has lost too many digits: ask L instead
 NOTHING = 1e-12  # of L_ii: what a Markov chain, which updates its factor many times, takes for nothing
 TIE = 2.0**-22  # log gains are compared on a grid this fine (2e-7): past the rank, where a millionth of an item is its
 # own, sums in another order differ by up to 1e-9, and equal gains are to stay equal on any processor, compiled or not

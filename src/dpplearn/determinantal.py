@@ -9,7 +9,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Items, check_items, frozen
 from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide, to_dense
-from dpplearn._precision import WIDE
+from dpplearn._precision import NEARLY_SURE, WIDE
 from dpplearn.operand import Operand, Rows
 from dpplearn.process import Distribution, PointProcess, remaining
 from dpplearn.sampling import Tables
@@ -19,7 +19,6 @@ from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, wi
 from dpplearn.subsets import Subsets
 
 SURE = 1e200  # odds p / (1 - p) that stand for p = 1
-NEARLY_SURE = 1e-5  # an eigenvalue of I - K below this has lost too many digits
 
 
 class Spectral(Distribution):

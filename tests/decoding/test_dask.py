@@ -205,3 +205,13 @@ def test_what_is_refused(rng):
         diversify(parts, s, k=3, given=[1, 2])
     with pytest.raises(ValueError, match="known shape"):
         diversify(parts[parts[:, 0] > 0], s, k=3)
+
+
+@pytest.mark.usefixtures("client")
+def test_sparse_blocks_are_refused_with_advice_that_works(rng):
+    E, s = problem(rng)
+    blocks = da.from_array(E, chunks=(100, -1)).map_blocks(sparse.csr_array, dtype=float)
+    with pytest.raises(TypeError, match=r"dense blocks, found sparse ones.*toarray"):
+        diversify(blocks, s, k=5)
+    dense = blocks.map_blocks(lambda block: block.toarray(), dtype=float)
+    np.testing.assert_array_equal(diversify(dense, s, k=5).subset, diversify(E, s, k=5).subset)

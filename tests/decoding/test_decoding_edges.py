@@ -185,3 +185,8 @@ def test_numbers_are_numbers(value):
     if value is not True:
         with pytest.raises(TypeError, match="tilt must be True or False"):
             sampled_map(dpp, k=1, tilt=value)
+
+
+def test_a_least_cost_is_a_number():
+    with pytest.raises(TypeError, match="min_cost must be a number, found None"):
+        local_search(DPP(np.eye(3)), k=2, min_cost=None)

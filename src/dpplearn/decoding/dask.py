@@ -104,8 +104,7 @@ def digest_of(rows: Any) -> str:
     """Of some rows of a part, spread over it."""
     n = rows.shape[0]
     places = np.linspace(0, n - 1, min(n, COMPARED)).astype(np.int64)
-    some = sparse.csr_array(rows)[places].toarray() if sparse.issparse(rows) else rows[places]
-    return hashlib.sha256(repr(rows.shape).encode() + np.asarray(some, np.float64).tobytes()).hexdigest()
+    return hashlib.sha256(repr(rows.shape).encode() + np.asarray(rows[places], np.float64).tobytes()).hexdigest()
 
 
 def diversify_dask(embeddings: Any, scores: Any, settings: Settings, **call: Any) -> DiverseSelection:
@@ -114,6 +113,11 @@ def diversify_dask(embeddings: Any, scores: Any, settings: Settings, **call: Any
         raise ValueError(
             f"embeddings must be a Dask array of known shape, one row for each item, found {embeddings.shape}. "
             "After a filter, call compute_chunk_sizes()."
+        )
+    if sparse.issparse(embeddings._meta):
+        raise TypeError(
+            "embeddings must be a Dask array of dense blocks, found sparse ones. Pass embeddings.map_blocks("
+            "lambda block: block.toarray(), dtype=float), or one sparse matrix without Dask."
         )
     if embeddings.numblocks[1] > 1:
         embeddings = embeddings.rechunk({1: -1})

@@ -14,7 +14,7 @@ from dpplearn._linalg import safe_log
 from dpplearn._precision import rounding
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import greedy_run, in_order
-from dpplearn.decoding.limits import BoolArray, Bound, Limits, check_budget, check_limits, fits, reaches
+from dpplearn.decoding.limits import BoolArray, Bound, Limits, check_limits, check_number, fits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
 from dpplearn.minors import TwoSided
@@ -72,7 +72,7 @@ def local_search(
     """
     candidates = read_model(dpp, diversity, nonsymmetric=True)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    low = check_budget(min_cost, "min_cost")
+    low = check_number(min_cost, "min_cost", 0.0)
     aim = replace(candidates, tilt=fill_tilt(candidates, limits))
     if start is None:
         reason = limits.empty_reason()

@@ -34,7 +34,6 @@ from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import train
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
-from dpplearn.summarize.text.words import ANY, match_words
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
@@ -411,11 +410,6 @@ class Summarizer(Parameters):
                     setattr(self._estimator, name, value)
             model = self._estimator
         return model
-
-    def match_words(self, text: str) -> list[str]:
-        """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
-        self._check_fitted()
-        return match_words(text, None if self.language_ == ANY else self.language_)
 
 
 def summarize(

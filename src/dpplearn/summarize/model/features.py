@@ -80,7 +80,13 @@ class Featurized(SplitCluster):
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        return with_features(self.items, self.F, self.items.names, self.costs(unit))
+        own = {
+            "features": self.F,
+            "similarity": self.items.similarity,
+            "phi": self.items.phi,
+            "names": self.items.names,
+        }
+        return ItemSet._with(**own, cost=self.costs(unit))
 
     def only(self, kept: IntArray) -> Featurized:
         """Some of the sentences, with the features that they have among all."""
@@ -90,11 +96,6 @@ class Featurized(SplitCluster):
         assert self.items.phi is not None  # sentences have rows
         rows = self.items.phi[kept] if self.meaning else None
         return Featurized.with_items(split, self.F[kept], self.items.names, rows, (*self.dropped, *gone.values()))
-
-
-def with_features(items: ItemSet, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None) -> ItemSet:
-    """The same items by other features."""
-    return ItemSet._with(features=F, similarity=items.similarity, phi=items.phi, cost=cost, names=names)
 
 
 def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._numba import compiled_always
@@ -23,7 +24,6 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus, listed
-from dpplearn.summarize.model.features import with_features
 from dpplearn.summarize.model.meaning import Meaning, encode, encoder_name
 from dpplearn.summarize.model.pipeline import TrainingExample, TrainingPipeline, example_of, flat
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
@@ -179,27 +179,22 @@ def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings) 
 
 
 def tuned(pipeline: TrainingPipeline, settings: SummarizerSettings, progress: Progress) -> tuple[float, float]:
-    """Rho and the prior variance by held-out ROUGE, on as many clusters, drawn by the seed, as are held in memory.
-
-    With features times the roots of their priors, one prior for all their weights is that of each.
-    """
+    """Rho and the prior variance by held-out ROUGE, on as many clusters, drawn by the seed, as are held in memory."""
     known, features = pipeline.folder.path / "tuned.json", pipeline.features()
     if not known.exists():
-        examples = []
-        for split in pipeline.sample(TUNED):
-            read, items, targets = example_of(features, split, settings)
-            items = with_features(items, items.features * np.sqrt(features.priors), None, items.cost)
-            examples.append(TrainingExample(read, items, targets))
-        rho, variance = best_by_rouge(examples, settings, progress)
+        examples = [example_of(features, split, settings) for split in pipeline.sample(TUNED)]
+        rho, variance = best_by_rouge(examples, features.priors, settings, progress)
         write_record(known, {"rho": rho, "variance": variance})
     found = read_record(known)
     return found["rho"], found["variance"]
 
 
 def best_by_rouge(
-    examples: Sequence[TrainingExample], settings: SummarizerSettings, progress: Progress
+    examples: Sequence[TrainingExample], priors: FloatArray, settings: SummarizerSettings, progress: Progress
 ) -> tuple[float, float]:
     """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries.
+
+    The variance is times the prior of each feature.
 
     Weights are learned without the held-out clusters; idf and bins, which know no references, are those of all.
     """
@@ -227,14 +222,14 @@ def best_by_rouge(
         progress.stage("Tuning", done, len(folds) * (len(VARIANCES) + len(RHOS)))
         return total * len(folds) / n  # so that the mean over folds is that over clusters
 
-    def search(variances: Sequence[float], rhos: Sequence[float]) -> Any:
+    def search(variances: Sequence[float], rhos: Sequence[float]) -> int:
         model = ConditionalDPP(on_impossible="drop", constant=False)
-        grid = {"prior_variance": variances, "rho": rhos}
+        grid = {"prior_variance": [one * priors for one in variances], "rho": rhos}
         found = ConditionalDPPCV(model, grid, cv=folds, scoring=score, refit=False, progress=False)
-        return found.fit(X, y, weight, references=owner.tolist()).best_params_
+        return int(found.fit(X, y, weight, references=owner.tolist()).best_index_)
 
-    variance = search(VARIANCES, [settings.rho])["prior_variance"]
-    return search([variance], RHOS)["rho"], variance
+    variance = VARIANCES[search(VARIANCES, [settings.rho])]
+    return RHOS[search([variance], RHOS)], variance
 
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:

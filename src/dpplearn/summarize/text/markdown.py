@@ -28,10 +28,8 @@ _MISSING = 10  # cells that rows of a table may lack, and one more for every fou
 _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
 _TASK = re.compile(r"^\s*(?:\[[ xX]\]\s+|\[![A-Za-z]{3,20}\][+-]?\s*)")  # [x] of a task, [!NOTE] of a quotation
-_SETTINGS = re.compile(
-    r"\ufeff?(?:---[ \t]*\r?\n[A-Za-z][\w-]{0,40}:[ \t\r\n]|\+\+\+[ \t]*\r?\n[A-Za-z][\w-]{0,40} ?=)"
-)
-_HEADING = re.compile(r"(?:\A\ufeff?|\n\r?\n)#{1,6} [^\s#][^\n]{0,200}(?:\n\r?\n|\Z)")
+_SETTINGS = re.compile(r"---[ \t]*\r?\n[A-Za-z][\w-]{0,40}:[ \t\r\n]|\+\+\+[ \t]*\r?\n[A-Za-z][\w-]{0,40} ?=")
+_HEADING = re.compile(r"(?:\A|\n\r?\n)#{1,6} [^\s#][^\n]{0,200}(?:\n\r?\n|\Z)")
 _OTHER_MARKS = re.compile(r"\]\([^()\s]{1,300}\)|\*\*[^*\s][^*\n]{0,200}\*\*|^```|^\|? ?:?-{3,}:? ?\|", re.MULTILINE)
 _MARKED = re.compile(r"(?<![=\w])==(?=\S)([^=\n]{1,300})(?<=\S)==(?![=\w])")
 _DEFINITION = re.compile(r"^:[ \t]+(?=[^\W_]|[\"'*`(])", re.MULTILINE)  # under the term that it defines
@@ -77,7 +75,8 @@ def read_markdown(source: str) -> tuple[BlockText, str | None]:
     >>> title, [(block.kind, made.text[block.start : block.end]) for block in made.blocks]
     ('Rain', [('paragraph', 'It rained in Oslo.'), ('item', 'Wet'), ('row', 'a | b'), ('row', '1 | 2')])
     """
-    return read_html(_parser().render(_plain_marks(_without_front_matter(source))), fragment=True)
+    source = source.removeprefix("\ufeff")
+    return read_html(_parser().render(_plain_marks(source[len(front_matter(source)) :])), fragment=True)
 
 
 def is_markdown(text: str) -> bool:
@@ -88,8 +87,9 @@ def is_markdown(text: str) -> bool:
     >>> [is_markdown(text) for text in ("# Rain\\n\\nIt *is* **wet** in [Oslo](x.md).", "# make it so\\nx = 1")]
     [True, False]
     """
+    text = text.removeprefix("\ufeff")
     if _SETTINGS.match(text):
-        return len(_without_front_matter(text)) < len(text.removeprefix("\ufeff"))
+        return front_matter(text) != ""
     return _HEADING.search(text) is not None and _OTHER_MARKS.search(text) is not None
 
 
@@ -173,19 +173,7 @@ def _told(inline: Token, top: bool) -> str:
 
 def front_matter(source: str) -> str:
     """The settings of a site generator at the head of a file, or nothing."""
-    return source[: len(source) - len(_without_front_matter(source))]
-
-
-def _without_front_matter(source: str) -> str:
-    """A file without the settings of a site generator at its head."""
-    source = source.removeprefix("\ufeff")
-    first, _, rest = source.partition("\n")
-    ends = _FRONT.get(first.rstrip())
-    if ends is None:
-        return source
-    position = len(source) - len(rest)
-    for line in rest.splitlines(keepends=True):
-        position += len(line)
-        if line.rstrip() in ends:
-            return source[position:]
-    return source
+    lines = source.removeprefix("\ufeff").splitlines(keepends=True)
+    ends = _FRONT.get(lines[0].rstrip()) if lines else None
+    last = next((k for k, line in enumerate(lines[1:], 2) if line.rstrip() in ends), 0) if ends else 0
+    return "".join(lines[:last])

@@ -104,8 +104,6 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
 
 
 def _skip_space(text: str, start: int, stop: int) -> int:
-    if not text[start : start + 1].isspace():
-        return start
     match = _SPACE.match(text, start, stop)
     return match.end() if match else start
 
@@ -306,8 +304,10 @@ class _View:
             return False
         if len(word) == 1 and word.isalpha():
             return self.follows_letter(start, word, head, after, starts)
-        if "." in name:
-            return _follows_acronym(name, head, after, opened, starts)
+        if name in ("a.m", "p.m"):
+            return "(" not in opened and after not in DATES and after not in _ABBR["zones"]
+        if "." in name:  # U.S., Ph.D., not example.org, 1.9.3
+            return _ACRONYM.match(name) is None or (starts and not head.isdigit())
         if name in _ABBR["capitalized"] and word[0].islower():
             return True
         if name in _ABBR["titles"]:
@@ -341,12 +341,3 @@ class _View:
         if word.islower() and previous[-1:].isdigit():  # a unit: 5 m.
             return not head.isdigit()
         return starts and not head.isdigit() and after not in ("i", "a")
-
-
-def _follows_acronym(name: str, head: str, after: str, opened: str, starts: bool) -> bool:
-    """After a word with periods in it: a.m., U.S., Ph.D., example.org, 1.9.3."""
-    if name in ("a.m", "p.m"):
-        return "(" not in opened and after not in DATES and after not in _ABBR["zones"]
-    if _ACRONYM.match(name) is None:
-        return True
-    return starts and not head.isdigit()
