@@ -58,7 +58,7 @@ class Dense:
 class Rows:
     """L = B B^T + diag(own) with b_i = scale_i rows_i; the rows are read in place, dense or csr, float32 or float64.
 
-    own_i is the part of L_ii that is in no other item's row, and diag_i = |b_i|^2 + own_i all of L_ii, as exactly as the
+    own_i is the part of L_ii that is in no other item's row, and diag_i = |b_i|^2 + own_i all of it, as exactly as the
     caller knows it.
     """
 
