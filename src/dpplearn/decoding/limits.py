@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
 from numbers import Real
 from typing import Any
 
@@ -43,14 +43,14 @@ def reaches(total: Any, least: float) -> Any:
 class End(Enum):
     """Why choosing one item after the other ended."""
 
-    SIZE = "the size limit is reached"
-    ROOM = "nothing else fits the budget"
-    QUOTA = "the quotas are full"
-    GAIN = "nothing else gains enough"
-    RANK = "every other item depends on those chosen"
-    ALONE = "nothing else gains anything by itself"  # in a kernel that is not symmetric
-    IMPOSSIBLE = "an item to include has no gain"
-    EVERY = "every candidate is chosen"
+    SIZE = auto()  # the size limit is reached
+    ROOM = auto()  # nothing else fits the budget
+    QUOTA = auto()  # the quotas are full
+    GAIN = auto()  # nothing else gains enough
+    RANK = auto()  # every other item depends on those chosen
+    ALONE = auto()  # nothing else gains anything by itself, in a kernel that is not symmetric
+    IMPOSSIBLE = auto()  # an item to include has no gain
+    EVERY = auto()  # every candidate is chosen
 
 
 @dataclass(frozen=True, eq=False)
