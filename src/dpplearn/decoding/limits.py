@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from enum import Enum
+from enum import Enum, auto
 from numbers import Number, Real
 from typing import Any
 
@@ -46,14 +46,14 @@ def reaches(total: Any, least: float) -> Any:
 class End(Enum):
     """Why choosing one item after the other ended."""
 
-    SIZE = "the size limit is reached"
-    ROOM = "nothing else fits the budget"
-    QUOTA = "the quotas are full"
-    GAIN = "nothing else gains enough"
-    RANK = "every other item depends on those chosen"
-    ALONE = "nothing else gains anything by itself"  # in a kernel that is not symmetric
-    IMPOSSIBLE = "an item to include has no gain"
-    EVERY = "every candidate is chosen"
+    SIZE = auto()  # the size limit is reached
+    ROOM = auto()  # nothing else fits the budget
+    QUOTA = auto()  # the quotas are full
+    GAIN = auto()  # nothing else gains enough
+    RANK = auto()  # every other item depends on those chosen
+    ALONE = auto()  # nothing else gains anything by itself, in a kernel that is not symmetric
+    IMPOSSIBLE = auto()  # an item to include has no gain
+    EVERY = auto()  # every candidate is chosen
 
 
 @dataclass(frozen=True, eq=False)
