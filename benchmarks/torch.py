@@ -54,7 +54,7 @@ def made_up(T: int, n: int, device, seed: int = 0) -> tuple[list[ItemSet], list[
         S[:, np.arange(n), np.arange(n)] = 1.0
         for t in range(b):
             F = section_7_2_features(n, rng)
-            X.append(ItemSet._of(features=F, similarity=S[t], phi=None, cost=None, names=None))  # as from a shard
+            X.append(ItemSet._with(features=F, similarity=S[t], phi=None, cost=None, names=None))  # as from a shard
             appeal = np.exp(2 * F[:, 12] - 0.5 * F[:, 6:12] @ np.arange(6))
             y.append(np.sort(rng.choice(n, rng.integers(3, 7), replace=False, p=appeal / appeal.sum())))
     return X, y

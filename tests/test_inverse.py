@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpplearn._linalg import TRIANGLE, inverse_of_factor, invert_lower
+from dpplearn.learning.normalizer import TRIANGLE, inverse_of_factor, invert_lower
 
 
 @pytest.mark.parametrize("n", [1, 2, TRIANGLE, TRIANGLE + 1, 2 * TRIANGLE + 3, 150])

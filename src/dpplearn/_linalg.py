@@ -1,12 +1,12 @@
 """Factorizations of positive semidefinite matrices: log-determinants, eigenpairs primal and dual, Schur complements.
 
-Kernels whose items differ in quality by more than the sixteen digits that eigenvalues can hold (q from e^-150 to e^150,
-or L scaled by 1e150) have eigenvalues near 1, which decide probabilities, that are lost in the rounding of the largest.
-Two steps keep every item to its own relative accuracy:
+Eigenvalues near 1 decide probabilities. Where items differ in quality by more than a float's sixteen digits (q from
+e^-150 to e^150, or L scaled by 1e150), they are lost in the rounding of the largest. Two steps keep every item to its
+own relative accuracy:
 
 1. S = U U^T with U triangular in the order of the best item that is left, from rows (`reduced_rows`) or from S itself
-   (`reduced_similarity`), with exact zeros where an item is a combination of better ones. It takes log q, which may be
-   of any size.
+   (`reduced_similarity`), with exact zeros where an item is a combination of better ones. Both take log q, which may
+   be of any size.
 2. An orthogonal factor of [diag(q) U; I] (`stacked_qr`), which is all that probabilities and their derivatives need.
 """
 
@@ -18,12 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_square, frozen, row_lengths, tolerance
 from dpplearn._precision import DUAL, EPS, PARALLEL, rounding, singular
-
-TRIANGLE = 32  # rows up to which the library inverts a triangle; larger ones by halves, which are mostly products
 
 
 class Spectrum(NamedTuple):
@@ -34,12 +32,12 @@ class Spectrum(NamedTuple):
     log_normalizer: float
 
 
-def check_psd(A: FloatArray, name: str, tol: float = 1e-8) -> None:
+def check_psd(A: FloatArray, name: str, tol: float) -> None:
     """Raise unless the symmetric A has no eigenvalue below -tol times its largest."""
     scale = float(np.abs(A).max())
     if scale == 0.0:
         return
-    shifted = A / scale  # A + tol max|A| I has a Cholesky factor: a certificate for a tenth of eigh's price
+    shifted = A / scale  # that A + tol max|A| I has a Cholesky factor proves it, in a tenth of the time of eigh
     shifted.flat[:: len(A) + 1] += tol
     try:
         linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
@@ -63,8 +61,8 @@ def eigh_psd(A: FloatArray) -> tuple[FloatArray, FloatArray]:
 def logdet(A: FloatArray, rows: Callable[[], FloatArray] | None = None) -> float:
     """log det of a positive semidefinite matrix; -inf where it is singular to working precision.
 
-    Of A = B B^T with rows B, if these are given, they are asked where they are so nearly dependent that their
-    products have lost digits.
+    For A = B B^T pass a function that returns the rows B: they are used where A has lost digits, because rows are
+    nearly dependent.
 
     >>> round(logdet(np.array([[2.0, 1.0], [1.0, 2.0]])), 3)
     1.099
@@ -90,10 +88,10 @@ def logdet(A: FloatArray, rows: Callable[[], FloatArray] | None = None) -> float
 
 
 def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
-    """Nonzero eigenvalues (ascending) and eigenvectors of B B^T, at the price of min(n, d)^2 (n + d).
+    """Nonzero eigenvalues (ascending) and eigenvectors of B B^T, in O(min(n, d)^2 (n + d)).
 
-    With few columns, the eigenpairs (lam, w) of the dual C = B^T B give v = B w / sqrt(lam), with
-    columns orthonormal to EPS max(lam) / lam; where that is too little, a singular value decomposition.
+    With few columns, the eigenpairs (lam, w) of the dual C = B^T B give v = B w / sqrt(lam), with columns orthonormal
+    to EPS max(lam) / lam; where that is too inaccurate, they come from a singular value decomposition.
     """
     n, d = B.shape
     if d >= n:
@@ -113,14 +111,6 @@ def safe_log(x: FloatArray) -> FloatArray:
     """log x, -inf where x is 0."""
     with np.errstate(divide="ignore"):
         return np.log(x)
-
-
-def with_constant(C: FloatArray, rho: float) -> FloatArray:
-    """(C + rho^2) / (1 + rho^2), in place: cosines of unit vectors with a constant feature of value rho beside them."""
-    if rho > 0:
-        C += rho**2
-        C /= 1 + rho**2
-    return C
 
 
 def to_dense(B: Features) -> FloatArray:
@@ -177,14 +167,10 @@ def check_similarity(S: ArrayLike, name: str = "S") -> FloatArray:
 
 
 class Factor(NamedTuple):
-    """L = T T^T with T (n, rank); the rows T[pivots] are lower triangular, largest first."""
+    """L = T T^T with `rows` T (n, rank), of which T[pivots] is lower triangular, largest first."""
 
-    T: FloatArray
+    rows: FloatArray
     pivots: IntArray
-
-    def scaled(self, log_c: float) -> Factor:
-        """The factor of c L."""
-        return Factor(self.T * np.exp(log_c / 2), self.pivots)
 
 
 def factor_kernel(L: FloatArray) -> Factor:
@@ -196,7 +182,7 @@ def factor_kernel(L: FloatArray) -> Factor:
 
 
 def factor_rows(B: FloatArray) -> Factor:
-    """The factor of L = B B^T from the rows themselves, which know twice the digits of their products."""
+    """The factor of L = B B^T from the rows themselves, which hold twice the digits of their products."""
     q = row_lengths(B)
     U, pivots = reduced_rows(B / np.where(q > 0, q, 1.0)[:, None], safe_log(q))
     return Factor(q[:, None] * U, pivots)
@@ -249,7 +235,7 @@ def reduced_rows(unit: FloatArray, log_q: FloatArray) -> Factor:
         rest[p] = 0.0
         rest[p, 0] = axis
         pivots.append(p)
-    # columns may have either sign: make the diagonal positive
+    # the sign of a column is arbitrary: make the diagonal positive
     U = U[:, : len(pivots)] * np.sign(U[pivots, range(len(pivots))])
     return Factor(U, np.array(pivots, np.int64))
 
@@ -277,38 +263,10 @@ def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def spectrum_wide(factor: Factor) -> Spectrum:
     """The spectrum from a factor, to EPS absolutely, whatever the scale."""
-    n = len(factor.T)
+    n = len(factor.rows)
     if factor.pivots.size == 0:
         return Spectrum(np.empty(0), np.empty((n, 0)), 0.0)
-    Q, R = stacked_qr(factor.T)
+    Q, R = stacked_qr(factor.rows)
     U, sigma, _ = linalg.svd(Q[:n], full_matrices=False, check_finite=False)
     p = np.clip(sigma[::-1] ** 2, 0.0, 1.0)
     return Spectrum(p, np.ascontiguousarray(U[:, ::-1]), 2 * float(np.log(np.abs(R.diagonal())).sum()))
-
-
-def tilt_to_size(factor: Factor, k: int) -> float:
-    """log c for which c L has about k eigenvalues above 1 and the rest below, by the sizes that the pivots show."""
-    sizes = 2 * np.log(factor.T[factor.pivots].diagonal())
-    return float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)
-
-
-def invert_lower(C: FloatArray) -> FloatArray:
-    """C^-1 of a lower triangular C in column order, in its place; what is above the diagonal is not looked at.
-
-    By halves, [[A, 0], [B, D]]^-1 = [[A^-1, 0], [-D^-1 B A^-1, D^-1]]: mostly products, in half the time of `dtrtri`.
-    """
-    n = len(C)
-    if n <= TRIANGLE:
-        C[:], _ = lapack.dtrtri(C, lower=1)
-        return C
-    half = n // 2
-    A, B, D = C[:half, :half], C[half:, :half], C[half:, half:]
-    invert_lower(A)
-    invert_lower(D)
-    B[:] = blas.dtrmm(-1.0, D, blas.dtrmm(1.0, A, B, side=1, lower=1), lower=1, overwrite_b=1)
-    return C
-
-
-def inverse_of_factor(C: FloatArray) -> FloatArray:
-    """The lower triangle of (C C^T)^-1 = C^-T C^-1, in the place of C: `dpotri` in two thirds of its time."""
-    return np.asarray(lapack.dlauum(invert_lower(C), lower=1, overwrite_c=1)[0])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -28,8 +30,8 @@ class Spectral(Distribution):
 
     @property
     @abstractmethod
-    def _vectors(self) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        """Probabilities of the columns of V, and V; for a k-DPP, logs of elementary symmetric polynomials."""
+    def _plain_tables(self) -> Tables:
+        """What the spectral sampler reads, without alias tables."""
 
     @property
     @abstractmethod
@@ -46,12 +48,8 @@ class Spectral(Distribution):
 
     def _sampling_tables(self, size: int) -> Tables:
         """What the spectral sampler reads, for `size` samples; never depends on what was drawn before."""
-        repaid = size * (1.0 + self.expected_size**2) > 4 * self._vectors[1].shape[1]
+        repaid = size * (1.0 + self.expected_size**2) > 4 * self._plain_tables.V.shape[1]
         return self._alias_tables if repaid else self._plain_tables
-
-    @cached_property
-    def _plain_tables(self) -> Tables:
-        return make_tables(*self._vectors)
 
     @cached_property
     def _alias_tables(self) -> Tables:
@@ -172,20 +170,20 @@ class Determinantal(Spectral, PointProcess):
     # Sampling
 
     @cached_property
-    def _vectors(self) -> tuple[FloatArray, FloatArray, None]:
+    def _plain_tables(self) -> Tables:
         p, V, _ = self.spectrum
-        return p, settled(p, V), None
+        return make_tables(p, settled(p, V))
 
     _methods: tuple[str, ...] = ("spectral", "cholesky", "mcmc")
 
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         if method == "cholesky":
-            return sample_elimination(self._eliminate, self.n, size, rng, n_jobs=jobs)
+            return sample_elimination(self._eliminator(), self.n, size, rng, n_jobs=jobs)
         return super()._draw(method, size, rng, jobs)
 
-    def _eliminate(self, u: FloatArray) -> IntArray:
-        """One subset from n uniform numbers, item by item."""
-        return eliminate(self.K, u)
+    def _eliminator(self) -> Callable[[FloatArray], IntArray]:
+        """A function that draws one subset from n uniform numbers; K is computed here, before threads share it."""
+        return partial(eliminate, self.K)
 
 
 def odds(p: FloatArray) -> FloatArray:

@@ -174,7 +174,7 @@ class DPP(Determinantal):
             # L given A: the Schur complement of L_A; given not B: without B's rows
             left = given(L, rest, A, impossible("include", A))
             if A.size and L.diagonal().sum() > WIDE:  # what rounding leaves there would count for much
-                rows = project_out(self._operand.factor().T, rest, A)
+                rows = project_out(self._operand.factor().rows, rest, A)
                 left = rows @ rows.T
             return self._of(items, _L=left)
         K = given(self.K, np.concatenate([rest, B]), A, impossible("include", A))

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_int, frozen
-from dpplearn._linalg import safe_log, spectrum_wide, tilt_to_size
+from dpplearn._linalg import Factor, Spectrum, safe_log, spectrum_wide
 from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
 from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
 from dpplearn.operand import Operand
 from dpplearn.process import Absent, impossible, remaining
-from dpplearn.sampling.spectral import settled
+from dpplearn.sampling import Tables
+from dpplearn.sampling.spectral import settled, sized_tables
 from dpplearn.subsets import Subsets
 
 NO_K = "no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs"
+
+
+class SizedSpectrum(NamedTuple):
+    """Eigenvalues and eigenvectors of some multiple of L, which all have the same k-DPP, and log e_k of L itself."""
+
+    lam: FloatArray
+    V: FloatArray
+    log_e: float
 
 
 class KDPP(Spectral):
@@ -59,7 +68,7 @@ class KDPP(Spectral):
         if k > dpp.n:
             raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")
         self._set(dpp=dpp, k=k, items=dpp.items, _fixed_size=k)
-        _ = self._tilted  # raises where k is above the rank
+        _ = self._spectrum  # raises where k is above the rank
 
     dpp: Determinantal
     k: int
@@ -68,18 +77,18 @@ class KDPP(Spectral):
         return f"<KDPP of {self.k} out of {self.n} items>"
 
     @cached_property
-    def _tilted(self) -> tuple[FloatArray, FloatArray, float]:
-        """Eigenvalues and eigenvectors of a multiple of L, and log e_k of L itself.
+    def _spectrum(self) -> SizedSpectrum:
+        """Usually that of L.
 
-        Any multiple has the same k-DPP. Where the k-th eigenvalue is lost in the rounding of the largest, take the
-        multiple for which about k are chosen, and its probabilities p instead: p / (1 - p) is the eigenvalue to all
-        the digits that matter. e_k(L) = P(|Y| = k) det(I + cL) / c^k. A DPP given by K has these probabilities already.
+        Where the k-th eigenvalue is lost in the rounding of the largest, take the multiple for which about k are
+        chosen, and its probabilities p instead: p / (1 - p) is the eigenvalue to all the digits that matter.
+        e_k(L) = P(|Y| = k) det(I + cL) / c^k. A DPP given by K has these probabilities already.
         """
         if self.dpp._near_one:
             return self._of_marginals()
         lam, V = self.dpp.eigenpairs
         if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0) and self._is_whole(lam)):
-            return lam, V, float(log_esp(lam, self.k)[self.k, -1])
+            return SizedSpectrum(lam, V, float(log_esp(lam, self.k)[self.k, -1]))
         factor = self.dpp._operand.factor()
         rank = factor.pivots.size
         if self.k > rank:
@@ -87,22 +96,22 @@ class KDPP(Spectral):
                 f"k must be at most the rank of L ({rank} to working precision), found {self.k}: every set of {self.k} "
                 "items has determinant 0. Add a little to the diagonal (L + 1e-6 I) if items are not meant to be alike."
             )
-        log_c = tilt_to_size(factor, self.k)
-        p, V, log_normalizer = spectrum_wide(factor.scaled(log_c))
+        (p, V, log_normalizer), log_c = scaled_spectrum(factor, self.k)
         lam = p / np.maximum(1 - p, 1e-17)
-        return lam, V, float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
+        log_e = float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
+        return SizedSpectrum(lam, V, log_e)
 
     def _is_whole(self, lam: FloatArray) -> bool:
-        """Whether the eigenvalues that were set to 0, because none is known from rounding, are nothing beside the k-th.
+        """Whether the eigenvalues that were set to 0 as rounding are negligible beside the k-th.
 
-        Together they are what is missing in the trace.
+        Their sum is what the others lack of the trace.
         """
         enough = TAIL * float(lam[-self.k])
         if self.n * singular(self.n) * float(lam[-1]) <= enough or (lam[0] > 0.0 and lam.size == self.n):
             return True
         return math.fsum(np.append(self.dpp._operand.diag, -lam).tolist()) <= enough  # exactly: both sums are large
 
-    def _of_marginals(self) -> tuple[FloatArray, FloatArray, float]:
+    def _of_marginals(self) -> SizedSpectrum:
         """The same where eigenvalues of K are near 1, or are 1: those directions are always taken, and so at most k."""
         p, V, _ = self.dpp.spectrum
         low, high = int(np.count_nonzero(p == 1.0)), int(np.count_nonzero(p))
@@ -120,13 +129,13 @@ class KDPP(Spectral):
                 f"Give the likelihood kernel, DPP(L), if you have it, or a larger k: {np.count_nonzero(p > 0.5)} "
                 "eigenvalues are above 1/2."
             )
-        return lam, V, float(log_esp(lam[p < 1.0], self.k - low)[-1, -1])
+        return SizedSpectrum(lam, V, float(log_esp(lam[p < 1.0], self.k - low)[-1, -1]))
 
     @property
     def log_normalizer(self) -> float:
         """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
         _ = self._operand  # raises where there is no L
-        return self._tilted[2]
+        return self._spectrum.log_e
 
     @property
     def _operand(self) -> Operand:
@@ -138,7 +147,7 @@ class KDPP(Spectral):
     @property
     def _shift(self) -> float:
         """-log P(|Y| = k) under the DPP."""
-        return self.dpp.spectrum.log_normalizer - self._tilted[2]
+        return self.dpp.spectrum.log_normalizer - self._spectrum.log_e
 
     def _log_probs(self, subsets: Subsets) -> FloatArray:
         values = self.dpp._log_probs(subsets) + self._shift
@@ -163,10 +172,10 @@ class KDPP(Spectral):
         if near:
             log_det += self.dpp.spectrum.log_normalizer - given.spectrum.log_normalizer
         try:
-            log_e = KDPP(given, more)._tilted[2]
+            log_e = KDPP(given, more)._spectrum.log_e
         except BeyondRankError:
             return 0.0
-        return float(np.exp(log_det + log_e - self._tilted[2]))
+        return float(np.exp(log_det + log_e - self._spectrum.log_e))
 
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
         if self.prob(A, B) == 0.0:
@@ -176,7 +185,7 @@ class KDPP(Spectral):
     @cached_property
     def marginals(self) -> FloatArray:
         """P(i in Y) = sum over eigenvectors of v_j(i)^2 lam_j e_{k-1}(the other lam) / e_k(lam)."""
-        lam, V, _ = self._tilted
+        lam, V, _ = self._spectrum
         return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, vector_probs(lam, self.k)), 0.0, 1.0))
 
     def _covariances(self, A: IntArray) -> FloatArray:
@@ -184,7 +193,7 @@ class KDPP(Spectral):
 
         For each pair of items that takes as many steps as the square of the rank.
         """
-        lam, V, _ = self._tilted
+        lam, V, _ = self._spectrum
         V, both = V[A][:, lam > 0.0], self._vector_pairs
         pairs = V**2 @ both @ (V**2).T
         for i in range(A.size):
@@ -195,7 +204,7 @@ class KDPP(Spectral):
     @cached_property
     def _vector_pairs(self) -> FloatArray:
         """P(a, b in J) of every two eigenvectors of eigenvalues above 0; 0 on the diagonal."""
-        lam = self._tilted[0]
+        lam = self._spectrum.lam
         lam = lam[lam > 0.0]
         both, p = np.zeros((lam.size, lam.size)), vector_probs(lam, self.k)
         for a in range(lam.size if self.k > 1 else 0):
@@ -209,10 +218,17 @@ class KDPP(Spectral):
         return frozen((np.arange(self.n + 1) == self.k).astype(np.float64))
 
     @cached_property
-    def _vectors(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        lam, V, _ = self._tilted
-        about = lam / (lam + (lam[-max(self.k, 1)] or 1.0))  # how often a column is taken: as often as one like it
-        return np.empty(0), settled(about, V), log_esp(lam[::-1], self.k)  # in the order of the sampling tables
+    def _plain_tables(self) -> Tables:
+        lam, V, _ = self._spectrum
+        about = lam / (lam + (lam[-max(self.k, 1)] or 1.0))  # near how often a column is taken
+        return sized_tables(log_esp(lam[::-1], self.k), settled(about, V))
+
+
+def scaled_spectrum(factor: Factor, k: int) -> tuple[Spectrum, float]:
+    """The spectrum of c L, and log c for which c L has about k eigenvalues above 1, as far as the pivots tell."""
+    sizes = 2 * np.log(factor.rows[factor.pivots].diagonal())
+    log_c = float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)
+    return spectrum_wide(Factor(factor.rows * np.exp(log_c / 2), factor.pivots)), log_c
 
 
 class BeyondRankError(ValueError):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
 from dpplearn._checks import FloatArray, check_array, check_directions, check_rho
-from dpplearn._linalg import to_dense, with_constant
+from dpplearn._linalg import to_dense
 from dpplearn.dpp import DPP
 
 __all__ = ["K_to_L", "L_to_K", "cosine_similarity", "from_quality", "nearest_psd", "rbf_similarity"]
@@ -29,7 +29,7 @@ def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rh
     """
     rho = check_rho(rho)
     U = check_directions(features, "features")
-    S = with_constant(np.clip(to_dense(U @ U.T), -1.0, 1.0), rho)
+    S = (np.clip(to_dense(U @ U.T), -1.0, 1.0) + rho**2) / (1 + rho**2)
     np.fill_diagonal(S, 1.0)
     return (S + S.T) / 2
 

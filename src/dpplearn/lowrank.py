@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -95,9 +97,9 @@ class LowRankDPP(Determinantal):
         rows = to_dense(self.B)
         # where rounding would count for much, or columns outnumber rows: only the directions that are there
         if rows.shape[1] > rows.shape[0] or (row_lengths(rows) ** 2).sum() > WIDE:
-            rows = self._operand.factor().T
+            rows = self._operand.factor().rows
         return self._of(project_out(rows, rest, A), self.items[rest])
 
-    def _eliminate(self, u: FloatArray) -> IntArray:
+    def _eliminator(self) -> Callable[[FloatArray], IntArray]:
         p, V, _ = self.spectrum
-        return eliminate_rows(V, np.diag(p), u)
+        return partial(eliminate_rows, V, np.diag(p))

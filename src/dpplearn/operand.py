@@ -58,7 +58,8 @@ class Dense:
 class Rows:
     """L = B B^T + diag(own) with b_i = scale_i rows_i; the rows are read in place, dense or csr, float32 or float64.
 
-    own_i is the part of L_ii that is in no other item's row, and diag_i all of L_ii, as exactly as the caller knows it.
+    own_i is the part of L_ii that is in no other item's row, and diag_i = |b_i|^2 + own_i all of it, as exactly as the
+    caller knows it.
     """
 
     rows: Features
@@ -75,27 +76,30 @@ class Rows:
         rows, scale = self.rows[part].astype(np.float64), (self.scale if scale is None else scale)[part]
         return scale_rows(rows, scale)
 
+    def beside_own(self, part: Any = slice(None)) -> FloatArray:
+        """Dense rows whose products are all of L: those of B, and beside them what is an item's own, if anything is."""
+        B, own = to_dense(self.scaled(part)), self.own[part]
+        return np.hstack([B, np.diag(np.sqrt(own))]) if own.any() else B
+
     def factor(self) -> Factor:
-        """L by pivots, from the rows, where nothing is an item's own."""
-        return factor_rows(to_dense(self.scaled()))
+        """L by pivots, from the rows."""
+        return factor_rows(self.beside_own())
 
     def block(self, subset: IntArray, columns: IntArray | None = None) -> FloatArray:
         """L_Y, or another block of L; of sparse rows the sparse product, so that no row is made dense."""
         B = self.scaled(subset)
-        if columns is not None:
-            return to_dense(B @ self.scaled(columns).T)
-        A = to_dense(B @ B.T)
-        A.flat[:: len(A) + 1] = self.diag[subset]
+        if columns is None:
+            A = to_dense(B @ B.T)
+            A.flat[:: len(A) + 1] = self.diag[subset]
+            return A
+        A = to_dense(B @ self.scaled(columns).T)
+        i, j = np.nonzero(subset[:, None] == columns)
+        A[i, j] = self.diag[subset[i]]
         return A
 
     def logdet(self, subset: IntArray) -> float:
         """log det L_Y, from the rows themselves where products of two have lost what they differ in."""
-
-        def rows() -> FloatArray:
-            B, own = to_dense(self.scaled(subset)), self.own[subset]
-            return np.hstack([B, np.diag(np.sqrt(own))]) if own.any() else B
-
-        return logdet(self.block(subset), rows)
+        return logdet(self.block(subset), lambda: self.beside_own(subset))
 
     def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
         """log det L_Y of many subsets."""

@@ -136,3 +136,18 @@ def test_arrays_beside_a_table(wide, data, tmp_path, monkeypatch):
         "E.npy must hold one array with a number for each item, found (30, 12)" in run(table, "--score", "E.npy").stderr
     )
     assert "absent.npy" in run(table, "--embedding", "absent.npy").stderr
+
+
+def test_labels_of_groups_are_texts_or_numbers(tmp_path):
+    def chosen(*labels):
+        path = tmp_path / "groups.jsonl"
+        rows = [{"embedding": np.eye(len(labels))[i].tolist(), "g": label} for i, label in enumerate(labels)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return run(path, "-k", 4, "--group", "g", "--max-per-group", 1)
+
+    assert len(chosen(1, 1.0, True, 2).stdout.splitlines()) == 2
+    assert len(chosen("1", "1.0", "a", "a").stdout.splitlines()) == 3
+    message = "line 2: the field 'g' is '1', but that of the first item is no text. Write texts in all, or in none."
+    assert message in chosen(1, "1").stderr
+    assert "line 2: the field 'g' is 1, but that of the first item is a text." in chosen("1", 1).stderr
+    assert "line 1: the field 'g' must be one label, found [1]" in chosen([1], [1]).stderr

@@ -1,5 +1,6 @@
 """Limits of groups, and items chosen before; against greedy choice by the definition."""
 
+from datetime import date, datetime
 from itertools import combinations
 
 import numpy as np
@@ -190,3 +191,60 @@ def test_what_is_owed_is_taken_below_the_least_gain_and_beyond_the_rank(rng):
     assert len(free) < 60
     most = diversify(E, s, "auto", min_gain=0.3, groups=source, max_per_group=2)
     assert most.reason.endswith("would add 0.3 of what the first added")
+
+
+NAN, NAT = float("nan"), np.datetime64("NaT")
+
+
+@pytest.mark.parametrize(
+    "labels", [["a", NAN, "b"], ["a", None, "b"], [1.0, NAN, 2.0], [np.datetime64("2020"), NAT, np.datetime64("2021")]]
+)
+@pytest.mark.parametrize("holder", [list, np.array, lambda x: np.array(x, object), "Series", "column", "masked"])
+def test_an_item_without_a_group_is_refused_by_its_number(labels, holder):
+    if isinstance(holder, str):
+        pd = pytest.importorskip("pandas")
+        held = pd.Series(labels) if holder == "Series" else pd.DataFrame({"g": labels})
+        held = np.ma.array([1, 2, 3], mask=[0, 1, 0]) if holder == "masked" else held
+    else:
+        held = holder(labels)
+    if holder is np.array and held.dtype.kind == "U":
+        return  # numpy has made the text "nan" of it, before anybody could see
+    with pytest.raises(ValueError, match=r"groups\[1\] is missing \((nan|None|NaT)\). Give such items a label"):
+        diversify(np.eye(3), k=2, groups=held, max_per_group=1)
+
+
+@pytest.mark.parametrize("labels", [[1, "1"], [b"a", "a"], [np.datetime64("2020"), 1]])
+@pytest.mark.parametrize("holder", [list, tuple, lambda x: np.array(x, object)])
+def test_labels_of_two_kinds_are_refused(labels, holder):
+    with pytest.raises(TypeError, match=r"of one kind, .* groups\[0\] is .* and groups\[1\] is .*str\(label\)"):
+        diversify(np.eye(2), k=2, groups=holder(labels), max_per_group=1)
+    assert len(diversify(np.eye(2), k=2, groups=[str(label) for label in labels], max_per_group=1)) >= 1
+
+
+@pytest.mark.parametrize("labels", [["a\0", "a"], [2**53, 2**53 + 1, 0.5], [1, True, 1.0, np.float32(1)]])
+def test_labels_are_one_group_as_python_calls_them_equal(labels):
+    chosen = diversify(np.eye(len(labels)), k=9, groups=labels, max_per_group=1)
+    held = diversify(np.eye(len(labels)), k=9, groups=np.array(labels, object), max_per_group=1)
+    assert len(chosen) == len(held) == len(set(labels))
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+@pytest.mark.parametrize("as_list", [False, True])
+def test_days_name_their_groups_in_any_type(unit, as_list):
+    groups = np.array(["2020-01-01"] * 3 + ["2020-01-02"] * 3, f"M8[{unit}]")
+    day = date(2020, 1, 1)
+    keys = [day, datetime(2020, 1, 1), np.datetime64(day), np.datetime64(day, "ns")]
+    for name in keys:
+        held = list(groups) if as_list else groups
+        assert diversify(np.eye(6), k=4, groups=held, max_per_group={name: 1}).subset.tolist() == [0, 3, 4, 5]
+    pd = pytest.importorskip("pandas")
+    for held in (groups, pd.Series(groups), pd.DataFrame({"day": groups})):
+        found = diversify(np.eye(6), k=4, groups=held, max_per_group={pd.Timestamp("2020-01-01"): 1})
+        assert found.subset.tolist() == [0, 3, 4, 5]
+    mixed = groups.astype("M8[ns]") + np.arange(6).astype("m8[ns]")  # some of them whole days
+    assert len(diversify(np.eye(6), k=6, groups=mixed, max_per_group=1)) == 6
+
+
+def test_a_list_for_each_item_is_no_label():
+    with pytest.raises(TypeError, match="labels such as texts or numbers, found an unhashable type: 'list'"):
+        diversify(np.eye(2), k=2, groups=[["a"], ["b"]], max_per_group=1)

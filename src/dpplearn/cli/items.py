@@ -141,10 +141,15 @@ class Items:
         return values
 
     def groups(self, name: str) -> list[str]:
-        """The group of every item, as text; an empty one would be a group of items that have none."""
+        """The group of every item, as text: texts, or numbers, of which equal ones (1, 1.0) are one group."""
         values = list(self.column(name))
         self._refuse(name, values, is_missing, EMPTY)
-        return [str(value) for value in values]
+        self._refuse(name, values, lambda x: isinstance(x, list | dict | np.ndarray), "must be one label, found {}.")
+        text = isinstance(values[0], str)
+        other = f"is {{}}, but that of the first item is {'a' if text else 'no'} text. Write texts in all, or in none."
+        self._refuse(name, values, lambda value: isinstance(value, str) != text, other)
+        shown: dict[Any, str] = {}
+        return [shown.setdefault(value, str(value)) for value in values]
 
     def numbers(self, name: str) -> FloatArray:
         """A number from every item."""

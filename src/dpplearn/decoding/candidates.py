@@ -332,9 +332,9 @@ class Candidates:
         return self._conditioned.get(key, lambda: self.dpp.condition(include, exclude))
 
 
-Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any] | Candidates
+Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any]
 """A DPP, a LowRankDPP, a NonsymmetricDPP (greedy and local search), or (q, phi): qualities (n,) and features (n, d),
-dense or scipy sparse; or candidates that were read before."""
+dense or scipy sparse."""
 
 
 def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = False, nugget: float = 0.0) -> Candidates:
@@ -362,8 +362,6 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
             row = int(lengths.argmin())
             raise ValueError(f"phi must have no zero row, because a direction is needed; row {row} is zero.")
         return Candidates(Embedded(rows, lengths, check_quality(model[0], len(lengths))), d, nugget=own)
-    if isinstance(model, Candidates):
-        return model if d == model.diversity else replace(model, diversity=d)
     raise TypeError(
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
         f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."

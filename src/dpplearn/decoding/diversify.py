@@ -24,9 +24,9 @@ from dpplearn.decoding.candidates import (
     read_given,
 )
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import best_run, check_options, describe, least_gain
+from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
-from dpplearn.decoding.registry import DECODERS, check_decoder, run_decoder
+from dpplearn.decoding.registry import DECODERS, check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, Unknown, log_prob_of_held
 
@@ -288,7 +288,8 @@ def choose_among(
     reason = limits.empty_reason()
     if decoder == "greedy":
         if options:
-            check_options(**options)
+            check_options(decoder, options)
+            check_rule(**options)
         subset, gains = np.empty(0, np.int64), np.empty(0)
         if not reason:
             (subset, gains, _), reason, candidates = choose_greedily(candidates, settings, limits, **options)

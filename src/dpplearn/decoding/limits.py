@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
-from numbers import Real
+from datetime import date, datetime, timedelta
+from enum import Enum, auto
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from dpplearn._notebook import short_repr
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
 SMALLEST = 1e-8  # nugget
+KINDS: Any = (datetime | np.datetime64, timedelta | np.timedelta64, Number, str)  # of labels; numpy's spans are Numbers
 
 Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
@@ -43,14 +46,14 @@ def reaches(total: Any, least: float) -> Any:
 class End(Enum):
     """Why choosing one item after the other ended."""
 
-    SIZE = "the size limit is reached"
-    ROOM = "nothing else fits the budget"
-    QUOTA = "the quotas are full"
-    GAIN = "nothing else gains enough"
-    RANK = "every other item depends on those chosen"
-    ALONE = "nothing else gains anything by itself"  # in a kernel that is not symmetric
-    IMPOSSIBLE = "an item to include has no gain"
-    EVERY = "every candidate is chosen"
+    SIZE = auto()  # the size limit is reached
+    ROOM = auto()  # nothing else fits the budget
+    QUOTA = auto()  # the quotas are full
+    GAIN = auto()  # nothing else gains enough
+    RANK = auto()  # every other item depends on those chosen
+    ALONE = auto()  # nothing else gains anything by itself, in a kernel that is not symmetric
+    IMPOSSIBLE = auto()  # an item to include has no gain
+    EVERY = auto()  # every candidate is chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,22 +276,64 @@ def check_limits(
     return limits
 
 
-def read_groups(groups: ArrayLike, n: int) -> tuple[list[Any], IntArray]:
-    """The names of the groups, and the group of each of n items."""
-    labels = np.asarray(groups)
-    if labels.shape != (n,):
+def read_groups(groups: Any, n: int) -> tuple[list[Any], IntArray]:
+    """The names of the groups, and the group of each of n items: labels that Python calls equal are one group.
+
+    >>> read_groups(["b", "a", "b"], 3)
+    (['a', 'b'], array([1, 0, 1]))
+    """
+    labels, shape = groups, np.shape(groups) if not isinstance(groups, list | tuple) else (len(groups),)
+    if not isinstance(groups, list | tuple):
+        array = groups if np.ma.isMaskedArray(groups) else np.asarray(groups)
+        array = array[:, 0] if array.shape == (n, 1) else array  # a table of one column
+        labels, shape = list(array) if array.dtype.kind in "mM" and array.ndim else array.tolist(), array.shape
+    if shape != (n,):
         raise ValueError(
-            f"groups must have one label for each of the {n} items, found shape {labels.shape}. "
+            f"groups must have one label for each of the {n} items, found shape {shape}. "
             "Pass a list or an array as long as scores."
         )
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        row = int(np.flatnonzero(np.isnan(labels))[0])
-        raise ValueError(f"groups must have a label for each item, but groups[{row}] is missing (nan).")
     try:
-        names, group = np.unique(labels, return_inverse=True)
-    except TypeError:
-        raise TypeError("groups must be labels of one kind, such as texts or numbers, and none missing.") from None
-    return names.tolist(), group.ravel().astype(np.int64)
+        known = dict.fromkeys(labels)
+    except TypeError as error:
+        raise TypeError(f"groups must be labels such as texts or numbers, found an {error}.") from None
+    plain, first = set(map(type, known)) in ({str}, {int}, {float}), as_label(labels[0]) if n else None
+    for label in known:
+        known[label] = label if plain else as_label(label)
+        if label is None or type(label).__name__ == "NAType" or label != label:
+            raise ValueError(
+                f"groups must have a label for each item, but groups[{place_of(label, labels)}] is missing ({label}). "
+                "Give such items a label of their own, or leave them out."
+            )
+        if not plain and kind_of(known[label]) is not kind_of(first):
+            raise TypeError(
+                f"groups must be labels of one kind, such as texts or numbers, but groups[0] is {first!r:.60} and "
+                f"groups[{place_of(label, labels)}] is {known[label]!r:.60}. Pass [str(label) for label in groups]."
+            )
+    names = list(dict.fromkeys(known.values()))
+    with suppress(TypeError):  # what has no order stays in that of the items
+        names.sort()
+    place = {name: c for c, name in enumerate(names)}
+    return names, np.fromiter((place[known[label]] for label in labels), np.int64, n)
+
+
+def place_of(label: Any, labels: Sequence[Any]) -> int:
+    """Where this very label stands first."""
+    return next(i for i, other in enumerate(labels) if other is label)
+
+
+def as_label(x: Any) -> Any:
+    """A label whose number, day or time is the same from Python, numpy and pandas."""
+    if isinstance(x, np.datetime64 | np.timedelta64):
+        exact = x.astype(f"{x.dtype.kind}8[us]")
+        return exact.item() if exact == x else x
+    if isinstance(x, date) and not isinstance(x, datetime):
+        return datetime(x.year, x.month, x.day)
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def kind_of(label: Any) -> Any:
+    """A number, a text, a time, or else its own type."""
+    return next((kind for kind in KINDS if isinstance(label, kind)), type(label))
 
 
 def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -> IntArray:
@@ -297,7 +342,8 @@ def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -
         return np.full(len(names), default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY))
     place = {name: c for c, name in enumerate(names)}
     numbers = np.full(len(names), default)
-    for name, number in bound.items():
+    for key, number in bound.items():
+        name = as_label(key)
         if name not in place:
             shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
             raise ValueError(f"{what} names the group {name!r}, which no item has. There are {shown}.")

@@ -154,12 +154,12 @@ class Instance:
         scale = np.sqrt(1 - self.nugget)  # rows of length 1 are reduced, and the kernel of qualities q scale
         rank = self.similarity.rank(self.items)
         if rank is not None and rank <= 4 * self.items.n:
-            return np.asarray(scale * reduced_rows(self.rows() / scale, log_q).T)
+            return np.asarray(scale * reduced_rows(self.rows() / scale, log_q).rows)
         M = self.matrix()
         if self.nugget > 0:
             M = M / (1 - self.nugget)
             M.flat[:: len(M) + 1] = 1.0
-        return np.asarray(scale * reduced_similarity(M, log_q).T)
+        return np.asarray(scale * reduced_similarity(M, log_q).rows)
 
     def rows_of(self, Y: IntArray) -> FloatArray:
         """Rows with S_Y = rows rows^T, where there is no nugget."""

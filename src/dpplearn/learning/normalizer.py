@@ -21,13 +21,14 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import inverse_of_factor, invert_lower, stacked_qr, to_dense
+from dpplearn._linalg import stacked_qr, to_dense
 from dpplearn._precision import MIN_PIVOT, WIDE
 
 if TYPE_CHECKING:
     from dpplearn.learning.likelihood import Instance
 
 LOG_WIDE = float(np.log(WIDE))
+TRIANGLE = 32  # rows up to which LAPACK inverts a triangle; larger ones by halves, which are mostly products
 
 
 class Normalizer(NamedTuple):
@@ -184,3 +185,25 @@ def moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray
             block = slice(start, start + 512)
             covariance -= J[block].T @ (np.square(W[block] @ W.T) @ J)
     return k, covariance
+
+
+def invert_lower(C: FloatArray) -> FloatArray:
+    """C^-1 of a lower triangular C in column order, in its place; it never reads what is above the diagonal.
+
+    By halves, [[A, 0], [B, D]]^-1 = [[A^-1, 0], [-D^-1 B A^-1, D^-1]]: mostly products, in half the time of `dtrtri`.
+    """
+    n = len(C)
+    if n <= TRIANGLE:
+        C[:], _ = lapack.dtrtri(C, lower=1)
+        return C
+    half = n // 2
+    A, B, D = C[:half, :half], C[half:, :half], C[half:, half:]
+    invert_lower(A)
+    invert_lower(D)
+    B[:] = blas.dtrmm(-1.0, D, blas.dtrmm(1.0, A, B, side=1, lower=1), lower=1, overwrite_b=1)
+    return C
+
+
+def inverse_of_factor(C: FloatArray) -> FloatArray:
+    """The lower triangle of (C C^T)^-1 = C^-T C^-1, in the place of C: `dpotri` in two thirds of its time."""
+    return np.asarray(lapack.dlauum(invert_lower(C), lower=1, overwrite_c=1)[0])

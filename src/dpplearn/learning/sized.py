@@ -20,8 +20,9 @@ from scipy import linalg, optimize
 from scipy.special import expit
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
+from dpplearn._linalg import Factor, reduced_rows, reduced_similarity
 from dpplearn._precision import EPS, LOST
+from dpplearn.kdpp import scaled_spectrum
 from dpplearn.learning.normalizer import Normalizer, slopes_of
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
     if k > factor.pivots.size and S.nugget == 0:
         return None
     # a pivot knows its share of an item of length 1 to EPS: of the rows themselves, or of their squares
-    left = factor.T[factor.pivots].diagonal()[:k].min() if k <= factor.pivots.size else EPS
+    left = factor.rows[factor.pivots].diagonal()[:k].min() if k <= factor.pivots.size else EPS
     error = float(EPS / (left if by_rows else left**2))
     if error > NO_DIGITS:
         cure = "a larger nugget, such as nugget=1e-4" if S.nugget > 0 else "nugget=1e-4, say, or pass phi in place of S"
@@ -83,11 +84,12 @@ def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
             f"The likelihood given the size cannot be computed for sets of {k} items: by their similarities, what one "
             f"of them has of its own beside the others is {left**2:.0e}, which is lost in rounding. Fit with {cure}."
         )
-    T = Factor(r[:, None] * factor.T, factor.pivots)
-    sizes = T.T[T.pivots].diagonal() ** 2  # about the eigenvalues; eigenvectors are known to EPS of the first
+    scaled = Factor(r[:, None] * factor.rows, factor.pivots)
+    sizes = (
+        scaled.rows[scaled.pivots].diagonal() ** 2
+    )  # about the eigenvalues; eigenvectors are known to EPS of the first
     error = max(error, float(EPS * sizes[0] / max(sizes[k - 1], np.finfo(np.float64).tiny)))
-    log_c = tilt_to_size(T, k)
-    p, V, log_det = spectrum_wide(T.scaled(log_c))
+    (p, V, log_det), log_c = scaled_spectrum(scaled, k)
     odds = p / np.maximum(1 - p, 1e-17)
     return odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum()), error
 

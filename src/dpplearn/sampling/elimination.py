@@ -50,7 +50,7 @@ def decide_block(K: FloatArray, u: FloatArray, chosen: np.ndarray) -> FloatArray
 
 
 def sample_elimination(
-    draw: Callable[[FloatArray], IntArray], n: int, size: int, rng: np.random.Generator, *, n_jobs: int = 1
+    draw: Callable[[FloatArray], IntArray], n: int, size: int, rng: np.random.Generator, *, n_jobs: int
 ) -> tuple[IntArray, IntArray]:
     """`size` samples, each drawn from n uniform numbers; returns indptr and indices."""
     seeds = rng.integers(0, 2**63, size=size)

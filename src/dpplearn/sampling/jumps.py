@@ -52,7 +52,7 @@ def make_jumps(Q: FloatArray, T: FloatArray, sure: FloatArray) -> Jumps:
     return Jumps(Q, W, log_rest, starts, sure)
 
 
-def sample_jumps(tables: Jumps, size: int, rng: np.random.Generator, *, n_jobs: int = 1) -> tuple[IntArray, IntArray]:
+def sample_jumps(tables: Jumps, size: int, rng: np.random.Generator, *, n_jobs: int) -> tuple[IntArray, IntArray]:
     """Draw `size` exact samples from chosen item to chosen item; returns indptr and indices."""
     seeds = rng.integers(0, 2**63, size=-(-size // PER_TASK))
 

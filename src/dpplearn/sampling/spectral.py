@@ -17,17 +17,22 @@ MOST_ITEMS = 2 * 10**9  # item numbers of all samples together: 16 GB
 T = TypeVar("T")
 
 
-def make_tables(p: FloatArray, V: FloatArray, log_esp: FloatArray | None = None) -> Tables:
-    """Sort and accumulate a spectrum for `sample_by_chain`, which takes O(n k^2) a sample.
-
-    The orthonormal columns of V have probabilities p, ascending. A k-DPP has logs of elementary symmetric polynomials
-    (k + 1, m + 1) instead, from V's last column to its first.
-    """
+def make_tables(p: FloatArray, V: FloatArray) -> Tables:
+    """What `sample_by_chain` reads of orthonormal columns V with probabilities p, ascending."""
     p, V = p[::-1], V[:, ::-1]  # the columns used most come first, and lie side by side in memory
-    if log_esp is None and V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
+    if V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
         p, V = p[p > 0.0], V[:, p > 0.0]
     hazard = np.cumsum(-np.log1p(-np.minimum(p, 1.0 - EPS / 2)))  # of p = 1, more than is ever drawn
-    log_esp = np.empty((0, 0)) if log_esp is None else np.ascontiguousarray(log_esp)
+    return plain_tables(hazard, np.empty((0, 0)), V)
+
+
+def sized_tables(log_esp: FloatArray, V: FloatArray) -> Tables:
+    """The same of a k-DPP: log elementary symmetric polynomials (k + 1, m + 1), from V's last column to its first."""
+    return plain_tables(np.empty(0), np.ascontiguousarray(log_esp), V[:, ::-1])
+
+
+def plain_tables(hazard: FloatArray, log_esp: FloatArray, V: FloatArray) -> Tables:
+    """Tables with which a sample takes O(n k^2)."""
     return Tables(hazard, log_esp, view(V), np.empty((0, 0)), np.empty((0, 0), np.int32))
 
 
@@ -102,7 +107,7 @@ def stream_states(count: int, rng: np.random.Generator) -> Array:
 
 
 def sample_spectral(
-    tables: Tables, size: int, rng: np.random.Generator, *, expected_size: float, n_jobs: int = 1
+    tables: Tables, size: int, rng: np.random.Generator, *, expected_size: float, n_jobs: int
 ) -> tuple[IntArray, IntArray]:
     """Draw `size` exact samples; returns indptr and indices."""
     if size * expected_size > MOST_ITEMS:

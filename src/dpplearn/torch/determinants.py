@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from dpplearn._linalg import TRIANGLE
 from dpplearn._precision import EPS, SINGULAR
 
 Result = TypeVar("Result")
+TRIANGLE = 32  # rows up to which the library inverts a triangle on a GPU; four times as many on a CPU
 SHARE = 0.5  # of what is free, for the work on one batch
 CACHE = 2**27  # bytes of work at a time on a CPU, whose memory is shared with everyone
 INDEFINITE = 1e3  # times n eps: an eigenvalue that is negative by this share of the largest is no rounding
