@@ -78,7 +78,7 @@ def diversify(
 
     Parameters
     ----------
-    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, or a torch tensor
+    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, a column of lists, or a torch tensor
         Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
         read in place, memory maps and Arrow lists too; other types, byte orders and layouts are copied once. Nothing of
         size n x n or n x k is made. A Dask array is never in memory as a whole: its blocks give candidates, among which
@@ -266,7 +266,7 @@ def check_whole(rows: Any) -> None:
 
 def read_scores(scores: Any, n: int) -> FloatArray:
     """n standardized scores."""
-    arrow = not isinstance(scores, np.ndarray) and is_arrow(scores)
+    arrow = not isinstance(scores, np.ndarray) and is_arrow(scores) and not hasattr(scores, "column_names")
     s = as_numbers(scores, "scores", 1 if arrow else None)
     if s.ndim == 2 and s.shape[1] == 1:
         s = s[:, 0]
@@ -279,7 +279,10 @@ def read_scores(scores: Any, n: int) -> FloatArray:
     z: FloatArray = standardize(s.astype(np.float64), float(np.finfo(s.dtype).eps))
     if n and z[0] != z[0]:
         bad = np.flatnonzero(~np.isfinite(s))
-        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
+        raise ValueError(
+            f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}. "
+            "Leave these items out, or give them a score."
+        )
     return z
 
 
