@@ -24,6 +24,6 @@ def test_rows_with_something_of_their_own_answer_as_the_array(own, kind, rng):
     np.testing.assert_allclose(rows.columns(Y), dense.columns(Y), atol=1e-12)
     np.testing.assert_allclose(rows.logdets(ENDS, ITEMS), dense.logdets(ENDS, ITEMS), atol=1e-10)
     np.testing.assert_allclose(rows.logdets(ENDS, ITEMS)[1], rows.logdet(ITEMS[1:3]), atol=1e-12)
-    T = rows.factor().T
+    T = rows.factor().rows
     np.testing.assert_allclose(T @ T.T, L, atol=1e-10)
     assert rows.log_normalizer == pytest.approx(np.linalg.slogdet(np.eye(5) + L)[1])

@@ -7,9 +7,13 @@ import pytest
 
 from brute_decoding import algorithm_2, best_set, feasible, kernel, log_minor, mean_f1, random_problem
 from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP
-from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.registry import DECODERS, decoder
+from dpplearn.decoding.registry import DECODERS
+
+FUNCTIONS = dict(
+    zip(DECODERS, (greedy_map, sampled_map, consensus, exact_map, local_search, typical_map), strict=True),
+)
 
 
 def problem(seed, n=8):
@@ -45,7 +49,7 @@ def any_limits(seed, n=6):
 
 @pytest.mark.parametrize("name", list(DECODERS))
 def test_every_decoder_keeps_every_combination_of_limits(name):
-    decode, answers = decoder(name), 0
+    decode, answers = FUNCTIONS[name], 0
     options = {"rng": 0} | ({} if name == "consensus" else {"n_samples": 200}) if DECODERS[name].random else {}
     for seed in range(60):
         cost, budget, limits, sets = any_limits(seed)
@@ -109,14 +113,14 @@ def test_an_item_to_include_fills_its_group_and_two_are_refused(name):
     L, _, cost, budget, _ = problem(3)
     groups = [7, 7, 7, 0, 1, 2, 3, 4]
     options = {"rng": 0} if DECODERS[name].random else {}
-    chosen = decoder(name)(DPP(L), cost, budget, include=[1], **one_each(groups), **options)
+    chosen = FUNCTIONS[name](DPP(L), cost, budget, include=[1], **one_each(groups), **options)
     assert 1 in chosen.subset
     assert not {0, 2} & set(chosen.subset.tolist())
     with pytest.raises(ValueError, match="names 2 items of group 7, of which 1 may be chosen"):
-        decoder(name)(DPP(L), cost, cost.sum(), include=[0, 2], **one_each(groups), **options)
+        FUNCTIONS[name](DPP(L), cost, cost.sum(), include=[0, 2], **one_each(groups), **options)
     with pytest.raises(ValueError, match=r"groups .* 8 items"):
-        decoder(name)(DPP(L), cost, budget, groups=[1, 2], max_per_group=1, **options)
-    full = decoder(name)(DPP(L), cost, budget, include=[1], groups=np.zeros(8), max_per_group=1, **options)
+        FUNCTIONS[name](DPP(L), cost, budget, groups=[1, 2], max_per_group=1, **options)
+    full = FUNCTIONS[name](DPP(L), cost, budget, include=[1], groups=np.zeros(8), max_per_group=1, **options)
     assert full.subset.tolist() == [1]
 
 

@@ -1,20 +1,25 @@
 """One table of decoder names; a decoder that joins it works wherever a name is asked for."""
 
 import json
+from dataclasses import replace
+from inspect import signature
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from dpplearn import ConditionalDPP, ItemSet, diversify
 from dpplearn.cli import main
 from dpplearn.decoding import greedy_map, registry
+from dpplearn.decoding.candidates import read_model
+from dpplearn.decoding.greedy import greedy_choice
 from dpplearn.decoding.registry import DECODERS, Decoder, check_decoder, decoder
 
 
-def worst_first(dpp, cost=None, budget=None, *, k=None, include=(), exclude=(), diversity=0.5):
-    """A decoder made up for this test: greedy, without the last item that it would choose."""
-    found = greedy_map(dpp, cost, budget, k=k, include=include, exclude=exclude, diversity=diversity)
-    return greedy_map(dpp, cost, budget, k=max(len(found) - 1, 0), include=include, exclude=exclude)
+def worst_first(candidates, limits, fewer=1):
+    """A decoder made up for this test: greedy, without the last items that it would choose."""
+    found = greedy_choice(candidates, limits)
+    return greedy_choice(candidates, replace(limits, k=max(len(found) - fewer, 0)))
 
 
 @pytest.fixture
@@ -34,6 +39,30 @@ def test_a_new_decoder_works_in_diversify(added, rng):
     found = diversify(E, s, k=3, decoder=added)
     assert found.subset.tolist() == diversify(E, s, k=2).subset.tolist()
     assert found.parameters["decoder"] == added
+    assert len(diversify(E, s, k=3, decoder=added, fewer=2)) == 1
+
+
+@pytest.mark.parametrize("name", list(DECODERS))
+def test_an_option_that_a_decoder_does_not_have_is_named_with_those_it_has(name, rng):
+    E, items = rng.standard_normal((6, 4)), ItemSet(rng.standard_normal((6, 2)), phi=rng.standard_normal((6, 4)))
+    own = list(signature(decoder(name)).parameters)[2:]
+    said = rf"^the decoder '{name}' has no option 'n_sample'; its own are {'.*'.join(own)}\.$"
+    with pytest.raises(TypeError, match=said):
+        diversify(E, k=2, decoder=name, n_sample=3)
+    with pytest.raises(TypeError, match=said):
+        ConditionalDPP().fit([items], [[0]]).decode(items, decoder=name, k=2, n_sample=3)
+
+
+def test_a_quota_that_greedy_cannot_meet_names_the_group_as_the_caller_did():
+    E = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(ValueError, match="for group 'b'"):
+        diversify(E, k=3, decoder="local", groups=["a", "b", "b"], min_per_group={"a": 1, "b": 2})
+
+
+def test_candidates_are_no_model():
+    """A decoder's nugget, diversity and promise of symmetry are for the model that they are read from."""
+    with pytest.raises(TypeError, match="found Candidates"):
+        greedy_map(read_model((np.ones(2), np.eye(2))), nugget=0.1)
 
 
 def test_a_new_decoder_works_in_a_fitted_model(added, rng):
@@ -64,4 +93,4 @@ def test_consensus_is_a_function_and_a_module():
     import dpplearn.decoding
     import dpplearn.decoding.consensus
 
-    assert dpplearn.decoding.consensus is decoder("consensus")
+    assert callable(dpplearn.decoding.consensus)

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from dpplearn._run.blas import libraries
+
 START = """
 from threading import Event, Thread
 from concurrent.futures import ThreadPoolExecutor
@@ -94,3 +96,10 @@ def test_one_blas_thread(environment):
         timeout=300,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_libraries_that_a_later_import_loads_are_found(monkeypatch):
+    first = libraries()
+    assert libraries() is first
+    monkeypatch.setitem(sys.modules, "a_module_that_loads_a_library", sys)
+    assert libraries() is not first

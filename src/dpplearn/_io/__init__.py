@@ -1,1 +1,1 @@
-"""Files: written whole or not at all, JSON and JSON Lines with errors that name the place, bytes to text, folders."""
+"""Files: atomic writing, JSON and JSON Lines with errors that name the place, bytes to text, work folders."""

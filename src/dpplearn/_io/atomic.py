@@ -1,6 +1,6 @@
-"""Files that are either the old one or the new one, never half of it.
+"""Files are written so that a reader finds the old one or the new one, never half of it.
 
-Those that a later run reads again are sealed: a digest at their end tells one that was damaged meanwhile.
+Files that a later run reads again are sealed: a digest at the end shows whether one was damaged meanwhile.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
-NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # a full disk, or more than a limit of the system allows
-FLEETING = "dpplearn-fleeting-"  # how folders begin, among those for temporary files, that end with the process
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # a full disk, or a limit of the system
+FLEETING = "dpplearn-fleeting-"  # prefix of temporary folders that are removed with the process
 
 
 @contextmanager
 def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
     """Open a temporary file beside `path`, and put it in its place once all is written.
 
-    A link stays, and the file that it leads to is replaced; a file that is there keeps its mode and owner. What is no
-    file (a device, a FIFO), or is where standard output or error goes, is written to as it is. Text is UTF-8, in which
-    halves of surrogate pairs are written as JSON escapes them.
+    A link stays, and the file it points to is replaced; an existing file keeps its mode and owner. A device, a FIFO,
+    and the file that standard output or error goes to are written in place. Text is UTF-8; halves of surrogate pairs
+    are escaped as in JSON.
     """
     text: Any = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace"}  # \ud800, as in JSON
     try:
@@ -44,13 +44,13 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot write {target}: there is no folder {target.parent}.")
     name = target.parent / f".{secrets.token_hex(8)}.tmp"
-    mode_bits = 0o666 if there is None else stat.S_IMODE(there.st_mode)  # of which the system takes the umask away
+    mode_bits = 0o666 if there is None else stat.S_IMODE(there.st_mode)  # less the umask
     handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode_bits)
     try:
         with os.fdopen(handle, mode, **text) as file:
             yield file
             file.flush()
-            if not _is_fleeting(target):  # nobody reads it after a loss of power
+            if not _is_fleeting(target):  # nobody reads it after a power failure
                 os.fsync(file.fileno())
         if there is not None:
             with suppress(OSError):  # only root may give files away
@@ -60,19 +60,19 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
     except BaseException as error:
         with suppress(FileNotFoundError):
             os.unlink(name)
-        if isinstance(error, OSError) and error.errno in NO_ROOM:  # which does not say where
+        if isinstance(error, OSError) and error.errno in NO_ROOM:  # the system's message does not say where
             raise OSError(f"Cannot write {target}: {error.strerror}. Make room there, or write elsewhere.") from error
         raise
 
 
 def _is_fleeting(target: Path) -> bool:
-    """Whether a file is in a folder that ends with the process which made it."""
+    """Whether a file is in a temporary folder that is removed with its process."""
     root = Path(os.path.realpath(tempfile.gettempdir()))
     return target.is_relative_to(root) and target.relative_to(root).parts[0].startswith(FLEETING)
 
 
 def _leads_to(stream: int, there: os.stat_result) -> bool:
-    """Whether an open stream goes to this file: what is printed there later must not go to one that was replaced."""
+    """Whether an open stream goes to this file: if it were replaced, what is printed later would be lost."""
     try:
         return os.path.samestat(os.fstat(stream), there)
     except OSError:  # closed
@@ -84,12 +84,12 @@ class DamagedError(ValueError):
 
 
 def seal(data: bytes) -> bytes:
-    """What follows the data in a file: a line with their digest. Readers of archives pass over it."""
+    """A line with the digest of the data, which follows them in a file. Readers of archives skip it."""
     return b"\n%s\n" % sha256(data).hexdigest().encode()
 
 
 def write_sealed(path: Path, data: bytes) -> None:
-    """Write data with their seal, whole or not at all."""
+    """Write data and their seal, whole or not at all."""
     with replace_file(path, "wb") as file:
         file.write(data)
         file.write(seal(data))
@@ -112,7 +112,7 @@ def read_sealed(path: Path) -> bytes:
     whole, size = path.read_bytes(), len(seal(b""))
     data = whole[:-size]
     if len(whole) < size or whole[-size:] != seal(data):
-        raise DamagedError(f"{path} is damaged. Run the same command again: it is then made again.")
+        raise DamagedError(f"{path} is damaged. Run the same command again, which makes it again.")
     return data
 
 

@@ -18,7 +18,7 @@ ADVICE = 'If the mark belongs to the text, write it twice, and the cell in quota
 def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     r"""The cells of every row, and the number of the line where the row begins.
 
-    Lines end at line feeds, carriage returns, or both. An empty line is a row without cells.
+    A line ends at a line feed, a carriage return, or both. An empty line is a row without cells.
 
     Examples
     --------
@@ -29,18 +29,10 @@ def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterat
     ValueError: a.csv, line 2: a quotation mark opens a cell in the row that begins here, and none closes it, or ...
     """
     csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
-    row: list[str] = []  # the lines of the row at hand
-
-    def noted() -> Iterator[str]:
-        for line in lines:
-            for part in io.StringIO(line, newline=""):  # a carriage return ends a line, too
-                row.append(part)
-                yield part
-
-    reader = csv.reader(noted(), delimiter=delimiter, strict=True)
+    parts = (part for line in lines for part in io.StringIO(line, newline=""))  # a carriage return ends a line, too
+    reader = csv.reader(parts, delimiter=delimiter, strict=True)
     long: list[tuple[int, int]] = []  # first lines and characters of cells that may be several rows
     while True:
-        row.clear()
         first = reader.line_num + 1
         try:
             cells = next(reader, None)
@@ -52,7 +44,7 @@ def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterat
             ) from None
         if cells is None:
             break
-        if len(row) > 1:
+        if reader.line_num > first:
             long += [(first, len(cell)) for cell in cells if len(cell) > LONG and BREAK.search(cell)]
         yield first, cells
     if long:

@@ -1,4 +1,4 @@
-"""What is in folders and files: bytes to text, with limits, and without guessing."""
+"""Read folders and files, bytes to text, with limits and without guessing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 MAX_BYTES = 32_000_000  # of one document, unpacked
-MAX_LINE = 2 * MAX_BYTES  # such a document in JSON
-MAX_BLANK = 100_000  # bytes of lines that follow each other and are blank: gzip makes gigabytes of them from nothing
+MAX_LINE = 2 * MAX_BYTES  # such a document as a line of JSON
+PEEKED = 2000  # bytes by which the kind of a file is told
+MAX_BLANK = 100_000  # bytes of consecutive blank lines: a tiny gzip file can hold gigabytes of them
 CUT = "Cut it into several documents."
 _PICTURE = "Recognise its text first (OCR), and save that."
 _ARCHIVE = "Unpack it, and give what is inside."
-# How files begin that are no text: what they are, and what to do.
+# The first bytes of files that are not text: what such a file is, and what to do.
 _KINDS = {
     b"%PDF": ("a PDF file", "Save it as text first."),
     b"PK\x03\x04": ("a zip archive (such as a Word file)", "Save it as text first."),
@@ -49,15 +50,15 @@ GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # how packed files begin
 
 
 class NotWholeError(ValueError):
-    """A packed file ends early, or is damaged. It is to be another one: what was made of its beginning is of no use."""
+    """A packed file ends early, or is damaged: it must be replaced, and what was made of its beginning discarded."""
 
 
-AGAIN = "Fetch or pack it again, or leave it out: what it lacks is not known."
+AGAIN = "Fetch or pack it again, or leave it out."
 
 
 @contextmanager
 def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
-    """What is in an open file, that of gzip or Zstandard unpacked; errors call it by its name."""
+    """An open file to read from, unpacked if it is gzip or Zstandard; errors call it by `name`."""
     opened: Any = file if isinstance(file, BufferedReader) else BufferedReader(file)
     head, kind = opened.peek(4)[:4], ""
     broken: tuple[type[Exception], ...] = ()
@@ -79,14 +80,14 @@ def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file is one of gzip or Zstandard: its lines are found by unpacking it from the beginning."""
+    """Whether a file is gzip or Zstandard, so that it can only be read from the beginning."""
     with path.open("rb") as file:
         head = file.read(4)
     return head[:2] == GZIP or head == ZSTANDARD
 
 
 def unpacked_name(path: Path) -> str:
-    """What a file is called in lower case, without the ending that says how it is packed."""
+    """The name of a file in lower case, without .gz or .zst."""
     return path.name.lower().removesuffix(".gz").removesuffix(".zst")
 
 
@@ -103,7 +104,7 @@ def _bounded(data: bytes, name: Path | str, limit: int, advice: str) -> bytes:
 
 
 def read_bytes(path: Path, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
-    """As `read_all`, of a file that must be there."""
+    """As `read_all`, from a path, where a file must be."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} must be a file, but is a folder.")
     if not path.exists():
@@ -112,22 +113,22 @@ def read_bytes(path: Path, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
         return read_all(file, path, limit, advice)
 
 
-def peek(path: Path, size: int = 2000) -> bytes:
+def peek(path: Path) -> bytes:
     """The first bytes of a file, unpacking it; none if it cannot be read."""
     try:
         with path.open("rb") as file, unpacked(file, path) as opened:
-            return opened.read(size)
+            return opened.read(PEEKED)
     except (OSError, ValueError):
         return b""
 
 
 def entries(folder: Path) -> list[Path]:
-    """Return what is in a folder, by name, hidden files left out."""
+    """What is in a folder, by name, without hidden files."""
     return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
 def walk(folder: Path) -> Iterator[Path]:
-    """Every file under a folder, hidden ones and links to folders left out."""
+    """Every file under a folder; hidden ones and links to folders are skipped."""
     for entry in entries(folder):
         if entry.is_dir():
             if not entry.is_symlink() and entry.name != "__MACOSX":
@@ -149,13 +150,13 @@ class Line(NamedTuple):
 
 
 def breaks_at_bytes(encoding: str) -> bool:
-    """Whether lines end at a byte of their own, as in UTF-8 and not in UTF-16."""
+    """Whether a line feed is one byte, as in UTF-8 and not in UTF-16."""
     check_encoding(encoding)
     return "\n".encode(encoding).removeprefix(codecs.BOM_UTF8) == b"\n"
 
 
 def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8", first: int = 1) -> Iterator[Line]:
-    """The lines of a file or an open one, unpacking it, one at a time, numbered from `first`; too long is an error."""
+    """The lines of a file, by its path or open, unpacked, numbered from `first`; a line too long is an error."""
     with ExitStack() as stack:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
         opened = stack.enter_context(unpacked(file, name))
@@ -175,7 +176,7 @@ def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8
 
 
 def check_encoding(encoding: str) -> None:
-    """A name that Python knows an encoding by."""
+    """Raise unless Python knows an encoding of this name."""
     try:
         "a".encode(encoding)
     except LookupError as error:
@@ -183,7 +184,7 @@ def check_encoding(encoding: str) -> None:
 
 
 def decode(data: bytes, file: Path | str, encoding: str) -> str:
-    """The text in some bytes, or an error that says which of them cannot be read."""
+    """Bytes as text, or an error that says which byte cannot be read."""
     check_encoding(encoding)
     try:
         return data.decode(encoding)
@@ -196,9 +197,9 @@ def decode(data: bytes, file: Path | str, encoding: str) -> str:
 
 
 def check_charset(charset: str, path: Path | str) -> str:
-    """An encoding that a document may declare: one of those that texts are kept in, whatever else Python can decode.
+    """Python's name of an encoding that a document declares; only those that texts are saved in are allowed.
 
-    Punycode and its like are no such encodings, and take quadratic time.
+    Python can decode others, such as Punycode, in quadratic time.
 
     Examples
     --------
@@ -214,7 +215,7 @@ def check_charset(charset: str, path: Path | str) -> str:
     return name
 
 
-def to_text(data: bytes, path: Path | str, encoding: str | None = None, fallback: str | None = None) -> str:
+def to_text(data: bytes, path: Path | str, encoding: str | None, fallback: str | None) -> str:
     """Decode the bytes of a text file.
 
     UTF-8, unless a byte order mark or `encoding` says otherwise; bytes that are not UTF-8 are then decoded as

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,17 +12,17 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, describe
+from dpplearn._checks import FloatArray, describe, warn_user
 from dpplearn._io.atomic import DamagedError, read_sealed, replace_file, write_sealed
 from dpplearn._io.encoding import decode, read_bytes, read_lines
 
-MAX_DEPTH = 100  # of lists and objects in each other: Python shows, copies and writes so many without a RecursionError
+MAX_DEPTH = 100  # nested lists and objects: so many Python can show, copy and write without a RecursionError
 MAX_MODEL = 256_000_000  # bytes
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
 
 
 def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> Any:
-    """The value in a text; errors name its place, and `advice` ends those about its form."""
+    """The value in a text; errors name its place, and those about its syntax end with `advice`."""
     try:
         value = json.loads(text, object_pairs_hook=_object)
     except LookupError as error:
@@ -44,7 +43,7 @@ def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> A
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of which no two keys are the same: Python's own reader would keep the last, and not say so."""
+    """An object without two equal keys: Python's own reader would silently keep the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
@@ -61,7 +60,7 @@ def _is_deep(value: Any) -> bool:
 
 
 def parse_object(line: str, where: str, advice: str = "") -> dict[str, Any]:
-    """The JSON object in a line; errors name its place, and `advice` ends them."""
+    """The JSON object in a line; errors name its place and end with `advice`."""
     record = parse_json(line, where, "a JSON object", advice)
     if not isinstance(record, dict):
         raise ValueError(f"{where} must be a JSON object, but is {describe(record)}.")
@@ -69,9 +68,9 @@ def parse_object(line: str, where: str, advice: str = "") -> dict[str, Any]:
 
 
 def json_lines(
-    source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8", advice: str = ""
+    source: Path | BinaryIO, name: Path | str, advice: str, encoding: str = "utf-8"
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Each record of a file in JSON Lines: its place, its line as it came, and what is in it."""
+    """Each record of a JSON Lines file: where it is, its line as text, and its object."""
     for line in read_lines(source, name, encoding):
         text = line.text().strip(" \t\r\n")
         if text.strip():
@@ -85,7 +84,7 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """A record of work on the way, in one line of JSON with a seal (`dpplearn._io.atomic`)."""
+    """A record of unfinished work, as one line of JSON with a seal (`dpplearn._io.atomic`)."""
     write_sealed(path, json.dumps(plain(dict(record)), allow_nan=False).encode())
 
 
@@ -95,9 +94,9 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None:  # noqa: A002  # the field's name
-    """How far a fit has come, as `write_record` wrote it; None, with a warning, where the file is damaged.
+    """How far a fit has come, as `write_record` wrote it; None, with a warning, if the file is damaged.
 
-    A file that never was one of this format is somebody's: it is refused, and so not written over.
+    A file of another format belongs to somebody: it is refused, so that it is not overwritten.
     """
     try:
         data = read_record(path)
@@ -115,12 +114,12 @@ def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None: 
             f"{path} must be a {format} file, or not exist yet, but holds something else. Delete it to start anew, or "
             "give another path."
         )
-    warnings.warn(f"{path} is damaged: the fit begins anew.", stacklevel=2)
+    warn_user(f"{path} is damaged: the fit begins anew.")
     return None
 
 
 def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[str, Any]:
-    """The object in a file, which must say that it has one of these formats."""
+    """The object in a file, whose "format" must be one of these."""
     path, wanted = Path(path), " or ".join(formats)
     try:
         text = decode(read_bytes(path, MAX_MODEL, "No model is so large."), "it", "utf-8")
@@ -137,18 +136,18 @@ def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[
 
 
 def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
-    """The object in a file, which must say that it has this format and version."""
+    """The object in a file, whose "format" and "version" must be these."""
     data = read_object(path, (format,))
     if repr(data.get("version")) != str(version):  # not true, and not 1.0
         raise ValueError(
             f"{path} has version {data.get('version')!r:.60}, and this dpplearn reads {version}. "
-            "Update dpplearn, or make the file again with this one."
+            "Update dpplearn, or make the file again with this version."
         )
     return data
 
 
 def plain(x: Any) -> Any:
-    """Lists, numbers and strings; a float keeps every bit, because its repr is the shortest that reads back to it."""
+    """Lists, numbers and strings for JSON; a float keeps every bit, because its repr reads back as the same float."""
     if isinstance(x, dict):
         return {str(key): value if type(value) is int else plain(value) for key, value in x.items()}
     if isinstance(x, np.ndarray | np.generic):

@@ -1,4 +1,4 @@
-"""A folder for what is made on the way, in whole files only, so that work that was stopped goes on."""
+"""A folder for intermediate results, in whole files only, so that stopped work can go on."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import json
 import os
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from dpplearn._checks import warn_user
 from dpplearn._io.atomic import FLEETING, DamagedError, is_whole
 from dpplearn._io.encoding import NotWholeError
 from dpplearn._io.jsonfile import plain, read_record, write_record
 
 HEAD, LOCK = "work.json", ".lock"
-ENDINGS = (".json", ".jsonl", ".npz")  # of the files that are made on the way, each with its seal
+ENDINGS = (".json", ".jsonl", ".npz")  # of intermediate results, each with its seal
 
 
 class WorkFolder:
     """Files by stage and number, each written as a whole, with a seal (`dpplearn._io.atomic`).
 
-    Files that are damaged when the work goes on are removed, and so made again: the result is that of all others.
+    When the work goes on, damaged files are removed and made again, so that the result is the same.
 
     Parameters
     ----------
     path : Path or None
-        Made if it does not exist, kept where the work is stopped, and removed when it is done, or where what it was
-        made of has to be another file. None is a temporary one.
+        Made if it does not exist, and kept if the work is stopped. Removed when the work is done, and when an input
+        file turns out to be damaged. None is a temporary folder.
     identity : mapping
-        What the files depend on. A folder with those of other work is refused,
+        What the files depend on. A folder with files of other work is refused.
     anew : bool
-        or else emptied, with a warning.
+        Empty such a folder, with a warning, instead of refusing it.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, identity: Mapping[str, Any], *, anew: bool = False) -> None:
@@ -51,7 +51,7 @@ class WorkFolder:
             raise ValueError(f"{self.path} must be a folder of its own to work in, but {found}. Give another.")
         while True:
             self.path.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # another command, done with the folder, removed it meanwhile
+            with suppress(FileNotFoundError):  # another command finished and removed it meanwhile
                 self._lock()
                 if self._is_here():
                     break
@@ -79,7 +79,7 @@ class WorkFolder:
             why = f"holds work of unknown settings ({HEAD} is damaged)"
             advice = "Remove that folder, or give another."
         if self.anew:
-            warnings.warn(f"{self.path} {why}: it is begun anew.", stacklevel=5)
+            warn_user(f"{self.path} {why}: it is begun anew.")
             self._empty()
             head.unlink()
             return
@@ -94,10 +94,10 @@ class WorkFolder:
         if damaged:
             names = ", ".join(str(path.relative_to(self.path)) for path in damaged[:3])
             more = f" and {len(damaged) - 3} more" if len(damaged) > 3 else ""
-            warnings.warn(f"In {self.path}, {names}{more} are damaged, and are made again.", stacklevel=4)
+            warn_user(f"In {self.path}, {names}{more} are damaged, and are made again.")
 
     def _sweep(self) -> None:
-        """Remove what somebody who was killed had begun to write."""
+        """Remove files that a killed command left half-written."""
         for half in self.path.rglob(".*.tmp"):
             half.unlink(missing_ok=True)
 
@@ -115,7 +115,7 @@ class WorkFolder:
                 ) from None
 
     def _is_here(self) -> bool:
-        """Whether the lock is that of the folder, and not of one that was removed."""
+        """Whether our lock is the one in the folder, and not in one that was removed meanwhile."""
         lock = self.path / LOCK
         return lock.exists() and os.path.samestat(os.fstat(self._held.fileno()), lock.stat())
 
@@ -124,7 +124,7 @@ class WorkFolder:
             self._remove()
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(
-                    "Stopped. Nothing is kept: with work=FOLDER, what was stopped goes on where it was."
+                    "Stopped. Nothing is kept: with work=FOLDER, stopped work goes on where it was."
                 ) from None
             return
         self._sweep()
@@ -138,7 +138,7 @@ class WorkFolder:
             ) from None
 
     def _remove(self) -> None:
-        """Away with it, the head and the lock last: a command that is ended meanwhile leaves work that can go on."""
+        """Remove the folder, its head and lock last: if we are killed meanwhile, the work can still go on."""
         if self.given is None:
             shutil.rmtree(self.path, ignore_errors=True)
             return
@@ -157,18 +157,18 @@ class WorkFolder:
                 entry.unlink()
 
     def file(self, stage: str, number: int | str, ending: str) -> Path:
-        """Where the result of a piece of a stage is, or will be."""
+        """The path for the result of one piece of a stage."""
         folder = self.path / stage
         folder.mkdir(exist_ok=True)
         return folder / (f"{number:06d}{ending}" if isinstance(number, int) else f"{number}{ending}")
 
     def known(self, stage: str, ending: str) -> list[Path]:
-        """The results of a stage that are there."""
+        """The results of a stage that exist already."""
         return sorted((self.path / stage).glob(f"[0-9]*{ending}"))
 
 
 def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """What differs between two settings, by name, with the values where they are short.
+    """What differs between two settings, by name, with both values if they are short.
 
     Examples
     --------

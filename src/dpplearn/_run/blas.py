@@ -6,52 +6,64 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from functools import cache
 from threading import Lock
 from typing import Any
 
+from dpplearn._cached import Latest
+
 LARGE = 1024  # below this many items a second BLAS thread gains little, and on a busy machine costs up to 30 times
+IN_CHILD = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}  # environment of processes we start
 _alone: ContextVar[bool] = ContextVar("dpplearn_one_thread", default=False)
 
 
 class OneThread:
-    """One BLAS thread from when the first thread of Python asks for it until the last one has left, in any order."""
+    """One BLAS thread while at least one thread of Python asks for it; they may leave in any order."""
 
     def __init__(self) -> None:
-        self.lock, self.users, self.before = Lock(), 0, list[int]()
+        self.lock, self.users = Lock(), 0
+        self.before: dict[str, tuple[Any, int]] = {}  # libraries by path, with their numbers of threads
 
     def __enter__(self) -> None:
         with self.lock:
-            if self.users == 0:
-                self.before = [library.num_threads for library in libraries()]
+            for library in libraries():
+                self.before.setdefault(library.filepath, (library, library.num_threads))
             self.users += 1
-            set_threads([1] * len(self.before))  # each time: another library may have raised it meanwhile
+            for library, _ in self.before.values():  # each time: somebody else may have raised it meanwhile
+                set_threads(library, 1)
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
             self.users -= 1
             if self.users == 0:
-                set_threads(self.before)
+                for library, number in self.before.values():
+                    set_threads(library, number)
+                self.before = {}
 
 
-@cache
+_libraries = Latest[list[Any]]()
+
+
 def libraries() -> list[Any]:
+    """Libraries with threads of their own; we look again once a module was imported, for it may have loaded one."""
     from threadpoolctl import ThreadpoolController  # scikit-learn brings it
 
-    return list(ThreadpoolController().lib_controllers)
+    return _libraries.get(len(sys.modules), lambda: list(ThreadpoolController().lib_controllers))
 
 
-def set_threads(numbers: list[int]) -> None:
-    """Set how many threads each library uses, whoever set it before.
+def set_threads(library: Any, number: int) -> None:
+    """Set how many threads a library uses, whoever set it before.
 
-    threadpoolctl 3.8 heeds only the thread that set a number first, as long as it lives, and our last user that leaves
-    may not be the first that came. So no thread stays the one that it heeds.
+    threadpoolctl 3.8 obeys only the thread that set a number first, as long as that one lives. The last of our users
+    to leave may be another one, so we release that claim.
     """
-    for library, number in zip(libraries(), numbers, strict=True):
-        release = getattr(library, "clear_controlling_thread", lambda **_: None)
-        release(force=True)
-        library.set_num_threads(number)
-        release(force=True)
+    release = getattr(library, "clear_controlling_thread", lambda **_: None)
+    release(force=True)
+    library.set_num_threads(number)
+    release(force=True)
 
 
 ONE = OneThread()
@@ -69,7 +81,7 @@ def one_thread() -> Iterator[None]:
 
 
 def thread_limit(n_jobs: int) -> int:
-    """How many threads to start where n_jobs are asked for: one in a worker, also in a task of the user's own Dask."""
+    """How many threads to start for n_jobs: one inside a worker, and inside a task of the user's own Dask cluster."""
     dask: Any = sys.modules.get("distributed.worker")
     if dask is not None:
         with suppress(ValueError):  # not inside a task
@@ -79,5 +91,5 @@ def thread_limit(n_jobs: int) -> int:
 
 
 def blas_threads(n: int, one: bool = False) -> AbstractContextManager[Any]:
-    """One BLAS thread for matrices of up to LARGE rows, or for all where asked; else what is set."""
+    """One BLAS thread for matrices of up to LARGE rows, or for all with `one`; else as many as are set."""
     return ONE if one or n <= LARGE else nullcontext()

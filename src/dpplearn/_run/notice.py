@@ -1,4 +1,4 @@
-"""What is said when the first loop is compiled, and to whom; light, so that all may ask for it before any work."""
+"""The message shown when the first loop is compiled; this module imports little, so that any other may import it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 
 def tell_terminal() -> None:
-    """Say, on a terminal, why nothing happens for some seconds."""
+    """On a terminal, say why nothing happens for some seconds."""
     if sys.stderr is not None and sys.stderr.isatty():
         print("dpplearn compiles loops that it needs now; they are kept on disk.", file=sys.stderr, flush=True)
 
 
 @dataclass
 class Notice:
-    """What is said, once, when the first loop is compiled."""
+    """The message, and whether it was shown: once is enough."""
 
     tell: Callable[[], None] = tell_terminal
     said: bool = False

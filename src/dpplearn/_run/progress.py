@@ -1,6 +1,6 @@
-"""How far a fit or a sampler is, on standard error: one line that moves on a terminal or in a notebook.
+"""How far a fit or a sampler is, on standard error: one line that is redrawn, on a terminal or in a notebook.
 
-Elsewhere, as in a log, it is a line per iteration, and nothing of what is between.
+Elsewhere, as in a log, it is one line for each iteration.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Progress:
             print(self.last, file=self.stream, flush=True)
 
     def took(self, what: str, seconds: float) -> None:
-        """A part of the work took so long; what shows progress may say at the end which took longest."""
+        """A part of the work took so many seconds; a subclass may say at the end which part took longest."""
 
     def clear(self) -> None:
         """Leave the last iteration on the screen, and nothing half-drawn; another fit may follow."""
@@ -86,7 +86,7 @@ _shown: ContextVar[tuple[Progress, str] | None] = ContextVar("shown", default=No
 
 @contextmanager
 def showing(progress: bool | Progress, what: str) -> Iterator[None]:
-    """Within it, parts of the work that threads do move a bar, if that was asked for."""
+    """In this block the parts of the work that threads finish move a bar, if `progress` asks for one."""
     if progress is False:
         yield
         return
@@ -102,10 +102,10 @@ def showing(progress: bool | Progress, what: str) -> Iterator[None]:
 
 
 def told() -> tuple[Progress, str] | None:
-    """What shows progress here, and what it calls the work; None where nobody asked."""
+    """The object that shows progress here, and the name of the work; None without one."""
     return _shown.get()
 
 
 def as_progress(verbose: bool | Progress) -> Progress:
-    """The object that shows progress, for a setting that may be one or say whether to make one."""
+    """The object that shows progress; True and False make one."""
     return verbose if isinstance(verbose, Progress) else Progress(verbose)

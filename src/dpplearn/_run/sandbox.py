@@ -1,15 +1,14 @@
-"""Untrusted work in a process of its own, within limits of time and memory: no deadline stops Python or C code here.
+"""Untrusted work in a process of its own, within limits of time and memory: code in our own process cannot be stopped.
 
-The process is a plain `python -c`, not one of multiprocessing, which would import the user's script again. It is kept
-for the next piece of work. It ends when its parent is gone, and itself shortly after a deadline, in case nobody is left
-to kill it.
+The process is a plain `python -c`, because one of multiprocessing would import the user's script again. It is kept for
+the next piece of work. It ends when its parent is gone, and shortly after a deadline in any case.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import pickle  # towards the process, whose answers are bytes
+import pickle  # only to send: answers are bytes, and are never unpickled
 import signal
 import subprocess
 import sys
@@ -22,46 +21,46 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from dpplearn._run.blas import IN_CHILD
 from dpplearn._run.stop import check_stop
 
-STEP = 0.05  # seconds between two looks at whether the work is to be stopped
+STEP = 0.05  # seconds between two checks whether to stop the work
 GRACE = 1.0  # seconds past its deadline after which a process ends itself
-GROWTH = 128 * 2**20  # bytes: a process that has come to take so much more memory is replaced
+GROWTH = 128 * 2**20  # bytes: a process that takes so much more memory than at first is replaced
 _START = "import sys; sys.path[:] = {path!r}; from dpplearn._run.sandbox import serve; serve({preload!r})"
-_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 READY = b"ready\n"
 VALUE, REFUSED, FAILED, LOST = b"value", b"refused", b"failed", b"lost"  # kinds of answers
 
 
 class SandboxLostError(Exception):
-    """The process ended before it answered: its time or memory was used up, or what it read made it crash."""
+    """The process ended before it answered: it ran out of time or memory, or its input made it crash."""
 
 
 def run_sandboxed(function: Callable[..., bytes], *args: Any, seconds: float, memory: int) -> bytes:
     """function(*args) in another process, within seconds and bytes of memory.
 
     Function and arguments must pickle, and the answer is bytes. A ValueError or OSError of the function is raised here
-    as a ValueError, any other error, which is a fault of ours, as a RuntimeError with its traceback. Where `stops_when`
-    asks to stop, the process is killed.
+    as a ValueError, any other error, which is our own mistake, as a RuntimeError with its traceback. The process is
+    killed where `stops_when` stops the work.
 
     Examples
     --------
     >>> run_sandboxed(bytes.upper, b"abc", seconds=60, memory=2**32)
     b'ABC'
     """
-    pool = _pools.setdefault(os.getpid(), Sandboxes())  # a forked process has none of its parent's
+    pool = _pools.setdefault(os.getpid(), Sandboxes())  # a forked process cannot use its parent's
     return pool.run(function, *args, seconds=seconds, memory=memory)
 
 
 class Sandboxes:
-    """As many processes as threads ask for at once; one that is lost or killed is replaced when it is needed."""
+    """A process for each thread that asks at the same time; one that was lost is replaced when it is needed."""
 
     def __init__(self) -> None:
         self.lost, self.idle = 0, list[Sandbox]()
         self._lock = Lock()
 
     def fill(self, count: int, preload: str) -> None:
-        """Have so many processes that import a module before they are asked anything."""
+        """Keep at least so many processes ready, with a module imported."""
         with self._lock:
             self.idle += [Sandbox(preload) for _ in range(count - len(self.idle))]
 
@@ -83,7 +82,7 @@ class Sandboxes:
                     self.idle.append(box)
 
     def close(self) -> None:
-        """End the processes that wait for work."""
+        """End the idle processes."""
         with self._lock:
             while self.idle:
                 self.idle.pop().close()
@@ -93,20 +92,20 @@ class Sandbox:
     """One process, for one piece of work after another."""
 
     def __init__(self, preload: str = __name__) -> None:
-        self.started = False  # whether it was heard from
-        self.grown = False  # whether it has come to take much memory
+        self.started = False  # whether it has ever answered
+        self.grown = False  # whether it now takes much more memory than at first
         path = [one for one in sys.path if isinstance(one, str)]
         self.child = subprocess.Popen(
             [sys.executable, "-c", _START.format(path=path, preload=preload)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **_THREADS},
-            start_new_session=True,  # Ctrl-C in a terminal is for the command, which ends this one
+            env={**os.environ, **IN_CHILD},
+            start_new_session=True,  # Ctrl-C in a terminal reaches the command, which ends this process
         )
 
     def run(self, call: bytes, seconds: float, memory: int) -> bytes:
-        """As `run_sandboxed`, of a function and its arguments as a pickle."""
+        """As `run_sandboxed`; `call` is the pickled function with its arguments."""
         deadline = monotonic() + seconds
         with ThreadPoolExecutor(1) as thread:
             asked = thread.submit(self._ask, (seconds, memory, call))
@@ -139,7 +138,7 @@ class Sandbox:
         raise error
 
     def _ask(self, request: tuple[Any, ...]) -> tuple[bytes, bytes]:
-        """The kind of the answer, and what it says."""
+        """The kind of the answer, and its content."""
         requests, answers = self.child.stdin, self.child.stdout
         assert requests is not None
         assert answers is not None
@@ -158,7 +157,7 @@ class Sandbox:
         """End it, whatever it does; its exit status, or minus the signal that ended it."""
         self.child.kill()
         for pipe in (self.child.stdin, self.child.stdout):
-            with suppress(OSError):  # what is not sent yet cannot be
+            with suppress(OSError):  # what was not sent yet cannot be sent now
                 if pipe is not None:
                     pipe.close()
         return self.child.wait()
@@ -174,13 +173,13 @@ def _close() -> None:
 
 
 def serve(preload: str) -> None:
-    """In the process: do what is asked until nobody asks, which is an error that nobody sees."""
+    """In the process: answer until the parent closes the pipe; the error that this raises is seen by nobody."""
     import_module(preload)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # what a library prints must not mix with the answers
     answers.write(READY)
     answers.flush()
-    alarm = getattr(signal, "setitimer", None)  # by default its signal ends the process
+    alarm = getattr(signal, "setitimer", None)  # its signal ends the process
     enough = 0
     while True:
         seconds, memory, call = pickle.load(sys.stdin.buffer)
@@ -189,13 +188,13 @@ def serve(preload: str) -> None:
         _limit_memory(memory)
         try:
             function, args = pickle.loads(call)
-            enough = enough or _most_memory() + GROWTH  # what is imported does not count
+            enough = enough or _most_memory() + GROWTH  # what the first call's imports take does not count
             kind, found = VALUE, function(*args)
         except (ValueError, OSError) as error:
             kind, found = REFUSED, str(error).encode("utf-8", "backslashreplace")
         except MemoryError:
             kind, found = LOST, b""
-        except Exception as error:  # our own fault: it is told as it happened
+        except Exception as error:  # our own mistake: send the traceback
             told = f"{type(error).__name__}: {error}\0{traceback.format_exc()}"
             kind, found = FAILED, told.encode("utf-8", "backslashreplace")
         if alarm is not None:

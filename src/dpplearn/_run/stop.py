@@ -1,4 +1,4 @@
-"""A way to end long work early: its caller sets a question, and whatever takes long asks it between its steps."""
+"""A way to end long work early: its caller sets a function, and whatever takes long calls it between its steps."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _asked: ContextVar[Callable[[], None]] = ContextVar("dpplearn_stop", default=go_
 def stops_when(ask: Callable[[], None]) -> Iterator[None]:
     """In this block decoders and samplers call `ask` between steps of at most a second or so; it may raise.
 
-    Where it does not, nothing changes. Compiled loops hear no signal and no exception from other threads: this is how
-    a server ends work that nobody waits for any more.
+    If it returns, nothing changes. No signal or exception from another thread interrupts a compiled loop, so this is
+    how a server ends work that nobody waits for any more.
 
     Examples
     --------
@@ -38,5 +38,5 @@ def stops_when(ask: Callable[[], None]) -> Iterator[None]:
 
 
 def check_stop() -> None:
-    """Ask whether to go on."""
+    """Raise what the caller's function raises, if the work is to end."""
     _asked.get()()

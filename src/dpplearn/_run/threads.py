@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 def map_threads(task: Callable[[int], R], count: int, n_jobs: int) -> list[R]:
-    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; what shows progress here is told of each."""
+    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; moves the progress bar, if there is one."""
     shown, results = told(), list[R]()
     for answer in map_in_order(task, range(count), min(n_jobs, count)):
         results.append(answer)
@@ -28,9 +28,9 @@ def map_threads(task: Callable[[int], R], count: int, n_jobs: int) -> list[R]:
 
 
 def map_in_order(task: Callable[[T], R], items: Iterable[T], n_jobs: int) -> Iterator[R]:
-    """task(item) of each item, in order, as the answers are asked for; up to n_jobs threads work a little ahead.
+    """task(item) of each item, in order and lazily; up to n_jobs threads work a little ahead.
 
-    After an error or Ctrl-C, or when nobody asks for more, what has not begun never does.
+    After an error or Ctrl-C, or when nobody asks for more, no further task begins.
 
     Examples
     --------

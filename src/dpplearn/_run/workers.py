@@ -1,10 +1,11 @@
-"""Work on many pieces, here, in processes or on a Dask cluster: the same answers, and a lost worker costs only time."""
+"""Work on many pieces here, in processes or on a Dask cluster: the same answers, and a lost worker costs only time."""
 
 from __future__ import annotations
 
 import os
 import signal
 import tempfile
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
@@ -18,29 +19,28 @@ from time import sleep
 from typing import Any, TypeAlias, TypeVar
 
 from dpplearn._checks import check_jobs
-from dpplearn._run.blas import one_thread
+from dpplearn._run.blas import IN_CHILD, one_thread
 from dpplearn._run.notice import notice
 
-HEARD = 0.5  # seconds within which workers are heard to compile
-LOSSES = 3  # times that the same work may lose its worker: once more is no accident
-_ENV = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+HEARD = 0.5  # seconds after which we notice that a worker compiles
+LOSSES = 3  # times that a task may lose its worker; once more is no accident
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 
 @contextmanager
 def block_sigint() -> Iterator[None]:
-    """Processes started here never see Ctrl-C, from their first instruction on; this one sees it at once or afterwards.
+    """Processes started in this block never see Ctrl-C; this process sees it, at the latest after the block.
 
-    A signal that this thread blocks stays blocked in what it starts meanwhile. A handler set by the child would come
-    too late: its imports take seconds, and each process would print a traceback.
+    A child inherits the signals that its parent's thread blocks. A handler set by the child would come too late: its
+    imports take seconds, and each process would print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     from joblib.externals.loky.backend import resource_tracker as of_joblib
 
-    for tracker in (resource_tracker, of_joblib):  # started with the first process, they would unblock the signal
+    for tracker in (resource_tracker, of_joblib):  # they start with the first process, and would unblock the signal
         tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -50,76 +50,95 @@ def block_sigint() -> Iterator[None]:
 
 
 def lost_worker(advice: str) -> ChildProcessError:
-    """An OSError, which commands print as a line."""
+    """An OSError, which commands print as one line."""
     return ChildProcessError(f"A worker process ended early, perhaps killed for want of memory. {advice}")
 
 
-class Here:
-    """This process, one task after the other."""
-
-    def each(
-        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
-    ) -> Iterator[tuple[Task, Answer]]:
-        """As `hand_out`."""
-        return ((task, do(work, task, given)) for task in tasks)
-
-
 def do(work: Callable[..., Answer], task: Task, given: Any = None) -> Answer:
-    """On one thread: the workers are the parallelism."""
+    """One task on one thread: the workers are the parallelism."""
     with one_thread():
         return work(task) if given is None else work(task, given)
 
 
-def hand_out(
-    pool: Any, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
-) -> Iterator[tuple[Task, Answer]]:
-    """The tasks with their answers, as they are done, from a pool that is given a few tasks ahead.
+class ThisProcess:
+    """One task after the other, here."""
 
-    An answer is work(task), or work(task, given) with something that all have in common and that travels once.
-    Functions and tasks must pickle; what a lost worker was at is begun again.
-    """
-    left, again = ((task, 0) for task in tasks), deque[tuple[Task, int]]()  # with the workers that each has lost
-    waiting: dict[Any, tuple[Task, int]] = {}
-    pool.share(given)
-    try:
-        while True:
-            while len(waiting) < 2 * pool.size and (one := again.popleft() if again else next(left, None)):
-                waiting[pool.submit(work, one[0])] = one
-            if not waiting:
-                return
-            for future in pool.done(waiting):
-                task, losses = waiting.pop(future)
-                try:
-                    answer = future.result()
-                except Exception as error:
-                    if not pool.is_lost(error):
-                        raise
-                    if losses == LOSSES:  # it may be what no worker survives
-                        raise lost_worker("Fewer jobs need less.") from None
-                    again.append((task, losses + 1))
-                else:
-                    yield task, answer
-    except BaseException:  # Ctrl-C or an error: what the workers are at is of no use any more
-        pool.stop()
-        raise
+    def each(
+        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
+    ) -> Iterator[tuple[Task, Answer]]:
+        """As `Pool.each`."""
+        return ((task, do(work, task, given)) for task in tasks)
 
 
-class Processes:
+class Pool(ABC):
+    """Several workers, who are given a few tasks ahead."""
+
+    def each(
+        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
+    ) -> Iterator[tuple[Task, Answer]]:
+        """The tasks with their answers, as they are done.
+
+        An answer is work(task), or work(task, given) with something that all tasks share and that travels once.
+        Functions and tasks must pickle; a task whose worker is lost is done again.
+        """
+        left, again = ((task, 0) for task in tasks), deque[tuple[Task, int]]()  # with how many workers each has lost
+        waiting: dict[Any, tuple[Task, int]] = {}
+        self.share(given)
+        try:
+            while True:
+                while len(waiting) < 2 * self.size() and (one := again.popleft() if again else next(left, None)):
+                    waiting[self.submit(work, one[0])] = one
+                if not waiting:
+                    return
+                for future in self.done(waiting):
+                    task, losses = waiting.pop(future)
+                    try:
+                        answer = future.result()
+                    except Exception as error:
+                        if not self.is_lost(error):
+                            raise
+                        if losses == LOSSES:  # perhaps no worker survives this task
+                            raise lost_worker("Fewer jobs need less.") from None
+                        again.append((task, losses + 1))
+                    else:
+                        yield task, answer
+        except BaseException:  # Ctrl-C or an error: nobody needs what the workers do now
+            self.stop()
+            raise
+
+    @abstractmethod
+    def size(self) -> int:
+        """How many workers there are."""
+
+    @abstractmethod
+    def share(self, given: Any) -> None:
+        """Give every worker what the tasks share."""
+
+    @abstractmethod
+    def submit(self, work: Callable[..., Answer], task: Any) -> Any:
+        """The future of an answer."""
+
+    @abstractmethod
+    def done(self, waiting: Iterable[Any]) -> Iterable[Any]:
+        """Wait until some of these futures are done; which."""
+
+    @abstractmethod
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether a task failed because its worker was lost, and not by its own fault."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End what the workers do now."""
+
+
+class Processes(Pool):
     """Processes of this machine. They never see Ctrl-C, and end with the process that started them.
 
     Functions of a user's script need no `if __name__ == "__main__":`, since joblib pickles them by value.
-
-    Parameters
-    ----------
-    n_jobs : int
-    given : object
-        What all tasks have in common: each process has it from the beginning.
     """
 
-    each = hand_out
-
-    def __init__(self, n_jobs: int, given: Any = None) -> None:
-        self.size, self.given = n_jobs, given
+    def __init__(self, n_jobs: int) -> None:
+        self.jobs, self.given = n_jobs, None
         self.folder = tempfile.TemporaryDirectory(prefix="dpplearn-")
         self.compiling = Path(self.folder.name, "compiling")  # made by a process that compiles
         self._start()
@@ -128,20 +147,24 @@ class Processes:
         from joblib.externals.loky import ProcessPoolExecutor
 
         begin = (os.getpid(), self.compiling, self.given)
-        self.pool: Any = ProcessPoolExecutor(self.size, initializer=_begin, initargs=begin, timeout=None, env=_ENV)
+        self.pool: Any = ProcessPoolExecutor(self.jobs, initializer=_begin, initargs=begin, timeout=None, env=IN_CHILD)
+
+    def size(self) -> int:
+        return self.jobs
 
     def share(self, given: Any) -> None:
+        """Processes receive it as they start, so another `given` takes new ones."""
         if given is not self.given:
             self.stop()
             self.given = given
             self._start()
 
     def submit(self, work: Callable[..., Answer], task: Any) -> Any:
-        """The future of an answer; it fails once a process is lost (`is_lost`), and the next call has new ones."""
+        """The future of an answer; it fails if a process is lost (`is_lost`), and the next call starts new ones."""
         with block_sigint():  # the first call starts the processes
             try:
                 return self.pool.submit(_do_given, work, task)
-            except RuntimeError:  # a process was lost, or all were ended
+            except RuntimeError:  # a process was lost, or all were stopped
                 self._start()
                 return self.pool.submit(_do_given, work, task)
 
@@ -151,15 +174,14 @@ class Processes:
             notice.announce()
         return found
 
-    @staticmethod
-    def is_lost(error: BaseException) -> bool:
-        """Whether a call failed because its process ended, and not because it could not be read there."""
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether a call failed because its process ended, and not because it could not be unpickled there."""
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
         return isinstance(error, TerminatedWorkerError)
 
     def stop(self) -> None:
-        """End the processes, and what they have started, whatever they do; joblib needs psutil for it."""
+        """End the processes, and whatever they have started; joblib needs psutil for it."""
         self.pool.shutdown(kill_workers=True)
 
     def close(self) -> None:
@@ -168,21 +190,21 @@ class Processes:
         self.folder.cleanup()
 
 
-_given: Any = None  # in a process of `Processes`
+_given: Any = None  # what tasks share, in a process of `Processes`
 
 
 def _begin(parent: int, compiling: Path, given: Any) -> None:
-    """In a process: keep what is given, and leave it to the parent to say that loops are compiled."""
+    """In a process: keep what tasks share, and let the parent say that loops are compiled."""
     global _given
     from joblib.externals.loky import process_executor
 
-    process_executor._USE_PSUTIL = False  # else a process ends that comes to hold 300 MB more, and with it its data
+    process_executor._USE_PSUTIL = False  # else joblib ends a process that has grown by 300 MB, and its data is lost
     Thread(target=_end_with, args=(parent,), daemon=True).start()
     _given, notice.tell = given, compiling.touch
 
 
 def _end_with(parent: int) -> None:
-    """End at once when the parent is gone, however it was ended."""
+    """End soon after the parent has gone, however it ended."""
     while os.getppid() == parent:
         sleep(0.2)
     os._exit(1)
@@ -192,15 +214,12 @@ def _do_given(work: Callable[..., Answer], task: Task) -> Answer:
     return do(work, task, _given)
 
 
-class Cluster:
-    """The workers of a Dask cluster, which itself does again what a lost worker was at."""
-
-    each = hand_out
+class Cluster(Pool):
+    """The workers of a Dask cluster, which by itself repeats the tasks of a lost worker."""
 
     def __init__(self, client: Any) -> None:
         self.client, self.dask = client, import_distributed()
 
-    @property
     def size(self) -> int:
         return max(sum(self.client.nthreads().values()), 1)
 
@@ -209,7 +228,7 @@ class Cluster:
         self.shared: Any = None
 
     def submit(self, work: Callable[..., Answer], task: Any) -> Any:
-        """What tasks share is the answer of a task, never scattered: it is made again where a worker is lost."""
+        """What tasks share is itself the answer of a task: where a worker is lost, Dask makes it again."""
         if self.given is not None and (self.shared is None or self.shared.cancelled()):
             self.shared = self.client.submit(same, self.given, pure=False)
         return self.pool.submit(do, work, task, self.shared)
@@ -218,14 +237,14 @@ class Cluster:
         return wait(waiting, return_when=FIRST_COMPLETED).done
 
     def is_lost(self, error: BaseException) -> bool:
-        """Whether the scheduler was restarted, and forgot the task; where it is gone, that is an error."""
+        """Whether the scheduler was restarted, and forgot the task; an error if it is gone for good."""
         if isinstance(error, self.dask.KilledWorker):
             raise lost_worker("Every worker that was given this piece was lost.") from None
         if not isinstance(error, CancelledError):
             return False
         try:
             self.client.wait_for_workers(1, timeout=60)
-        except Exception:  # whatever a link that is closed says
+        except Exception:  # a closed connection raises many kinds
             where = getattr(self.client.scheduler, "address", "")
             raise ConnectionError(
                 f"The Dask scheduler {where} cannot be reached any more, or has no worker. Start it again."
@@ -241,12 +260,12 @@ def same(given: Any) -> Any:
     return given
 
 
-Workers: TypeAlias = Here | Processes | Cluster
+Workers: TypeAlias = ThisProcess | Processes | Cluster
 
 
 @contextmanager
 def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Workers]:
-    """The workers that `n_jobs`, or "dask" or a distributed.Client, ask for; they end with the block.
+    """The workers for `n_jobs`, "dask" or a distributed.Client; they end with the block.
 
     Examples
     --------
@@ -259,7 +278,7 @@ def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Worker
         with cluster_client(backend, None if n_jobs == 1 else n_jobs) as client:
             yield Cluster(client)
     elif jobs == 1:
-        yield Here()
+        yield ThisProcess()
     else:
         pool = Processes(jobs)
         try:
@@ -281,8 +300,8 @@ def check_backend(backend: Any) -> Any:
 
 
 @contextmanager
-def cluster_client(backend: Any = None, n_jobs: int | None = None) -> Iterator[Any]:
-    """The client given; else the current one, or that of a local cluster, which ends with the block."""
+def cluster_client(backend: Any, n_jobs: int | None) -> Iterator[Any]:
+    """The client given; else the current one, or that of a new local cluster, which ends with the block."""
     if backend is not None and backend != "dask":
         yield backend
         return
@@ -294,7 +313,7 @@ def cluster_client(backend: Any = None, n_jobs: int | None = None) -> Iterator[A
     if current is not None:
         yield current
         return
-    with block_sigint():  # stopped half-way, distributed would print its own tracebacks
+    with block_sigint():  # interrupted here, distributed would print its own tracebacks
         jobs = check_jobs(n_jobs)
         cluster = dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
         own = dd.Client(cluster)
@@ -307,7 +326,7 @@ def cluster_client(backend: Any = None, n_jobs: int | None = None) -> Iterator[A
 
 @contextmanager
 def scheduler_client(address: str | None) -> Iterator[Any]:
-    """A client of the cluster at an address, for as long as the block lasts; None without one."""
+    """A client of the cluster at an address, closed after the block; None without an address."""
     if address is None:
         yield None
         return

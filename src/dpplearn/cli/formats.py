@@ -63,7 +63,7 @@ def read_items(path: Path, encoding: str = "utf-8") -> Items:
 
 def read_jsonl(source: Path | BinaryIO, name: str, encoding: str) -> Items:
     places, lines, records = [], [], []
-    for place, line, record in json_lines(source, name, encoding, "Each line must hold one object."):
+    for place, line, record in json_lines(source, name, "Each line must hold one object.", encoding):
         places.append(place.removeprefix(f"{name}, "))
         lines.append(line)
         records.append(record)

@@ -34,9 +34,9 @@ from dpplearn._checks import (
 from dpplearn._holders import as_array, as_csr, as_numbers
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
-from dpplearn._precision import EPS
+from dpplearn._precision import EPS, TIE
 from dpplearn._run.threads import map_threads
-from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
+from dpplearn.decoding.engine import TINY, ArrayOps, Gains, KernelGains, RowGains
 from dpplearn.decoding.limits import NO_ITEMS, check_diversity, check_nugget
 from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
 from dpplearn.decoding.near import NearGains
@@ -210,6 +210,11 @@ class Candidates:
         return np.sqrt(w)[:, None] * V
 
     @property
+    def tie(self) -> float:
+        """The part of a gain that may be rounding: next to nothing where given qualities alone decide."""
+        return TINY if isinstance(self.model, Embedded) and self.diversity == 0.0 else TIE
+
+    @property
     def share(self) -> float:
         """What similarities are multiplied by; the rest of an item is its own."""
         return exponents(self.diversity)[1] * (1.0 - self.nugget)
@@ -240,7 +245,7 @@ class Candidates:
 
     def beside(self) -> Candidates:
         """The same items with the kernel that is left beside those given: own_i + b_i^T P b_j, of rows b_i P^(1/2)."""
-        if self.given is None:
+        if self.given is None or self.share == 0.0:
             return self
         V, w = self.given.directions(self.share)
         rows = self.operand
@@ -330,9 +335,9 @@ class Candidates:
         return self._conditioned.get(key, lambda: self.dpp.condition(include, exclude))
 
 
-Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any] | Candidates
+Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any]
 """A DPP, a LowRankDPP, a NonsymmetricDPP (greedy and local search), or (q, phi): qualities (n,) and features (n, d),
-dense or scipy sparse; or candidates that were read before."""
+dense or scipy sparse."""
 
 
 def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = False, nugget: float = 0.0) -> Candidates:
@@ -360,8 +365,6 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
             row = int(lengths.argmin())
             raise ValueError(f"phi must have no zero row, because a direction is needed; row {row} is zero.")
         return Candidates(Embedded(rows, lengths, check_quality(model[0], len(lengths))), d, nugget=own)
-    if isinstance(model, Candidates):
-        return model if d == model.diversity else replace(model, diversity=d)
     raise TypeError(
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
         f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."

@@ -109,8 +109,21 @@ def consensus(
     array([2])
     """
     candidates = read_model(dpp, diversity)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    return consensus_choice(candidates, limits, utility, n_samples, samples, rng, n_jobs)
+
+
+def consensus_choice(
+    candidates: Candidates,
+    limits: Limits,
+    utility: Utility | None = None,
+    n_samples: int | None = None,
+    samples: Subsets | Iterable[ArrayLike] | None = None,
+    rng: Seed = None,
+    n_jobs: int | None = None,
+) -> ConsensusSelection:
+    """What `consensus` finds."""
     n = candidates.n
-    limits = check_limits(n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
     if not limits.bounded:
         raise ValueError("consensus needs a budget or a size limit k; found neither.")
     generator, jobs, counts = check_rng(rng), check_jobs(n_jobs), check_utility(utility, n)

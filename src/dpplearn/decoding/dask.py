@@ -27,8 +27,9 @@ from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
-from dpplearn.decoding.diversify import Settings, check_settings, choose_among, qualities, read_scores
+from dpplearn.decoding.diversify import Settings, check_settings, choose_among
 from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest, read_held
 
 SPARE = 4  # times as many candidates as the parts' share of k
@@ -169,7 +170,7 @@ def choose_in_parts(
     if settings.decoder != "greedy":
         raise ValueError(f'a Dask array needs decoder="greedy", found {settings.decoder!r}.')
     n = parts[-1].stop if parts else 0
-    z = np.zeros(n) if scores is None else read_scores(scores, n)
+    z = np.zeros(n) if scores is None else read_scores(scores, n, settings.ranked)
     q = qualities(z, settings.scale, settings.diversity)
     quotas = (groups, settings.max_per_group, settings.min_per_group)
     limits = check_limits(n, cost, settings.budget, settings.size, include, exclude, *quotas)

@@ -84,6 +84,11 @@ def exact_map(
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    return exact_choice(candidates, limits, time_limit)
+
+
+def exact_choice(candidates: Candidates, limits: Limits, time_limit: float | None = 60.0) -> ExactSelection:
+    """What `exact_map` finds."""
     if limits.need.any():
         raise ValueError(
             "min_per_group must be left out of exact_map, whose bounds take only items that raise the probability. "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pkgutil import resolve_name
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -120,13 +119,23 @@ def greedy_map(
     else:
         candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    check_options(gain=gain, cost_power=cost_power, stop=stop)
+    selection = greedy_choice(candidates, limits, gain, cost_power, stop)
+    return resolve_name(ON_DEVICE)(selection, *parts) if tensors else selection
+
+
+def greedy_choice(
+    candidates: Candidates,
+    limits: Limits,
+    gain: str = "auto",
+    cost_power: float | None = None,
+    stop: str | None = None,
+) -> Selection:
+    """What `greedy_map` finds."""
+    check_rule(gain, cost_power, stop)
     reason = limits.empty_reason()
     if reason:
         return Selection.nothing(reason, candidates.log_prob)
-    run = greedy_run(candidates, limits, least_gain(limits, stop), gain, cost_power)
-    selection = as_selection(candidates, limits, run)
-    return resolve_name(ON_DEVICE)(selection, *parts) if tensors else selection
+    return as_selection(candidates, limits, greedy_run(candidates, limits, least_gain(limits, stop), gain, cost_power))
 
 
 def greedy_run(
@@ -167,7 +176,7 @@ def best_run(
             assert isinstance(candidates.operand, TwoSided)
             run = greedy_nonsymmetric(candidates.operand, limits, Rule(gain, limits, r), floor)
         else:
-            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound), floor).run()
+            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound, candidates.tie), floor).run()
         if run.end == End.IMPOSSIBLE:
             without = limits.include[candidates.diag[limits.include] <= 0.0]
             why = "some of its items are linear combinations of the others. Include fewer of them."
@@ -241,19 +250,12 @@ def least_gain(limits: Limits, stop: str | None) -> float:
     return 1.0 if stop == "no-gain" or (stop is None and not limits.bounded) else -np.inf
 
 
-def check_options(**options: Any) -> None:
+def check_rule(gain: str = "auto", cost_power: float | None = None, stop: str | None = None) -> None:
     """An error where what items are compared by, or when to stop, is none that is known."""
-    unknown = sorted(set(options) - {"gain", "cost_power", "stop"})
-    if unknown:
-        raise TypeError(
-            f"diversify has no option {unknown[0]!r}. Beside those of its signature, greedy choice takes gain, "
-            "cost_power and stop."
-        )
-    check_choice(options.get("gain", "auto"), "gain", ("auto", "probability", "log"))
-    if options.get("stop") is not None:
-        check_choice(options["stop"], "stop", ("no-gain", "full"))
-    power = options.get("cost_power")
-    if power is not None and check_number(power, "cost_power", 0.0) == np.inf:
+    check_choice(gain, "gain", ("auto", "probability", "log"))
+    if stop is not None:
+        check_choice(stop, "stop", ("no-gain", "full"))
+    if cost_power is not None and check_number(cost_power, "cost_power", 0.0) == np.inf:
         raise ValueError("cost_power must be finite, found inf.")
 
 

@@ -72,6 +72,11 @@ def local_search(
     """
     candidates = read_model(dpp, diversity, nonsymmetric=True)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    return local_choice(candidates, limits, start, min_cost)
+
+
+def local_choice(candidates: Candidates, limits: Limits, start: Any = None, min_cost: float = 0.0) -> Selection:
+    """What `local_search` finds."""
     low = check_number(min_cost, "min_cost", 0.0)
     aim = replace(candidates, tilt=fill_tilt(candidates, limits))
     if start is None:

@@ -1,13 +1,14 @@
 """The names of the decoders: one table that `diversify`, `ConditionalDPP`, the commands and the API read.
 
-A decoder is a function (model, cost, budget, *, k, include, exclude, diversity, ...) -> Selection. A new one is a file
-with that function and a line here.
+A decoder is a function (candidates, limits, **options of its own) -> Selection. A new one is a file with that function
+and a line here. The public functions, such as `greedy_map`, only read a model and limits for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from inspect import signature
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -28,15 +29,17 @@ class Decoder(NamedTuple):
 
 
 DECODERS: dict[str, Decoder] = {
-    "greedy": Decoder("dpplearn.decoding.greedy:greedy_map", "add the item with the largest gain for its cost"),
-    "sampled": Decoder("dpplearn.decoding.sampled:sampled_map", "the most probable of many sets drawn", random=True),
+    "greedy": Decoder("dpplearn.decoding.greedy:greedy_choice", "add the item with the largest gain for its cost"),
+    "sampled": Decoder("dpplearn.decoding.sampled:sampled_choice", "the most probable of many sets drawn", random=True),
     "consensus": Decoder(
-        "dpplearn.decoding.consensus:consensus", "the set that agrees most with sets drawn", random=True
+        "dpplearn.decoding.consensus:consensus_choice", "the set that agrees most with sets drawn", random=True
     ),
-    "exact": Decoder("dpplearn.decoding.exact:exact_map", "the most probable set, proved so (up to about 60 items)"),
-    "local": Decoder("dpplearn.decoding.local:local_search", "greedy, improved by one item at a time"),
+    "exact": Decoder("dpplearn.decoding.exact:exact_choice", "the most probable set, proved so (up to about 60 items)"),
+    "local": Decoder("dpplearn.decoding.local:local_choice", "greedy, improved by one item at a time"),
     "typical": Decoder(
-        "dpplearn.decoding.sampled:typical_map", "the most probable set drawn of the usual number of items", random=True
+        "dpplearn.decoding.sampled:typical_choice",
+        "the most probable set drawn of the usual number of items",
+        random=True,
     ),
 }
 
@@ -54,11 +57,20 @@ def decoder(name: str, argument: str = "decoder") -> Callable[..., Selection]:
     Examples
     --------
     >>> decoder("greedy").__name__
-    'greedy_map'
+    'greedy_choice'
     """
     where = DECODERS[check_decoder(name, argument)].where
     function: Callable[..., Selection] = resolve_name(where) if isinstance(where, str) else where
     return function
+
+
+def check_options(name: str, options: Iterable[str], *more: str) -> None:
+    """An error where an option is neither a decoder's own nor one more that is known."""
+    own = [*list(signature(decoder(name)).parameters)[2:], *more]
+    unknown = sorted(set(options) - set(own))
+    if unknown:
+        known = " and ".join([", ".join(own[:-1]), *own[-1:]]).removeprefix(" and ") or "none"
+        raise TypeError(f"the decoder {name!r} has no option {unknown[0]!r}; its own are {known}.")
 
 
 def run_decoder(name: str, candidates: Candidates, limits: Limits, **options: Any) -> Selection:
@@ -67,15 +79,8 @@ def run_decoder(name: str, candidates: Candidates, limits: Limits, **options: An
     Only "greedy" takes as many items as it may. Others look for the best set of at most k, which may be a smaller one:
     for the most probable one, each further item has a gain below 1.
     """
-    groups: dict[str, Any] = {}
-    if limits.names:
-        most, need = (dict(enumerate(bound.tolist())) for bound in (limits.most, limits.need))
-        groups = {"groups": limits.group, "max_per_group": most, "min_per_group": need if any(need.values()) else None}
-    budget = limits.budget if limits.budget < np.inf else None
-    sizes = {"k": limits.k if limits.sized else None, "include": limits.include, "exclude": limits.exclude}
-    chosen = decoder(name)(
-        candidates, limits.cost, budget, **sizes, **groups, diversity=candidates.diversity, **options
-    )
+    check_options(name, options)
+    chosen = decoder(name)(candidates, limits, **options)
     none_drawn = getattr(chosen, "n_feasible", None) == 0  # then it prefers nothing, and its reason says so
     if name == "greedy" or not limits.sized or none_drawn or not limits.could_take(chosen.subset):
         return chosen

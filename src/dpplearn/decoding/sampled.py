@@ -107,6 +107,21 @@ def sampled_map(
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    return sampled_choice(candidates, limits, n_samples, min_cost, m, tilt, rng, n_jobs, progress)
+
+
+def sampled_choice(
+    candidates: Candidates,
+    limits: Limits,
+    n_samples: int = 1_000_000,
+    min_cost: float | None = None,
+    m: int = 1,
+    tilt: bool = False,
+    rng: Seed = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+) -> SampledSelection:
+    """What `sampled_map` finds."""
     low = check_min_cost(limits, min_cost)
     if not isinstance(tilt, bool | np.bool_):
         raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
@@ -164,6 +179,19 @@ def typical_map(
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    return typical_choice(candidates, limits, n_samples, min_cost, m, rng, n_jobs)
+
+
+def typical_choice(
+    candidates: Candidates,
+    limits: Limits,
+    n_samples: int = 200_000,
+    min_cost: float | None = None,
+    m: int = 1,
+    rng: Seed = None,
+    n_jobs: int | None = None,
+) -> SampledSelection:
+    """What `typical_map` finds."""
     tilt, lowest = limits.bounded, [check_min_cost(limits, min_cost)]
     if tilt and min_cost is None:
         lowest = [share * limits.worth for share in SHARES]

@@ -169,7 +169,9 @@ class ProcessBackend(Backend):
     def __init__(self, sources: Sequence[Source], prepare: Prepare, n_jobs: int) -> None:
         super().__init__(sources, prepare)
         self.jobs = min(n_jobs, self.n_shards)
-        self.processes = [Processes(1, Backend(sources[w :: self.jobs], prepare)) for w in range(self.jobs)]
+        self.processes = [Processes(1) for _ in range(self.jobs)]
+        for w, process in enumerate(self.processes):
+            process.share(Backend(sources[w :: self.jobs], prepare))
 
     def run(self, request: LikelihoodRequest | None, tick: Tick) -> list[Any]:
         answers: list[Any] = [None] * self.n_shards

@@ -41,7 +41,7 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
                 raise ValueError(f"{folder} must hold a text file for each topic, but holds none.")
             systems[folder.resolve().name] = {topic: read_text(file, encoding) for topic, file in files.items()}
     else:
-        for where, _, record in json_lines(path, path, encoding, ADVICE):
+        for where, _, record in json_lines(path, path, ADVICE, encoding):
             system = path.stem if record.get("system") is None else str(record["system"])
             if "summary" not in record:
                 raise ValueError(f'{where} must have the field "summary", but has {", ".join(record) or "none"}.')
@@ -76,7 +76,7 @@ def read_references(path: Path, topics: Collection[str] = ()) -> References:
                 raise ValueError(f"{topic} has references in {path / topic} and in {file}. Keep one of the two.")
             references.setdefault(topic, []).append(read_text(file))
     else:
-        for where, _, record in json_lines(path, path, advice=ADVICE):
+        for where, _, record in json_lines(path, path, ADVICE):
             given = record.get("references")
             if not isinstance(given, list):
                 raise ValueError(f'{where}: "references" must be a list of texts, but is {describe(given)}.')

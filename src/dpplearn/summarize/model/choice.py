@@ -9,9 +9,9 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
-from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates
-from dpplearn.decoding.limits import fits
+from dpplearn.decoding.greedy import greedy_choice, greedy_map
+from dpplearn.decoding.limits import Limits, check_limits, fits
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.summarize.model.prepared import Mask, Prepared
@@ -130,34 +130,34 @@ class Decision:
 
     def decoded(self, among: Mask) -> IntArray:
         """What the decoder finds among these, or the greedy one where it finds none."""
-        ready, forms, name = self.ready, self.ready.read.forms, self.decoder
+        ready, forms, name, random = self.ready, self.ready.read.forms, self.decoder, DECODERS[self.decoder].random
         model, cost, bound = ready.kernel(self.diversity), ready.read.costs(self.unit), limit(self.budget, self.unit)
-        pins: dict[str, Any] = {"include": self.pinned, "exclude": ~among, "diversity": self.diversity}
+        within: dict[str, Any] = {"include": self.pinned, "exclude": ~among}
         if forms is not None:
-            pins |= {"groups": forms, "max_per_group": 1}
-        own: dict[str, Any] = pins | ({"rng": self.rng} if DECODERS[name].random else {})
-        if name == "consensus":
-            found = consensus(model, cost, bound + self.overrun, utility=ready.agreement, **own).subset
-        elif name in ("sampled", "typical"):
-            found = self.drawn(model, cost, bound, **own)
+            within |= {"groups": forms, "max_per_group": 1}
+        limits = check_limits(model.n, cost, bound + self.overrun * random, **within)
+        if name in ("sampled", "typical"):
+            found = self.drawn(model, limits, bound)
         else:
-            found = decoder(name)(model, cost, bound, **own).subset
-        found = found if found.size else greedy_map(model, cost, bound, **pins).subset
+            own = {"utility": ready.agreement, "rng": self.rng} if name == "consensus" else {}
+            found = decoder(name)(model, limits, **own).subset
+        if not found.size:
+            found = greedy_choice(model, check_limits(model.n, cost, bound, **within)).subset
         return self.trimmed(np.sort(found), self.budget + self.overrun)
 
-    def drawn(self, model: Any, cost: FloatArray, bound: float, **own: Any) -> IntArray:
+    def drawn(self, model: Candidates, limits: Limits, bound: float) -> IntArray:
         """Near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is.
 
         The paper's samples are those of the model; another length than it was trained for needs them tilted.
         """
-        near = bound - self.overrun / 3 if self.overrun else 0.97 * bound
+        near, n = bound - self.overrun / 3 if self.overrun else 0.97 * bound, self.n_samples
         tries: list[dict[str, Any]] = [{"min_cost": near}]
         if self.decoder == "typical":
-            draw, n, tries = typical_map, min(self.n_samples, TYPICAL_SAMPLES), [*tries, {}]
+            n, tries = min(n, TYPICAL_SAMPLES), [*tries, {}]
         else:
-            draw, n = sampled_map, self.n_samples
             tries += [{"min_cost": low, "tilt": True} for low in (near, 0.85 * bound, 0.0)]
-        sets = (draw(model, cost, bound + self.overrun, n_samples=n, **own, **options).subset for options in tries)
+        draw = decoder(self.decoder)
+        sets = (draw(model, limits, n_samples=n, rng=self.rng, **options).subset for options in tries)
         return next((one for one in sets if one.size), np.empty(0, np.int64))
 
     def trimmed(self, subset: IntArray, budget: float) -> IntArray:
