@@ -75,7 +75,10 @@ def read_features(
         bad = start + np.flatnonzero(~np.isfinite(squares))
         if bad.size:
             which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
-            raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")
+            raise ValueError(
+                f"{name} must be finite, and so the length of its rows, but {which} not. "
+                "Leave such rows out, or mend them."
+            )
     return rows, np.sqrt(squares)
 
 

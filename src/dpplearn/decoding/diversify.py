@@ -78,7 +78,7 @@ def diversify(
 
     Parameters
     ----------
-    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, or a torch tensor
+    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, a column of lists, or a torch tensor
         Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
         read in place, memory maps and Arrow lists too; other types, byte orders and layouts are copied once. Nothing of
         size n x n or n x k is made. A Dask array is never in memory as a whole: its blocks give candidates, among which
