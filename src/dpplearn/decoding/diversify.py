@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs
-from dpplearn._holders import as_numbers, is_arrow
+from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
+from dpplearn._holders import as_numbers
 from dpplearn.decoding.candidates import (
     NUGGET,
     Candidates,
@@ -22,12 +22,12 @@ from dpplearn.decoding.candidates import (
     Given,
     read_features,
     read_given,
-    some,
 )
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
 from dpplearn.decoding.registry import DECODERS, check_decoder, check_options, run_decoder
+from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, Unknown, log_prob_of_held
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
@@ -38,8 +38,6 @@ DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask a
 APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 KERNELS = ("auto", "linear", "near")
 BORROWED = 2**28  # bytes of embeddings from which on a selection does not keep them alive
-WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
-HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
 
 
 def diversify(
@@ -73,12 +71,14 @@ def diversify(
 
     sigma being the standard deviation of the scores (or 1/40 of their range, where that is more: few scores far from
     all others). So q grows with the score, and scores in any unit do: adding a constant or multiplying by a
-    positive number changes nothing. Where all scores are the same, z is 0. Below diversity 1/2 the similarities S_ij of
+    positive number changes nothing. Scores very far from most, such as -1e9 for an item that is masked, do not count
+    for the mean and sigma, and are 20 sigma away. Where all scores are the same, but for rounding, z is 0; at diversity
+    0 the highest are chosen to the last digit. Below diversity 1/2 the similarities S_ij of
     different items are multiplied by 2 diversity.
 
     Parameters
     ----------
-    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, or a torch tensor
+    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, a column of lists, or a torch tensor
         Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
         read in place, memory maps and Arrow lists too; other types, byte orders and layouts are copied once. Nothing of
         size n x n or n x k is made. A Dask array is never in memory as a whole: its blocks give candidates, among which
@@ -157,16 +157,16 @@ def diversify(
     tensors = "torch" in (library, other)
     kind: type[Candidates] = Candidates
     if tensors:
-        rows, lengths, z, kind = resolve_name(TENSORS)(embeddings, scores, decoder)
+        rows, lengths, z, kind = resolve_name(TENSORS)(embeddings, scores, settings)
         cost, include, exclude, groups, given = map(resolve_name(HOST), (cost, include, exclude, groups, given))
     else:
-        rows, lengths, z = read_candidates(embeddings, scores, n_jobs)
+        rows, lengths, z = read_candidates(embeddings, scores, settings.ranked, n_jobs)
     if decoder != "greedy" and DECODERS[decoder].random:
         options["n_jobs"] = n_jobs
     known: Given | None = None
     if given is not None:
         known, again = read_given(given, rows, lengths)
-        exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
+        exclude = np.union1d(check_subset(exclude, len(z), "exclude"), again) if again.size else exclude
     limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
@@ -196,12 +196,24 @@ class Settings(NamedTuple):
         return None if isinstance(self.k, str) else self.k
 
     @property
+    def ranked(self) -> bool:
+        """Whether scores alone decide, so that those that differ in their last digit are to stay different."""
+        return self.diversity == 0.0
+
+    @property
     def may_be_near(self) -> bool:
         """Whether near items are chosen among where the directions end: if nobody says what items have of their own.
 
         Below diversity 1/2 all have something: more items than directions are independent.
         """
         return self.kernel == "auto" and self.nugget is None and self.size is not None and self.diversity >= 0.5
+
+    def is_near(self, limits: Limits, given: Given | None, directions: int) -> bool:
+        """Whether near items are chosen among from the start: as asked for, or because the directions are too few."""
+        if self.kernel == "near":
+            return not self.ranked  # by score alone there is nothing to be near
+        room = directions - (0 if given is None else len(given.lengths))
+        return self.may_be_near and limits.k > room and limits.most_items > room
 
 
 def check_settings(settings: Settings) -> Settings:
@@ -231,7 +243,9 @@ def check_settings(settings: Settings) -> Settings:
     return settings if same else settings._replace(scale=scale, diversity=diversity)
 
 
-def read_candidates(embeddings: Any, scores: Any, n_jobs: int | None = None) -> tuple[Any, FloatArray, FloatArray]:
+def read_candidates(
+    embeddings: Any, scores: Any, ranked: bool, n_jobs: int | None = None
+) -> tuple[Any, FloatArray, FloatArray]:
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them.
 
     Without scores all are equal.
@@ -245,7 +259,7 @@ def read_candidates(embeddings: Any, scores: Any, n_jobs: int | None = None) -> 
         return embeddings, np.empty(0), np.empty(0)
     if embeddings.ndim != 2 and n != 0:
         raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
-    z = np.zeros(n) if scores is None else read_scores(scores, n)
+    z = np.zeros(n) if scores is None else read_scores(scores, n, ranked)
     return *read_features(embeddings, "embeddings", n_jobs=n_jobs), z
 
 
@@ -262,57 +276,6 @@ def check_whole(rows: Any) -> None:
             f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
             "Write the file anew, and map it again."
         )
-
-
-def read_scores(scores: Any, n: int) -> FloatArray:
-    """n standardized scores."""
-    arrow = not isinstance(scores, np.ndarray) and is_arrow(scores)
-    s = as_numbers(scores, "scores", 1 if arrow else None)
-    if s.ndim == 2 and s.shape[1] == 1:
-        s = s[:, 0]
-    if s.ndim == 1 and s.size != n:
-        raise ValueError(
-            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
-        )
-    if s.ndim != 1:
-        raise ValueError(f"scores must have 1 dimension, found shape {s.shape}.")
-    z: FloatArray = standardize(s.astype(np.float64), float(np.finfo(s.dtype).eps))
-    if n and z[0] != z[0]:
-        bad = np.flatnonzero(~np.isfinite(s))
-        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
-    return z
-
-
-def standardize(s: Any, eps: float) -> Any:
-    """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
-
-    Of an array, or of a tensor; all are nan where one is not finite.
-
-    >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
-    array([-1.225,  0.   ,  1.225])
-    """
-    if len(s) == 0:
-        return s
-    low, high = float(s[s.argmin()]), float(s[s.argmax()])
-    largest = max(-low, high)
-    if not largest < np.inf:
-        return np.nan * s
-    if largest == 0.0 or high / largest - low / largest <= 8 * eps:
-        return 0.0 * s
-    if not 1e-100 < largest < 1e100:  # so that no square overflows, or is lost
-        s, low, high = s / largest, low / largest, high / largest
-    s = s - s.sum() / len(s)
-    sigma = (float(s.dot(s)) / len(s)) ** 0.5
-    s /= max(sigma, (high - low) / WIDEST)
-    return s
-
-
-def qualities(z: Any, scale: float, diversity: float) -> FloatArray:
-    """q_i = sqrt(2) exp(min(1/2, 1 - diversity) scale z_i) of standardized scores; of an array, or of a tensor."""
-    factor = scale * min(0.5, 1.0 - diversity)
-    if factor * WIDEST > HIGHEST and len(z):
-        factor = min(factor, HIGHEST / max(1.0, float(abs(z).max())))
-    return (z * factor).exp() * 2**0.5 if hasattr(z, "exp") else np.exp(z * factor) * 2**0.5
 
 
 def choose_among(
@@ -362,9 +325,9 @@ def choose_greedily(
     min_gain = settings.min_gain if settings.k == "auto" else None
     floor = least_gain(limits, stop) if min_gain is None else min_gain * float(candidates.diag.max())
     assert isinstance(candidates.model, Embedded)
-    before = 0 if candidates.given is None else len(candidates.given.lengths)
-    many = settings.may_be_near and limits.k + before > candidates.model.rows.shape[1]
-    if settings.kernel == "near" or (many and limits.most_items + before > candidates.directions):
+    given, columns = candidates.given, candidates.model.rows.shape[1]
+    # the second time with the rows of zeros, which takes a look at all of them
+    if settings.is_near(limits, given, columns) and settings.is_near(limits, given, candidates.directions):
         candidates = candidates.near_items()
     run = best_run(candidates, limits, floor, gain, cost_power)
     if settings.may_be_near and run.end == End.RANK and not candidates.near:

@@ -79,12 +79,14 @@ class Rule:
     (g - 1) / w for "probability", log g / w for "log"; for "auto" only a gain is divided, and a loss compared as it is.
     Where all weights w are 1, each of them orders the items as g itself does.
 
-    The rule for ties: scores that differ by rounding are equal; of equals the cheaper item comes first (for
-    "probability" the one that gains more), then the one with the smaller number.
+    The rule for ties: scores that differ by rounding, by `tie` of them at most, are equal; of equals the cheaper item
+    comes first (for "probability" the one that gains more), then the one with the smaller number.
     """
 
-    def __init__(self, name: str, limits: Limits, power: float, xp: Any = ArrayOps, like: Any = None) -> None:
-        self.name, self.xp = name, xp
+    def __init__(
+        self, name: str, limits: Limits, power: float, xp: Any = ArrayOps, like: Any = None, tie: float = TIE
+    ) -> None:
+        self.name, self.xp, self.tie = name, xp, tie
         self.plain = power == 0.0 or limits.equal
         self.weight: Any = None if self.plain else xp.put(limits.cost**power, like)
         self.cost: Any = None if limits.equal else xp.put(limits.cost, like)
@@ -101,7 +103,7 @@ class Rule:
 
     def below(self, score: Any) -> Any:
         """Scores from here on count as equal to this one: rounding must not decide."""
-        return score - TIE * (abs(score) if self.plain else 1.0 + abs(score))
+        return score - self.tie * (abs(score) if self.plain else 1.0 + abs(score))
 
     def key(self, g: Any, items: Any) -> Any:
         """What equals are compared by, the larger first; only where costs differ."""
@@ -115,7 +117,7 @@ class Rule:
         if self.cost is not None:
             key = self.xp.choose(equal, self.key(g, items), -np.inf)
             most = key.max()
-            equal = key >= most - TIE * abs(most)
+            equal = key >= most - self.tie * abs(most)
         place = self.xp.first(equal)
         score, at, j = self.xp.numbers((best, place, self.xp.at(items, place)))
         return float(score), int(at), int(j)

@@ -176,7 +176,7 @@ def best_run(
             assert isinstance(candidates.operand, TwoSided)
             run = greedy_nonsymmetric(candidates.operand, limits, Rule(gain, limits, r), floor)
         else:
-            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound), floor).run()
+            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound, candidates.tie), floor).run()
         if run.end == End.IMPOSSIBLE:
             without = limits.include[candidates.diag[limits.include] <= 0.0]
             why = "some of its items are linear combinations of the others. Include fewer of them."

@@ -24,8 +24,9 @@ from dpplearn.decoding.candidates import (
     read_model,
     some,
 )
-from dpplearn.decoding.diversify import read_candidates, standardize
+from dpplearn.decoding.diversify import Settings, read_candidates
 from dpplearn.decoding.limits import check_diversity, check_nugget
+from dpplearn.decoding.scores import standardize
 from dpplearn.decoding.selection import Nearest, Selection
 from dpplearn.dpp import DPP
 
@@ -170,11 +171,11 @@ def device_of(*values: Any) -> torch.device:
     return next(x.device for x in values if isinstance(x, Tensor))
 
 
-def read_tensors(embeddings: Any, scores: Any, decoder: str) -> tuple[Any, Any, Any, type[Candidates]]:
+def read_tensors(embeddings: Any, scores: Any, settings: Settings) -> tuple[Any, Any, Any, type[Candidates]]:
     """Rows, their lengths and standardized scores, where they are to be read: on a device only by greedy choice."""
     device = device_of(embeddings, scores)
-    if device.type in ON_HOST or decoder != "greedy" or len(embeddings) == 0:
-        return *read_candidates(host(embeddings), host(scores)), Candidates
+    if device.type in ON_HOST or settings.decoder != "greedy" or len(embeddings) == 0:
+        return *read_candidates(host(embeddings), host(scores), settings.ranked), Candidates
     E = torch.as_tensor(embeddings, device=device).detach()
     rows, lengths = read_device_rows(E if E.is_floating_point() else E.double(), "embeddings")
     if scores is None:
@@ -190,7 +191,7 @@ def read_tensors(embeddings: Any, scores: Any, decoder: str) -> tuple[Any, Any, 
     if len(bad):
         raise ValueError(f"scores must be finite, but those of rows {some(host(bad))} are not.")
     eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
-    return rows, lengths, standardize(s.double(), eps), TensorCandidates
+    return rows, lengths, standardize(s.double(), eps, settings.ranked), TensorCandidates
 
 
 def read_device_rows(rows: Tensor, name: str) -> tuple[Tensor, Tensor]:

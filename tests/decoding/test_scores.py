@@ -1,0 +1,83 @@
+"""Scores in any unit, with masked items, outliers, and differences in the last digit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpplearn import diversify
+from dpplearn.decoding.scores import standardize
+
+SENTINELS = [-1e4, -1e7, -1e9, float(np.finfo(np.float32).min), float(np.finfo(np.float64).min)]
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "exact", "local"])
+@pytest.mark.parametrize("diversity", [0.0, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize("masked", SENTINELS)
+def test_a_masked_item_does_not_make_all_others_tie(masked, diversity, decoder):
+    found = diversify(np.eye(5), [masked, 0.1, 0.2, 0.3, 0.9], k=2, diversity=diversity, decoder=decoder)
+    assert found.subset.tolist() == [4, 3]
+
+
+@pytest.mark.parametrize("masked", SENTINELS[1:])
+@pytest.mark.parametrize("many", [1, 3, 30])
+@pytest.mark.parametrize("diversity", [0.3, 0.5, 0.8])
+def test_masked_items_are_as_good_as_left_out(diversity, many, masked, rng):
+    E, s = rng.standard_normal((20 + many, 30)), np.append(rng.random(20), np.full(many, masked))
+    alone = diversify(E[:20], s[:20], k=8, diversity=diversity)
+    assert diversify(E, s, k=8, diversity=diversity).subset.tolist() == alone.subset.tolist()
+
+
+def test_outliers_on_both_sides_leave_the_others_their_differences():
+    s = [-1e9, 0.1, 1e9, 0.3, 0.9, -1e12, 0.2]
+    for diversity in (0.0, 0.5):
+        found = diversify(np.eye(7), s, k=7, diversity=diversity)
+        assert found.subset.tolist() == np.argsort(-np.array(s)).tolist()
+    assert diversify(np.eye(10), [1e8, 0, 1, 2, 3, 4, 5, 6, 7, 8], k=4, diversity=0).subset.tolist() == [0, 9, 8, 7]
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 1.0, 15.0, 300.0]))
+def test_by_score_alone_the_highest_are_chosen_exactly(seed, powers):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    s = rng.standard_normal(n).round(1) * 10.0 ** (powers * rng.uniform(-1.0, 0.99, n))
+    s[: n // 3] = s[0] * (1.0 + np.finfo(float).eps * rng.integers(0, 3, n // 3))  # the last digit counts
+    k = int(rng.integers(1, n + 1))
+    expected = np.argsort(-s, kind="stable")[:k]
+    assert diversify(rng.standard_normal((n, 4)), s, k=k, diversity=0).subset.tolist() == expected.tolist()
+
+
+def test_a_constant_that_leaves_the_differences_exact_changes_nothing(rng):
+    s = 0.125 * np.array([4, 2, 4, 2, 2, 6, 1, 4, 0, 6])
+    E = rng.standard_normal((10, 4))
+    assert diversify(E, s + 1e15, k=3, diversity=0).subset.tolist() == [5, 9, 0]
+    for diversity in (0.0, 0.3, 0.5):
+        expected = diversify(E, s, k=3, diversity=diversity).subset.tolist()
+        assert diversify(E, s + 1e13, k=3, diversity=diversity).subset.tolist() == expected
+
+
+def test_differences_that_are_rounding_are_not_made_larger():
+    """Three scores that are equal but for rounding, of float32 too, beside another."""
+    for rounding in (1e-16, 1e-8, 1e-7):
+        z = standardize(np.array([0.8, 0.8 * (1 + rounding), 0.8 * (1 - rounding), 0.8, 0.8, 0.3]), 1e-16)
+        assert np.ptp(z[:5]) < 1e-6
+    assert not standardize(np.array([0.3, 0.1 + 0.2]), 2e-16).any()
+
+
+def test_ordinary_scores_have_their_mean_and_deviation(rng):
+    draws = rng.standard_normal, rng.random, rng.standard_exponential, lambda n: rng.integers(0, 3, n) * 1.0
+    for _ in range(500):
+        for draw in draws:
+            s = draw(int(rng.integers(4, 200)))
+            if np.ptp(s) > 0.0:
+                expected = s - s.sum() / len(s)
+                expected /= (expected.dot(expected) / len(s)) ** 0.5
+                np.testing.assert_array_equal(standardize(s, 1e-16), expected)
+
+
+def test_among_many_items_one_that_is_masked_is_found(rng):
+    s = rng.random(20_000)
+    few = standardize(np.append(s, -1e9), 1e-16)
+    np.testing.assert_allclose(few[:-1], standardize(s, 1e-16), atol=1e-9)
+    most = standardize(np.where(np.arange(20_000) % 500 == 3, s, -1e9), 1e-16)
+    np.testing.assert_allclose(most[3::500], standardize(s[3::500], 1e-16), atol=1e-9)
