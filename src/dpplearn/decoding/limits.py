@@ -251,7 +251,7 @@ def check_limits(
             "For an item that is free, give it a small cost or name it in include."
         )
     limit = np.inf if budget is None else check_budget(budget)
-    size = n if k is None else min(check_int(k, "k"), n)
+    size = n if k is None else min(check_int(k, "k", high=None), n)
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
