@@ -165,7 +165,7 @@ def halves(data: Path) -> Iterator[tuple[str, list[Cluster], list[Cluster]]]:
 
 def loss_in_rouge(data: Path, features: str, most: int | None) -> dict:
     """ROUGE on clusters that were not trained on, where the first choice keeps a third or a tenth of the sentences."""
-    found: dict[tuple, list] = {}
+    found: dict[tuple, dict[str, list]] = {}
     for corpus, train, test in halves(data):
         model = Summarizer(features, budget=250, unit="words").fit(train)
         for cluster in test[:most]:

@@ -74,8 +74,8 @@ class Algorithm1:
 
     def __init__(self, X: list[ItemSet], y: list[np.ndarray]) -> None:
         self.parts = [
-            (x.features, x.similarity_matrix(), x.features[Y].sum(axis=0), np.linalg.slogdet(x.cosines(Y))[1])
-            for x, Y in zip(X, y, strict=True)
+            (x.features, S, x.features[Y].sum(axis=0), np.linalg.slogdet(S[np.ix_(Y, Y)])[1])
+            for x, S, Y in zip(X, [x.similarity_matrix() for x in X], y, strict=True)
         ]
         self.evaluations = 0
 

@@ -112,8 +112,8 @@ def run(quick: bool = False) -> dict:
     clusters = [made_up_cluster(seed) for seed in range(6 if quick else 30)]
     training = seconds(lambda: Summarizer(budget=665, unit="bytes").fit(clusters))
     model = Summarizer.load()
-    model.summarize(clusters[0], 665, "bytes", decoder="sample")
-    sample = np.median([seconds(lambda c=c: model.summarize(c, 665, "bytes", decoder="sample")) for c in clusters[:5]])
+    model.summarize(clusters[0], 665, "bytes", decoder="sampled")
+    sample = np.median([seconds(lambda c=c: model.summarize(c, 665, "bytes", decoder="sampled")) for c in clusters[:5]])
     return {
         "name": "summarization",
         "title": "Summarization",

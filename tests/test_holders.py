@@ -1,5 +1,9 @@
 """The same numbers in any holder (type, byte order, layout, sparse, Arrow, list) give the same answer everywhere."""
 
+import json
+from datetime import date
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -246,3 +250,102 @@ def test_single_precision_is_forgiven_its_rounding_in_any_byte_order(rng):
     L = U @ U.T
     L = ((L + L.T) / 2 - np.float32(2e-7 * np.abs(L).max()) * np.eye(30, dtype=np.float32)).astype(np.float32)
     np.testing.assert_array_equal(DPP(L.astype(">f4")).marginals, DPP(L).marginals)
+
+
+class OnlyDLPack:
+    """What newer libraries of arrays share."""
+
+    def __init__(self, X):
+        self.X = X
+
+    def __dlpack__(self, **options):
+        return self.X.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.X.__dlpack_device__()
+
+
+def column_of(rows):
+    column = np.empty(len(rows), object)
+    column[:] = rows
+    return column
+
+
+def frame_holders(X):
+    """Rows as tables and columns have them."""
+    rows = X.tolist()
+    yield "column of lists", column_of(rows)
+    yield "column of arrays", column_of(list(X))
+    yield "objects", X.astype(object)
+    yield "DLPack", OnlyDLPack(X)
+    pd = pytest.importorskip("pandas")
+    yield "Series of arrays", pd.Series(list(X), index=range(9, 9 + len(X)))
+    yield "Series of lists", pd.Series(rows)
+    yield "frame of one column of lists", pd.DataFrame({"e": rows})
+    yield "frame that may lack numbers", pd.DataFrame(X).astype("Float64")
+    pa = pytest.importorskip("pyarrow")
+    yield "frame of pyarrow", pd.DataFrame(X).astype("double[pyarrow]")
+    yield "Series of pyarrow", pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(pa.float64())))
+    yield "frame of lists of pyarrow", pd.DataFrame({"e": pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(pa.float64())))})
+    pl = pytest.importorskip("polars")
+    yield "polars Series of lists", pl.Series(rows)
+    yield "polars frame of lists", pl.DataFrame({"e": rows})
+    yield "polars frame of arrays", pl.DataFrame({"e": pl.Series(rows, dtype=pl.Array(pl.Float64, X.shape[1]))})
+
+
+@pytest.mark.parametrize("entry", ["diversify", "diversify given", "LowRankDPP", "ItemSet", "rbf_similarity"])
+def test_rows_in_tables(entry, rows):
+    call = (ENTRIES | DENSE)[entry]
+    want = call(rows)
+    for name, held in frame_holders(rows):
+        assert_same(call(held), want, name)
+
+
+def test_tables_of_one_column_of_numbers():
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    column = np.arange(6.0)
+    for table in (pa.table({"x": column}), pd.DataFrame({"x": column})):
+        assert diversify(table, k=1).subset.tolist() == diversify(column[:, None], k=1).subset.tolist()
+        assert diversify(np.eye(6), table, k=2).subset.tolist() == [5, 4]
+    for groups in (pa.table({"x": list("aaabbb")}), pd.DataFrame({"x": list("aaabbb")})):
+        assert diversify(np.eye(6), column, k=2, groups=groups, max_per_group=1).subset.tolist() == [5, 2]
+
+
+TWO = [[1.0, 2.0], [3.0, 4.0]]
+REFUSED = {  # the data, the message, and the advice in it followed
+    "missing": ([[None, 0.5], TWO[1]], r"found None at embeddings\[0, 0\]. It is missing", None),
+    "missing in a column": (column_of([TWO[0], [1.0, None]]), r"found None at embeddings\[1, 1\]. It is missing", None),
+    "no row": (column_of([TWO[0], None]), r"row 1 is None. Mend such rows, or leave them out", None),
+    "other length": ([TWO[0], [1.0]], r"row 1 has 1 numbers and row 0 2. Mend such rows, or leave them out\.$", None),
+    "other length in a column": (column_of([TWO[0], [1.0]]), r"row 1 has 1 numbers and row 0 2\.", None),
+    "other depth": ([[1.0, [2.0]], TWO[1]], r"row 0 is \[1.0, \[2.0\]\]\.", None),
+    "not finite": ([[np.nan, 1.0], TWO[0]], "row 0 is not. Leave such rows out, or mend them", None),
+    "huge": ([[10**5000, 1], TWO[0]], "A float cannot hold it", None),
+    "text": (np.array([["a", 1.0], ["b", 2.0]], object), "found 'a' .* columns of text left out", None),
+    "lists in columns": (np.concatenate([column_of(TWO)[:, None]] * 2, 1), "one list of numbers for each item", None),
+    "Decimal": ([[Decimal(1), 2], TWO[1]], r"Pass np.asarray\(embeddings, float\)", lambda x: np.asarray(x, float)),
+    "dict": (dict(enumerate(TWO)), r"Pass list\(embeddings.values\(\)\)", lambda x: list(x.values())),
+    "generator": (iter(TWO), r"Pass list\(embeddings\)", list),
+    "set": ({1.0}, "found the type set. Pass a list or an array", None),
+    "JSON": (
+        column_of([json.dumps(row) for row in TWO])[:, None],
+        r"Pass \[json.loads\(text\) for text in np.ravel\(embeddings\)\]",
+        lambda x: [json.loads(text) for text in np.ravel(x)],
+    ),
+    "JSON texts": ([json.dumps(row) for row in TWO], r"Pass \[json.loads\(text\)", lambda x: list(map(json.loads, x))),
+    "days": ([[date(2031, 1, 1)]] * 2, "'M8.s.'", lambda x: np.asarray(x, "M8[s]").astype(float)),
+    "times": (np.array([["2031"]] * 2, "M8[ns]"), "'M8.s.'", lambda x: np.asarray(x, "M8[s]").astype(float)),
+    "spans": (np.array([[1], [2]], "m8[D]"), "'m8.s.'", lambda x: np.asarray(x, "m8[s]").astype(float)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_advice_works(name):
+    data, message, mend = REFUSED[name]
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        diversify(data, k=1)
+    assert ".." not in str(caught.value)
+    if mend is not None:
+        assert len(diversify(mend(data), k=1)) == 1
+    with pytest.raises(ValueError, match=r"rows 1 are not, such as nan. Leave these items out, or give them a score"):
+        diversify(TWO, [1.0, np.nan], k=1)

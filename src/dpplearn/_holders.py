@@ -5,14 +5,18 @@ Every public function reads its data here, so that no loop behind it meets a typ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import date, timedelta
 from itertools import repeat
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 PLAIN = "efd"  # float16, float32, float64: what is read in place
+LARGEST = float(np.finfo(np.float64).max)
 
 
 def as_numbers(x: Any, name: str, ndim: int | None = None) -> np.ndarray:
@@ -34,11 +38,30 @@ def as_numbers(x: Any, name: str, ndim: int | None = None) -> np.ndarray:
 
 
 def as_array(x: Any, name: str) -> np.ndarray:
-    """numpy's array of it."""
+    """numpy's array of it; of a column of lists or arrays, whatever its library, their rows."""
     try:
-        return np.asarray(x)
-    except ValueError as error:
-        raise ValueError(f"{name} must be numbers in rows of equal length, but numpy says: {error}.") from None
+        array = np.asarray(x) if hasattr(x, "__array__") or not hasattr(x, "__dlpack__") else np.from_dlpack(x)
+    except ValueError:  # rows of different length
+        return stack_rows(x, name)
+    column = array.dtype.kind == "O" and array.shape in ((array.size,), (array.size, 1)) and array.size > 0
+    return stack_rows(array.ravel(), name) if column and isinstance(array.flat[0], list | tuple | np.ndarray) else array
+
+
+def stack_rows(rows: Iterable[Any], name: str) -> np.ndarray:
+    """Rows as one array, or which of them is unlike the first."""
+    arrays: list[np.ndarray] = []
+    for i, row in enumerate(rows):
+        with suppress(ValueError):  # of lists of different length in it
+            arrays.append(np.asarray(row))
+        if len(arrays) == i or arrays[i].shape != arrays[0].shape:
+            found = f"is {row!r:.40}"
+            if len(arrays) > i and arrays[i].ndim == arrays[0].ndim == 1:
+                found = f"has {arrays[i].size} numbers and row 0 {arrays[0].size}"
+            raise ValueError(
+                f"{name} must be numbers in rows of equal length, but row {i} {found}. "
+                "Mend such rows, or leave them out."
+            )
+    return np.stack(arrays)
 
 
 def as_floats(array: np.ndarray, name: str, given: Any = None) -> np.ndarray:
@@ -47,18 +70,48 @@ def as_floats(array: np.ndarray, name: str, given: Any = None) -> np.ndarray:
     if kind in "fbiu":
         with np.errstate(over="ignore", under="ignore"):  # infinite numbers are refused where all are to be finite
             return array.astype(native if native.char in PLAIN else np.float64, copy=False)
-    hint = f"Pass {name}.astype(float)."
-    if kind == "c":
-        hint = f"Only real numbers are supported: pass {name}.real, if the imaginary parts are 0."
-    if callable(given):
-        hint = "For a kernel that is a function, use ImplicitDPP."
-    found = "a function" if callable(given) else f"dtype {array.dtype}"
-    if given is None:
+    found, hint = f"dtype {array.dtype}", "Pass numbers."
+    if kind == "O" and array.ndim:
+        entries = np.ndenumerate(array)
+        odd = next(((i, v) for i, v in entries if not issubclass(type(v), Real) or LARGEST < abs(v) < np.inf), None)
+        if odd is None:
+            return array.astype(np.float64)
+        shown = "a huge number" if isinstance(odd[1], Real) else f"{odd[1]!r:.40}"
+        found, hint = f"{shown} at {name}[{', '.join(map(str, odd[0]))}]", advice(odd[1], name)
+    elif given is None:
         found, hint = "None", ""
-    if kind in "US":
+    elif callable(given):
+        found, hint = "a function", "For a kernel that is a function, use ImplicitDPP."
+    elif kind == "O":
+        found, way = f"the type {type(given).__name__}", f"{name}.values()" if isinstance(given, Mapping) else name
+        ordered = isinstance(given, Iterable) and not isinstance(given, set)
+        hint = f"Pass list({way})." if ordered else "Pass a list or an array."
+    elif kind == "c":
+        hint = f"Only real numbers are supported: pass {name}.real, if the imaginary parts are 0."
+    elif kind in "mM":
+        hint = advice(date.min if kind == "M" else timedelta(), name)
+    elif kind in "UST":
         found = f"the text {given!r:.40}" if array.ndim == 0 else f"texts ({array.dtype}), such as {array.ravel()[:1]}"
-        hint = "Numbers that were read as text must be converted."
+        hint = advice(str(array.flat[0]) if array.size else "", name)
     raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}".rstrip())
+
+
+def advice(x: Any, name: str) -> str:
+    """What to do about an entry that is no number."""
+    if isinstance(x, str):
+        if x.lstrip().startswith("["):
+            return f"Pass [json.loads(text) for text in np.ravel({name})]."
+        return "Numbers that were read as text must be converted, and columns of text left out."
+    if x is None or type(x).__name__ in ("NAType", "NaTType"):
+        return "It is missing: leave such items out, or put a number there."
+    if isinstance(x, date | timedelta):
+        unit = "m8[s]" if isinstance(x, timedelta) else "M8[s]"
+        return f"Times are no numbers: pass seconds, np.asarray({name}, '{unit}').astype(float)."
+    if isinstance(x, Real):
+        return "A float cannot hold it: divide all by the same number."
+    if hasattr(x, "__len__"):
+        return "Pass one list of numbers for each item, all of the same length."
+    return f"Pass np.asarray({name}, float)." if hasattr(x, "__float__") else "Pass numbers."
 
 
 def as_csr(x: Any, name: str) -> sparse.csr_array:
@@ -115,7 +168,7 @@ def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
     Float lists in one piece are read where they lie; those in several pieces, and columns, are put together once.
     """
     if hasattr(x, "column_names"):
-        if len(x.column_names) != 1:
+        if len(x.column_names) != 1 or not hasattr(x.column(0).type, "value_type"):
             return as_columns([x.column(i) for i in range(len(x.column_names))], x.column_names, name, start)
         x = x.column(0)
     pieces = list(x.chunks) if hasattr(x, "chunks") else [x]
@@ -182,7 +235,9 @@ def as_columns(columns: list[Any], names: list[str], name: str, start: int = 0) 
             raise ValueError(f"{name} must have a number in every column, but row {row} has none in {title!r}.")
         array = column.to_numpy()
         if array.dtype.kind not in "fiub":
-            raise TypeError(f"{name} must be columns of numbers, but {title!r} is {column.type}.")
+            raise TypeError(
+                f"{name} must be columns of numbers, but {title!r} is {column.type}. Leave it out, or cast it."
+            )
         arrays.append(array)
     return np.column_stack(arrays) if arrays else np.empty((0, 0))
 

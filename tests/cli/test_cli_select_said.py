@@ -99,6 +99,28 @@ def test_items_given_are_neither_repeated_nor_counted(kind, tmp_path, rng):
     assert "other.npy: 'embedding' has 5 numbers, and that of ITEMS 6" in wrong.stderr
 
 
+def test_items_given_may_be_in_another_shape(tmp_path, rng):
+    """A list in JSON Lines, and a column of a table for each number, are the same numbers."""
+    E = rng.standard_normal((20, 4)).round(3)
+    lists, table = tmp_path / "lists.jsonl", tmp_path / "table.csv"
+
+    def write(rows):
+        lists.write_text("".join(json.dumps({"extra": 1, "embedding": row.tolist()}) + "\n" for row in rows))
+        lines = ["extra,y9,e0,e1,e2,e3", *(f"1,2,{','.join(map(str, row))}" for row in rows.tolist())]
+        table.write_text("\n".join(lines) + "\n")
+
+    want = np.round(E[diversify(E, k=5, given=[3, 8]).subset], 3).tolist()
+    for items, before, *options in ((lists, table), (table, lists, "--embedding", "e0:e3")):
+        write(E[[3, 8]])
+        given = before.rename(tmp_path / f"given{before.suffix}")
+        write(E)
+        found = run(items, *options, "-k", 5, "--given", given, "--out", tmp_path / "out.jsonl")
+        assert found.exit_code == 0, found.output
+        records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        chosen = [one.get("embedding") or [float(one[f"e{i}"]) for i in range(4)] for one in records]
+        assert chosen == want
+
+
 def test_texts_given(tmp_path):
     texts = ["red apple pie", "green apple pie", "red apple pie", "a blue sea"]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))

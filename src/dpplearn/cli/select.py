@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
+import re
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +221,15 @@ def read_vectors(items: Items, before: Items | None, embedding: str | None, text
 
 
 def rows_like(before: Items, name: str, width: int) -> np.ndarray:
-    """The embeddings of items chosen before, which must be as wide as those to choose from."""
+    """The embeddings of items chosen before, which must be as wide as those to choose from.
+
+    They may be called otherwise there: a list of a usual name, or as many numbered columns (e0, e1, ...).
+    """
+    if not fnmatch.filter(before.fields, name.partition(":")[0]):
+        ends = [field for field in before.fields if field[-1:].isdecimal()]
+        stems = [[*many] for _, many in groupby(ends, lambda field: re.sub(r"\d+$", "", field))]
+        numbered = (f"{many[0]}:{many[-1]}" for many in stems if len(many) == width)
+        name = usual_field(before, None, EMBEDDINGS) or next(numbered, name)
     rows = before.vectors(name)
     if before.n and rows.shape[1] != width:
         raise ValueError(f"{before.name}: {name!r} has {rows.shape[1]} numbers, and that of ITEMS {width}.")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs
+from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
 from dpplearn.decoding.candidates import (
     NUGGET,
@@ -78,7 +78,7 @@ def diversify(
 
     Parameters
     ----------
-    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, or a torch tensor
+    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, a column of lists, or a torch tensor
         Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
         read in place, memory maps and Arrow lists too; other types, byte orders and layouts are copied once. Nothing of
         size n x n or n x k is made. A Dask array is never in memory as a whole: its blocks give candidates, among which
@@ -166,12 +166,12 @@ def diversify(
     known: Given | None = None
     if given is not None:
         known, again = read_given(given, rows, lengths)
-        if (both := np.intersect1d(include, again)).size:
+        if (both := np.intersect1d(check_subset(include, len(z), "include"), again)).size:
             raise ValueError(
-                f"include and given must not share items, but both hold {both[0]:g}. What is given was chosen before: "
+                f"include and given must not share items, but both hold {both[0]}. What is given was chosen before: "
                 "leave it out of include."
             )
-        exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
+        exclude = np.union1d(check_subset(exclude, len(z), "exclude"), again) if again.size else exclude
     limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
@@ -212,6 +212,13 @@ class Settings(NamedTuple):
         Below diversity 1/2 all have something: more items than directions are independent.
         """
         return self.kernel == "auto" and self.nugget is None and self.size is not None and self.diversity >= 0.5
+
+    def is_near(self, limits: Limits, given: Given | None, directions: int) -> bool:
+        """Whether near items are chosen among from the start: as asked for, or because the directions are too few."""
+        if self.kernel == "near":
+            return not self.ranked  # by score alone there is nothing to be near
+        room = directions - (0 if given is None else len(given.lengths))
+        return self.may_be_near and limits.k > room and limits.most_items > room
 
 
 def check_settings(settings: Settings) -> Settings:
@@ -327,10 +334,9 @@ def choose_greedily(
     min_gain = settings.min_gain if settings.k == "auto" else None
     floor = least_gain(limits, stop) if min_gain is None else min_gain * float(candidates.diag.max())
     assert isinstance(candidates.model, Embedded)
-    before = 0 if candidates.given is None else len(candidates.given.lengths)
-    many = settings.may_be_near and limits.k + before > candidates.model.rows.shape[1]
-    near = settings.kernel == "near" and not settings.ranked  # by score alone there is nothing to be near
-    if near or (many and limits.most_items + before > candidates.directions):
+    given, columns = candidates.given, candidates.model.rows.shape[1]
+    # the second time with the rows of zeros, which takes a look at all of them
+    if settings.is_near(limits, given, columns) and settings.is_near(limits, given, candidates.directions):
         candidates = candidates.near_items()
     run = best_run(candidates, limits, floor, gain, cost_power)
     if settings.may_be_near and run.end == End.RANK and not candidates.near:

@@ -116,7 +116,7 @@ def branch_and_bound(
     rest = np.flatnonzero(limits.free)
     base = logdet(candidates.L[np.ix_(limits.include, limits.include)])
     if base == -np.inf:
-        raise impossible("include", limits.include)
+        raise impossible(include=limits.include)
     kernel = schur_complement(candidates.L, rest, limits.include)
     costs = limits.cost[rest]
     left, slots = limits.room - float(limits.cost[limits.include].sum()), limits.k - limits.include.size

@@ -22,7 +22,7 @@ STEP = 1e-12  # between standardized scores that differ, where they are to stay 
 
 def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
     """n standardized scores; `ranked` where they alone decide."""
-    arrow = not isinstance(scores, np.ndarray) and is_arrow(scores)
+    arrow = not isinstance(scores, np.ndarray) and is_arrow(scores) and not hasattr(scores, "column_names")
     s = as_numbers(scores, "scores", 1 if arrow else None)
     if s.ndim == 2 and s.shape[1] == 1:
         s = s[:, 0]
@@ -35,7 +35,10 @@ def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
     z: FloatArray = standardize(s.astype(np.float64), float(np.finfo(s.dtype).eps), ranked)
     if n and z[0] != z[0]:
         bad = np.flatnonzero(~np.isfinite(s))
-        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
+        raise ValueError(
+            f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}. "
+            "Leave these items out, or give them a score."
+        )
     return z
 
 
