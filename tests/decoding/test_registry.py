@@ -54,9 +54,10 @@ def test_an_option_that_a_decoder_does_not_have_is_named_with_those_it_has(name,
 
 
 def test_a_quota_that_greedy_cannot_meet_names_the_group_as_the_caller_did():
-    E = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    items = ItemSet(np.array([[1.0], [2.0], [3.0]]), phi=np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    model = ConditionalDPP().fit([items], [[0]])
     with pytest.raises(ValueError, match="for group 'b'"):
-        diversify(E, k=3, decoder="local", groups=["a", "b", "b"], min_per_group={"a": 1, "b": 2})
+        model.decode(items, k=3, decoder="local", groups=["a", "b", "b"], min_per_group={"a": 1, "b": 2})
 
 
 def test_candidates_are_no_model():
