@@ -247,6 +247,10 @@ def test_kernel_functions():
         ImplicitDPP(lambda i, j: 2.0 if i == j else np.nan, n=3).sample(1)
     with pytest.raises(ValueError, match=r"symmetric, but L\(1, 0\) = 0.5 and L\(0, 1\) = 0.25"):
         ImplicitDPP(lambda i, j: 2.0 if i == j else 0.25 if i < j else 0.5, n=3).sample(1)
+    with pytest.raises(ValueError, match=r"symmetric, but L\(2, 1\) = 0.5 and L\(1, 2\) = 0.25"):
+        ImplicitDPP(lambda i, j: 2.0 if i == j else 0.25 if i < j else 0.5, n=3).log_weight([1, 2])
+    with pytest.raises(AttributeError, match=r"ImplicitDPP has no log_prob: .* Use log_weight"):
+        ImplicitDPP(np.eye(3)).log_prob([1])
     with pytest.raises(TypeError, match=r"real number, but L\(0, 0\) is 'x'"):
         ImplicitDPP(lambda i, j: "x" * (1 + i * j), n=3).sample(1)
 

@@ -240,7 +240,7 @@ def test_what_a_k_dpp_cannot_be_is_refused():
     for event_of_nothing in ({"include": [0, 1]}, {"exclude": [2]}):
         with pytest.raises(ValueError, match="probability 0"):
             sized.condition(**event_of_nothing)
-    with pytest.raises(AttributeError, match=r"A KDPP has no K: .* Use prob, marginals"):
+    with pytest.raises(AttributeError, match=r"KDPP has no K: .* Use prob, marginals"):
         _ = sized.K
     L = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
     tiny = KDPP(DPP(1e-200 * L), 2)  # scaling changes nothing

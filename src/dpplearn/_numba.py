@@ -1,12 +1,12 @@
-"""How loops are compiled, and when: the decorators `jit` and `exact`.
+"""How loops are compiled, and when: the decorators `jit` and `strict_jit`.
 
 Compiling takes seconds, and Python finishes a loop of few steps before a compiler has begun. So a loop of few steps
 runs as Python, with the same result up to rounding. Once it has taken `PATIENCE` seconds that way, a thread compiles
-it while calls go on as before. A loop of many steps is compiled first, and a line says so.
+it while calls go on as before. A loop of many steps is compiled first, and a message says so.
 
-Each compiled version is kept on disk, a zip archive of what numba writes. numba's own folders do not serve: it runs
-damaged machine code, looks for changes in the file of the loop alone and not in the loops that it calls, and reads no
-folder that it cannot write.
+Each compiled version is kept on disk, a zip archive of what numba writes. numba's own cache does not suffice: it runs
+damaged machine code, notices changes in the file of a loop but not in the loops that it calls, and cannot read from a
+folder that it cannot write to.
 """
 
 import os
@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache, cached_property, partial, update_wrapper
 from hashlib import sha256
 from inspect import signature
@@ -35,28 +36,28 @@ from dpplearn._run.notice import notice
 
 FEW_STEPS = 1_000_000  # steps that Python does in about half a second
 PATIENCE = 1.0  # seconds that a loop may take in Python before it is compiled, which takes one to five
-COMPILING = Lock()  # held by the thread that compiles or loads a loop: numba does one at a time
+COMPILING = Lock()  # held by the thread that compiles or loads a loop: numba can do one at a time
 CONFIG: Any = numba.config  # its attributes are made at run time
 NAMED = CONFIG.CACHE_DIR  # the folder NUMBA_CACHE_DIR
-CONSTANTS = ("_precision.py", "sampling/__init__.py")  # what loops read, beside other loops
+CONSTANTS = ("_precision.py", "sampling/__init__.py")  # files that loops read constants and records from
 
 Function = Callable[..., Any]
 Types = tuple[Any, ...]  # numba's types of arguments
 
 
-class Here(local):
-    """What holds for a thread."""
+class ThreadState(local):
+    """How this thread treats loops."""
 
-    always = os.environ.get("DPPLEARN_COMPILE") == "always"  # it compiles every loop that it calls, however few steps
-    behind = False  # it compiles while others call
+    always = os.environ.get("DPPLEARN_COMPILE") == "always"  # compile every loop that is called, however few its steps
+    behind = False  # this thread only compiles, while others call
 
 
-here = Here()
+here = ThreadState()
 
 
 @contextmanager
 def compiled_always() -> Iterator[None]:
-    """Compile, or load, every loop that this thread calls here: to measure time, or to make loops ready."""
+    """Compile, or load, every loop that this thread calls in the block: to measure times, or to prepare loops."""
     before, here.always = here.always, True
     try:
         yield
@@ -65,13 +66,22 @@ def compiled_always() -> Iterator[None]:
 
 
 class ProcessEndsError(BaseException):
-    """The process ends, and would wait for this thread. Not an `Exception`, which numba may take for its own."""
+    """The process ends, and would wait for this thread. Not an `Exception`, which numba might catch."""
 
 
 def check_running() -> None:
     """End a thread that compiles behind others once the main one has ended."""
     if here.behind and not main_thread().is_alive():
         raise ProcessEndsError
+
+
+@dataclass
+class Calls:
+    """The calls of a loop with arguments of the same kinds."""
+
+    compiled: Function | None = None
+    seconds: float = 0.0  # spent in Python
+    compiling: bool = False  # whether a thread compiles meanwhile
 
 
 class Loop:
@@ -84,14 +94,13 @@ class Loop:
         self.function, self.steps, self.options = function, steps, {"nogil": True, **options}
         names = list(signature(function).parameters)
         self.places = [names.index(name) for name in signature(steps).parameters] if steps else []
-        self.versions: dict[str, Function] = {}  # compiled, by the types of their arguments
-        self.ready: dict[Any, Function] = {}  # the same by the kinds of arguments, which are quicker to tell
-        self.spent: dict[Any, float] = {}  # seconds in Python, by kinds; -inf once a thread compiles
+        self.calls: dict[Any, Calls] = {}  # by the kinds of arguments, which are quicker to tell than their types
+        self.versions: dict[str, Function] = {}  # compiled, by names, which the types of arguments decide
 
     def __call__(self, *args: Any) -> Any:
         kinds = tuple(map(kind, args))
-        run = self.ready.get(kinds)
-        return self.run_or_compile(kinds, args) if run is None else run(*args)
+        calls = self.calls.get(kinds)
+        return self.run_or_compile(kinds, args) if calls is None or calls.compiled is None else calls.compiled(*args)
 
     def __reduce__(self) -> str:
         return self.__qualname__
@@ -99,21 +108,24 @@ class Loop:
     def run_or_compile(self, kinds: Any, args: tuple[Any, ...]) -> Any:
         """Run a loop of which no compiled version is loaded."""
         few = self.steps is not None and self.steps(*(args[place] for place in self.places)) <= FEW_STEPS
-        if here.always or not few or self.spent.get(kinds, PATIENCE) >= PATIENCE:  # many steps, the first call, or long
+        now, first = here.always or not few, kinds not in self.calls
+        calls = Calls() if first else self.calls[kinds]
+        if now or first or (calls.seconds >= PATIENCE and not calls.compiling):
             types = tuple(map(numba.typeof, args))
             name = f"{self.__module__}.{self.__qualname__}-{sha256(str(types).encode()).hexdigest()[:16]}.zip"
-            kept = few and kinds not in self.spent and (name in self.versions or bool(find(name)))
-            if here.always or not few or (kept and not COMPILING.locked()):
+            kept = few and first and (name in self.versions or bool(find(name)))
+            if now or (kept and not COMPILING.locked()):
                 return self.compile(kinds, types, name)(*args)
-            if kept or kinds in self.spent:
-                self.spent[kinds] = -np.inf
+            calls = self.calls.setdefault(kinds, calls)
+            if kept or not first:
+                calls.compiling = True
                 Thread(target=self.compile_behind, args=(kinds, types, name)).start()
         start = thread_time()
         try:
-            with np.errstate(all="ignore"):  # compiled, 1 / 0 is infinite and integers wrap around without a word
+            with np.errstate(all="ignore"):  # as compiled: 1 / 0 is infinite and integers wrap around, without warnings
                 return self.plain(*args)
         finally:
-            self.spent[kinds] = self.spent.get(kinds, 0.0) + thread_time() - start
+            calls.seconds += thread_time() - start
 
     def compile_behind(self, kinds: Any, types: Types, name: str) -> None:
         """Compile in a thread of its own, while calls go on."""
@@ -127,7 +139,8 @@ class Loop:
             if name not in self.versions:
                 check_running()
                 self.versions[name] = self.load_or_compile(types, name)
-            return self.ready.setdefault(kinds, self.versions[name])
+            self.calls.setdefault(kinds, Calls()).compiled = self.versions[name]
+            return self.versions[name]
 
     def load_or_compile(self, types: Types, name: str) -> Function:
         kept = find(name)
@@ -143,7 +156,7 @@ class Loop:
                 version.compile(types)
                 if not loaded:
                     keep(folder, name)
-        except (OSError, RuntimeError) as error:  # a full disk; or no source file, of which numba keeps nothing
+        except (OSError, RuntimeError) as error:  # a full disk; or no source file, without which numba keeps nothing
             warnings.warn(
                 f"Compiled loops cannot be kept on disk ({error}): every process compiles them anew. Make room "
                 "there, or name another folder with NUMBA_CACHE_DIR.",
@@ -158,12 +171,12 @@ class Loop:
 
     @cached_property
     def inside(self) -> Any:
-        """What other loops call when they are compiled; it is kept with them."""
+        """What other compiled loops call; it is compiled into them."""
         return numba.njit(self.function, **self.options)
 
     @cached_property
     def plain(self) -> Function:
-        """The function in Python, for which the loops that it calls are Python, too."""
+        """The function in Python, with the loops that it calls in Python, too."""
         code, names = self.function.__code__, self.function.__globals__
         loops = {name: names[name].plain for name in code.co_names if isinstance(names.get(name), Loop)}
         return FunctionType(code, {**names, **loops}, code.co_name, None, self.function.__closure__)
@@ -171,12 +184,12 @@ class Loop:
 
 @typeof_impl.register(Loop)
 def type_inside_loops(loop: Loop, _: Any) -> Any:
-    """numba's type of a loop that another one calls; asked for many times while that one is compiled."""
+    """numba's type of a loop that another one calls; numba asks many times while it compiles, so we can end it here."""
     check_running()
     return numba.typeof(loop.inside)
 
 
-if hasattr(os, "register_at_fork"):  # a process forked while numba compiles would wait for numba's lock forever
+if hasattr(os, "register_at_fork"):  # a process forked while numba compiles would wait forever for numba's lock
     os.register_at_fork(before=COMPILING.acquire, after_in_parent=COMPILING.release, after_in_child=COMPILING.release)
 
 
@@ -189,19 +202,19 @@ def kind(value: Any) -> Any:
 
 
 def folders() -> list[Path]:
-    """Where compiled versions are looked for, and kept in the first that can be written."""
+    """Where we look for compiled versions; new ones go to the first folder that can be written."""
     own = [NAMED] if NAMED else [f"{Path(__file__).parent}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
     return [Path(folder) / f"loops-{stamp()}" for folder in own if not folder.startswith("~")]  # no home
 
 
 @cache
 def stamp() -> str:
-    """A digest of all that compiled code depends on: loops with what they import, numba, Python, processor."""
+    """A digest of all that compiled code depends on: the loops, what they import, numba, Python and the processor."""
     package = Path(__file__).parent
     cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
     digest = sha256(repr((numba.__version__, llvmlite.__version__, sys.version, cpu)).encode())
     for path in sorted([*package.rglob("*_loops.py"), *(package / name for name in CONSTANTS)]):
-        digest.update(repr((path.stat().st_mtime_ns, path.read_bytes())).encode())  # numba compares the time
+        digest.update(repr((path.stat().st_mtime_ns, path.read_bytes())).encode())  # numba compares this time
     return digest.hexdigest()[:16]
 
 
@@ -211,11 +224,11 @@ def find(name: str) -> list[Path]:
 
 
 def unpack(file: Path, folder: str) -> bool:
-    """Unpack a version, if its checksums are right; a damaged file is removed."""
+    """Unpack a version and say whether its checksums are right; a damaged file is removed."""
     try:
         shutil.unpack_archive(file, folder, "zip")
-    except Exception:  # zipfile raises nearly anything
-        shutil.rmtree(folder, ignore_errors=True)  # what came before the error; numba makes the folder again
+    except Exception:  # zipfile raises almost any kind
+        shutil.rmtree(folder, ignore_errors=True)  # a half-unpacked version; numba makes the folder again
         with suppress(OSError):
             file.unlink()
         return False
@@ -235,17 +248,17 @@ def keep(written: str, name: str) -> None:
     raise why
 
 
-def exact(function: Function | None = None, /, *, steps: Function | None = None, **options: Any) -> Any:
-    """Make a loop of a function, in which every operation is done in the order written.
+def strict_jit(function: Function | None = None, /, *, steps: Function | None = None, **options: Any) -> Any:
+    """Make a loop of a function; compiled, it does every operation in the order written.
 
     `steps`, a function of some of the arguments, by their names, says about how many times a call runs its innermost
-    lines. A loop without it is for other loops to call; if Python calls it, it is compiled at once.
+    lines. A loop without it is meant for other loops; if Python calls it, it is compiled at once.
     """
     if function is None:
-        return partial(exact, steps=steps, **options)
+        return partial(strict_jit, steps=steps, **options)
     return function if CONFIG.DISABLE_JIT else Loop(function, steps, options)
 
 
-# Nearly every loop is one of these, whose sums may be reordered: reassoc lets short dot products use vector registers.
-# NaN and infinity keep their meaning.
-jit = partial(exact, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+# Nearly every loop uses this: sums may be reordered, so that short dot products use vector registers (reassoc). NaN and
+# infinity keep their meaning.
+jit = partial(strict_jit, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")

@@ -1,4 +1,4 @@
-"""What rounding may cost: every criterion once, with its reason. The loops read the same ones as Python."""
+"""How much rounding may cost: every criterion once, with its reason. Loops and Python read the same ones."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import numpy as np
 
 EPS = float(np.finfo(np.float64).eps)
 EPS32 = float(np.finfo(np.float32).eps)
-ROUNDING = 8 * EPS  # what each elimination may leave of 1 (L_ii, a unit row, an eigenvalue of K) where nothing is left
-SINGULAR = 4 * EPS  # for each item: a squared pivot, of a matrix with unit diagonal, up to which its determinant is 0
+ROUNDING = 8 * EPS  # what each elimination may leave of 1 (L_ii, a unit row, an eigenvalue of K) where 0 is exact
+SINGULAR = 4 * EPS  # times n: a squared pivot, of an n x n matrix with unit diagonal, up to which its determinant is 0
 WIDE = 1e6  # up to this largest eigenvalue, rounding (EPS * WIDE) moves no probability by more than about 1e-10
 MIN_PIVOT = 1e-7  # of a matrix with unit diagonal: below it, rounding (EPS / MIN_PIVOT) reaches the marginals
-PARALLEL = 1e-6  # a squared pivot, of rows of length 1, below which their products know too little: work on the rows
+PARALLEL = 1e-6  # a squared pivot, of rows of length 1, below which their products lack digits: work on the rows
 DIGITS = 1e-10  # relative error of 1 + lam, or of a determinant, that is good enough for a normalizer
 DUAL = 1e-6  # of the largest eigenvalue: above it, B w / sqrt(lam) are orthonormal to EPS / DUAL
-LOST = 1e-8  # of the largest eigenvalue: from here on one is known to half its digits
-TAIL = 1e-7  # of the k-th eigenvalue of a k-DPP: what may be missing in the sum of the smaller ones
-UNSURE = 1e-6  # what rounding in a marginal kernel may change in the probabilities of a k-DPP before it is refused
+LOST_EIGENVALUE = 1e-8  # of the largest one: an eigenvalue of this size is known to half its digits
+MISSING_TRACE = 1e-7  # of the k-th eigenvalue of a k-DPP: what the sum of the smaller ones may lack
+UNSURE_PROBABILITY = 1e-6  # a k-DPP given by K is refused where rounding in K may change probabilities by more
+EQUAL_PROBABILITY = 1e-8  # eigenvectors whose probabilities differ by less are known only as a basis of their space
 NEARLY_SURE = 1e-5  # an eigenvalue of I - K below this has lost too many digits: ask L instead
-NOTHING = 1e-12  # of L_ii: what a Markov chain, which updates its factor many times, takes for nothing
-TIE = 2.0**-22  # log gains are compared on a grid this fine (2e-7): past the rank, where a millionth of an item is its
-# own, sums in another order differ by up to 1e-9, and equal gains are to stay equal on any processor, compiled or not
-AGAIN = 0.05  # of a squared length: where less is left, digits were lost, and orthogonalizing once more helps (Kahan)
+ZERO_GAIN = 1e-12  # of L_ii: a gain that a Markov chain takes for 0, because it updates its factor many times
+TIE = 2.0**-22  # log gains that differ by less (2e-7) are ties: past the rank, where a millionth of an item is its own,
+# sums in another order differ by up to 1e-9, and ties must be the same on any processor, compiled or not
+AGAIN = 0.05  # of a squared length: where less is left, digits were lost; orthogonalize once more (Kahan)
 
 
 def rounding(steps: int) -> float:
-    """What so many eliminations may leave of 1 where nothing is left."""
+    """What so many eliminations may leave of 1 where 0 is exact."""
     return steps * ROUNDING
 
 

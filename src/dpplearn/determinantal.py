@@ -16,7 +16,7 @@ from dpplearn.operand import Operand, Rows
 from dpplearn.process import Distribution, PointProcess, remaining
 from dpplearn.sampling import Tables
 from dpplearn.sampling.elimination import eliminate, sample_elimination
-from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.sampling.mcmc import MarkovChain, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, with_alias
 from dpplearn.subsets import Subsets
 
@@ -42,7 +42,7 @@ class Spectral(Distribution):
         if method == "mcmc":
             L, gram = self._operand, isinstance(self._operand, Rows)
             kernel = np.ascontiguousarray(to_dense(L.scaled())) if isinstance(L, Rows) else L.L
-            return sample_mcmc(Moves(kernel, self.n, gram=gram), size, rng, self._fixed_size)
+            return sample_mcmc(MarkovChain(kernel, self.n, gram=gram), size, rng, self._fixed_size)
         tables = self._sampling_tables(size)
         return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
 

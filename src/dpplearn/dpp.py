@@ -172,15 +172,15 @@ class DPP(Determinantal):
         if self._L is not None:
             L = self.L
             # L given A: the Schur complement of L_A; given not B: without B's rows
-            left = given(L, rest, A, impossible("include", A))
+            left = given(L, rest, A, impossible(include=A))
             if A.size and L.diagonal().sum() > WIDE:  # what rounding leaves there would count for much
                 rows = project_out(self._operand.factor().rows, rest, A)
                 left = rows @ rows.T
             return self._of(items, _L=left)
-        K = given(self.K, np.concatenate([rest, B]), A, impossible("include", A))
+        K = given(self.K, np.concatenate([rest, B]), A, impossible(include=A))
         # I - K is the marginal kernel of what is left out, so leaving out B is including it there
         kept, gone = np.arange(rest.size), np.arange(rest.size, len(K))
-        K = np.eye(rest.size) - given(np.eye(len(K)) - K, kept, gone, impossible("exclude", B))
+        K = np.eye(rest.size) - given(np.eye(len(K)) - K, kept, gone, impossible(exclude=B))
         return self._of(items, K=(K + K.T) / 2)
 
 

@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, Items, Seed, check_features, check_int, check_rng, check_subset, frozen
 from dpplearn._linalg import logdet, to_dense
-from dpplearn.process import Frozen
-from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.process import Absent, Frozen
+from dpplearn.sampling.mcmc import MarkovChain, check_symmetric, sample_mcmc
 from dpplearn.subsets import Subsets
+
+UNKNOWN = "it would need all of L. Use log_weight or sample; or DPP(L) or LowRankDPP(B), where L or B fit in memory"
 
 
 class ImplicitDPP(Frozen):
@@ -19,8 +21,11 @@ class ImplicitDPP(Frozen):
 
     There is no normalizer and no exact sampler; `sample` runs a Markov chain that adds, deletes and
     swaps items and whose law converges to the DPP. It starts from a greedy set. Prefer `DPP` or
-    `LowRankDPP` wherever L or B^T B can be factorized: they are exact and faster. The start asks a function for
+    `LowRankDPP` wherever L or B^T B can be factorized: they are exact and faster. The start calls a function for
     n |Y| entries, and each move for |Y| of them: with thousands of items, pass features, or fewer moves.
+
+    A function must be symmetric. `log_weight` checks all pairs that it reads, and `sample` those of its first set; a
+    move reads only one of L_ij and L_ji.
 
     Parameters
     ----------
@@ -57,16 +62,21 @@ class ImplicitDPP(Frozen):
     def __len__(self) -> int:
         return self.n
 
+    K, log_normalizer, log_prob, marginals, prob = (Absent(UNKNOWN) for _ in range(5))
+
     @property
     def quality(self) -> FloatArray:
         """q_i = sqrt(L_ii), equation (8): n entries of L."""
-        return np.sqrt(self._moves().diagonal())
+        return np.sqrt(self._chain().diagonal())
 
     def log_weight(self, subset: Items) -> float:
         """log det(L_Y): log P(Y) up to a constant that is not known."""
         Y = check_subset(subset, self.n)
-        row = self._moves().row
-        return logdet(np.array([row(int(i), Y) for i in Y]).reshape(Y.size, Y.size))
+        row = self._chain().row
+        L_Y = np.array([row(int(i), Y) for i in Y]).reshape(Y.size, Y.size)
+        for a in range(Y.size if callable(self.kernel) else 0):
+            check_symmetric(int(Y[a]), L_Y[a, :a], Y[:a], L_Y[:a, a])
+        return logdet(L_Y)
 
     def sample(
         self,
@@ -92,9 +102,9 @@ class ImplicitDPP(Frozen):
         size, generator = check_int(size, "size"), check_rng(rng)
         if k is not None:
             k = check_int(k, "k", high=self.n)
-        burn_in = None if burn_in is None else check_int(burn_in, "burn_in")
+        burn_in = None if burn_in is None else check_int(burn_in, "burn_in", high=10**10)
         thin = None if thin is None else check_int(thin, "thin", low=1)
-        return Subsets._of(*sample_mcmc(self._moves(), size, generator, k, burn_in, thin), self.n)
+        return Subsets._of(*sample_mcmc(self._chain(), size, generator, k, burn_in, thin), self.n)
 
-    def _moves(self) -> Moves:
-        return Moves(self.kernel, self.n, gram=not callable(self.kernel))
+    def _chain(self) -> MarkovChain:
+        return MarkovChain(self.kernel, self.n, gram=not callable(self.kernel))

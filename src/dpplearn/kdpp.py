@@ -11,7 +11,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_int, frozen
 from dpplearn._linalg import Factor, Spectrum, safe_log, spectrum_wide
-from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
+from dpplearn._precision import LOST_EIGENVALUE, MISSING_TRACE, UNSURE_PROBABILITY, rounding, singular
 from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
 from dpplearn.operand import Operand
 from dpplearn.process import Absent, impossible, remaining
@@ -87,7 +87,9 @@ class KDPP(Spectral):
         if self.dpp._near_one:
             return self._of_marginals()
         lam, V = self.dpp.eigenpairs
-        if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0) and self._is_whole(lam)):
+        if self.k == 0 or (
+            self.k <= lam.size and lam[-self.k] > max(LOST_EIGENVALUE * lam[-1], 0.0) and self._is_whole(lam)
+        ):
             return SizedSpectrum(lam, V, float(log_esp(lam, self.k)[self.k, -1]))
         factor = self.dpp._operand.factor()
         rank = factor.pivots.size
@@ -106,7 +108,7 @@ class KDPP(Spectral):
 
         Their sum is what the others lack of the trace.
         """
-        enough = TAIL * float(lam[-self.k])
+        enough = MISSING_TRACE * float(lam[-self.k])
         if self.n * singular(self.n) * float(lam[-1]) <= enough or (lam[0] > 0.0 and lam.size == self.n):
             return True
         return math.fsum(np.append(self.dpp._operand.diag, -lam).tolist()) <= enough  # exactly: both sums are large
@@ -122,7 +124,7 @@ class KDPP(Spectral):
         few = rounding(self.n)
         gap = np.maximum(1 - p, few)
         taken = vector_probs(p / gap, self.k)
-        if (taken * (1 - taken) * few / gap).max(initial=0.0) > UNSURE:
+        if (taken * (1 - taken) * few / gap).max(initial=0.0) > UNSURE_PROBABILITY:
             raise ValueError(
                 f"K does not tell the probabilities of sets of {self.k} items: they depend on how far its eigenvalues "
                 f"are from 1. For some that is {gap.min():.1g} or less, of which rounding leaves too few digits. "
@@ -179,7 +181,7 @@ class KDPP(Spectral):
 
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
         if self.prob(A, B) == 0.0:
-            raise impossible("include", A) if A.size else impossible("exclude", B)
+            raise impossible(include=A, exclude=B)
         return type(self)(self.dpp.condition(A, B), self.k - A.size)
 
     @cached_property

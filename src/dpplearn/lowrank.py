@@ -93,7 +93,7 @@ class LowRankDPP(Determinantal):
         if A.size == 0:
             return self._of(self.B[rest], self.items[rest])
         if A.size > self.B.shape[1] or self._operand.logdet(A) == -np.inf:
-            raise impossible("include", A)
+            raise impossible(include=A)
         rows = to_dense(self.B)
         # where rounding would count for much, or columns outnumber rows: only the directions that are there
         if rows.shape[1] > rows.shape[0] or (row_lengths(rows) ** 2).sum() > WIDE:

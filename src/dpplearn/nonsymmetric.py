@@ -24,7 +24,7 @@ from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import sum_of_coins
 from dpplearn.minors import TwoSided, log_minor, symmetric_rows
-from dpplearn.process import Absent, PointProcess, remaining
+from dpplearn.process import Absent, PointProcess, impossible, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
 from dpplearn.sampling.jumps import Jumps, make_jumps, sample_jumps
 
@@ -251,10 +251,7 @@ class NonsymmetricDPP(PointProcess):
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
         given = self._given(A, rest)
         if len(given._sure) and given._marginal[2] == -np.inf:
-            raise ValueError(
-                f"Cannot condition on include={A.tolist()} and exclude={B.tolist()}: to working precision, this "
-                "event is impossible."
-            )
+            raise impossible(include=A, exclude=B)
         return given
 
     # Size

@@ -33,7 +33,7 @@ MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked 
 
 
 class Frozen:
-    """Attributes are set once, in __init__; what is computed from them is kept in cached properties."""
+    """Attributes are set once, in __init__; cached properties keep what is computed from them."""
 
     def _set(self, **values: Any) -> None:
         self.__dict__.update(values)
@@ -53,7 +53,7 @@ class Frozen:
 
 
 class Absent:
-    """What other distributions have and this one does not; asking for it raises an error that says why."""
+    """Something that other distributions have and this one lacks; asking for it raises an error that says why."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -62,7 +62,7 @@ class Absent:
         self.name = name
 
     def __get__(self, instance: object, owner: type) -> Any:
-        raise AttributeError(f"A {owner.__name__} has no {self.name}: {self.why}.")
+        raise AttributeError(f"{owner.__name__} has no {self.name}: {self.why}.")
 
 
 class Distribution(Frozen, ABC):
@@ -280,7 +280,7 @@ class Distribution(Frozen, ABC):
         if rest.size:
             out[rest] = self.condition(A, B).marginals
         elif self.prob(A, B) == 0.0:
-            raise impossible("include", A)
+            raise impossible(include=A, exclude=B)
         return out
 
     def entropy(self, n_samples: int = 100_000, rng: Seed = None) -> Estimate:
@@ -354,8 +354,10 @@ def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
     return np.flatnonzero(left)
 
 
-def impossible(name: str, subset: IntArray) -> ValueError:
+def impossible(**given: IntArray) -> ValueError:
+    """The error for items to `include` or `exclude` that no Y agrees with."""
+    event = " and ".join(f"{name}={subset.tolist()}" for name, subset in given.items() if subset.size)
     return ValueError(
-        f"Cannot condition on {name}={subset.tolist()}: this event has probability 0. "
+        f"Cannot condition on {event}: this event has probability 0. "
         "Similar items cannot be chosen together when their rows of L are linearly dependent."
     )

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -68,6 +70,62 @@ def test_past_the_rank_by_near_items(equal, rng):
     assert {7, 8} <= set(diversify(da.from_array(E, chunks=(90, -1)), s, k=30, include=[7, 8]).subset.tolist())
 
 
+CASES = {
+    "few": {"k": 4},
+    "past the rank": {"k": 30},
+    "past the rank by directions": {"k": 30, "kernel": "linear"},
+    "auto": {"k": "auto"},
+    "no limit": {},
+    "budget": {"budget": 20.0, "cost": np.linspace(1.0, 3.0, 60)},
+    "budget and rule": {"budget": 20.0, "cost": np.linspace(1.0, 3.0, 60), "gain": "log", "cost_power": 0.5},
+    "no gain": {"k": 12, "stop": "no-gain"},
+    "groups": {"k": 9, "groups": np.arange(60) % 5, "max_per_group": 1},
+    "backfill": {"k": 9, "groups": np.arange(60) % 5, "max_per_group": 1, "backfill": True},
+    "owed": {"k": 9, "groups": np.arange(60) % 5, "min_per_group": 1, "diversity": 0.2},
+    "given": {"k": 9, "given": [3, 50], "exclude": np.arange(60) == 7, "include": [8]},
+    "given rows": {"k": 9, "given": np.eye(16)[:2], "exclude": [7]},
+    "given past the rank": {"k": 10, "given": np.arange(20, 30)},
+    "by score": {"k": 5, "diversity": 0},
+}
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("case", list(CASES))
+def test_where_every_row_fits_the_answer_is_that_of_an_array(case, rng):
+    E, s = rng.standard_normal((60, 16)), rng.standard_normal(60)
+    one, two = diversify(E, s, **CASES[case]), diversify(da.from_array(E, chunks=(20, -1)), s, **CASES[case])
+    np.testing.assert_array_equal(two.subset, one.subset)
+    np.testing.assert_allclose(two.gains, one.gains, rtol=1e-9)
+    assert two.reason == one.reason
+    assert two.parameters == one.parameters | {"parts": 3, "candidates": 60}
+
+
+@pytest.mark.usefixtures("client")
+def test_a_part_gives_as_many_candidates_as_are_asked_for(rng):
+    E, s = rng.standard_normal((60, 16)), rng.standard_normal(60)
+    parts, groups = da.from_array(E, chunks=(20, -1)), np.arange(60) % 2
+    for per_part, candidates in ((1000, 60), (20, 60), (19, 57), (10, 30), (4, 12), (1, 3)):
+        found = diversify(parts, s, k=4, per_part=per_part)
+        assert found.parameters["candidates"] == candidates
+        assert len(found) == min(4, candidates)
+        capped = diversify(parts, s, k=4, per_part=per_part, groups=groups, max_per_group=2)
+        assert capped.parameters["candidates"] == candidates
+    assert found.reason == "the parts gave no more candidates than these: every candidate is chosen"
+
+
+def test_a_script_without_a_main_guard_is_told_the_cause(tmp_path):
+    """Dask's workers import the script again, which would start workers of its own."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import dask.array as da, numpy as np\nfrom dpplearn import diversify\n"
+        "print(diversify(da.from_array(np.eye(6), chunks=(3, -1)), k=2, n_jobs=1))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "RuntimeError: a local Dask cluster could not be started" in done.stderr
+    assert '`if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
+
+
 class Told(Progress):
     def __init__(self):
         super().__init__(False)
@@ -129,7 +187,7 @@ def test_what_was_kept_and_is_damaged_is_made_again(tmp_path, rng):
 def test_what_is_kept_is_for_the_same_call(rng):
     def name(given=None, **each):
         limits = check_limits(5, k=3, **each)
-        return two_rounds.key(PART, (np.ones(5), asked(3), limits, given))
+        return two_rounds.key(PART, two_rounds.Task(np.ones(5), asked(3), limits, given))
 
     def rows(E):
         return two_rounds.read_given(E, np.empty((0, E.shape[1])), np.empty(0))[0]
@@ -201,8 +259,16 @@ def test_what_is_refused(rng):
         diversify(parts, s[:399], k=3)
     with pytest.raises(ValueError, match="greedy"):
         diversify(parts, s, k=3, decoder="local")
-    with pytest.raises(ValueError, match="given must be rows"):
-        diversify(parts, s, k=3, given=[1, 2])
+    with pytest.raises(ValueError, match="given must be numbers of items, or rows of 6"):
+        diversify(parts, s, k=3, given=[0.5, 2.0])
+    with pytest.raises(IndexError, match="given must hold item numbers from 0 to 399"):
+        diversify(parts, s, k=3, given=[400])
+    with pytest.raises(ValueError, match="per_part"):
+        diversify(parts, s, k=3, per_part=0)
+    with pytest.raises(ValueError, match="gain must be one of"):
+        diversify(parts, s, k=3, gain="most")
+    with pytest.raises(TypeError, match=r"no option 'per_block'; its own are gain, .*client, per_part, work and"):
+        diversify(parts, s, k=3, per_block=5)
     with pytest.raises(ValueError, match="known shape"):
         diversify(parts[parts[:, 0] > 0], s, k=3)
 

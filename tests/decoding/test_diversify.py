@@ -206,6 +206,13 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
     assert np.unique(kinds[few.subset]).size == few.subset.size
 
 
+def test_items_given_by_number_beside_a_mask_of_those_to_exclude(rng):
+    E, mask = rng.standard_normal((6, 4)), np.arange(6) == 5
+    found = diversify(E, k=4, exclude=mask, given=[4])
+    assert found.sorted_subset.tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(found.subset, diversify(E, k=4, exclude=[5], given=[4]).subset)
+
+
 def test_items_given_count_for_the_directions(rng):
     E, s = problem(rng, n=30, d=6)
     first = diversify(E, s, k=4)

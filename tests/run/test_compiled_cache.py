@@ -22,7 +22,7 @@ def compiled(monkeypatch):
     def run():
         said = []
         monkeypatch.setattr(_numba.notice, "announce", lambda: said.append(True))
-        assert _numba.exact(twice)(1.5) == 3.0
+        assert _numba.strict_jit(twice)(1.5) == 3.0
         return bool(said)
 
     return run

@@ -169,8 +169,8 @@ def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
 
     monkeypatch.setattr(jit.Loop, "load_or_compile", slowly)
     assert loop(2.0) == 4.0
-    assert 0.0 < sum(loop.spent.values()) < jit.PATIENCE
-    loop.spent = dict.fromkeys(loop.spent, jit.PATIENCE)
+    assert 0.0 < sum(calls.seconds for calls in loop.calls.values()) < jit.PATIENCE
+    loop.calls = {kinds: jit.Calls(seconds=jit.PATIENCE) for kinds in loop.calls}
     assert loop(2.0) == 4.0
     assert began.wait(60)
     other = jit.jit(lambda x: x, steps=lambda x: x)
@@ -179,7 +179,7 @@ def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
         assert other(2.0) == 2.0
     assert not loop.versions
     go_on.set()
-    until(lambda: loop.ready)
+    until(lambda: all(calls.compiled for calls in loop.calls.values()))
     assert loop(2.0) == 4.0
 
 
@@ -205,7 +205,7 @@ def work():
     with jit.compiled_always():
         call()
 call()
-decide.spent = dict.fromkeys(decide.spent, jit.PATIENCE)
+decide.calls = {kinds: jit.Calls(seconds=jit.PATIENCE) for kinds in decide.calls}
 call()
 child = multiprocessing.get_context("fork").Process(target=work)
 child.start()
@@ -225,7 +225,7 @@ from dpplearn import _numba as jit
 from dpplearn.sampling._spectral_loops import draw_block
 dpp = DPP(np.eye(20))
 dpp.sample(9, rng=0)
-draw_block.spent = dict.fromkeys(draw_block.spent, jit.PATIENCE)
+draw_block.calls = {kinds: jit.Calls(seconds=jit.PATIENCE) for kinds in draw_block.calls}
 dpp.sample(9, rng=0)
 assert jit.COMPILING.locked()
 """

@@ -315,7 +315,16 @@ def cluster_client(backend: Any, n_jobs: int | None) -> Iterator[Any]:
         return
     with block_sigint():  # interrupted here, distributed would print its own tracebacks
         jobs = check_jobs(n_jobs)
-        cluster = dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
+        try:
+            cluster = dd.LocalCluster(
+                n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL
+            )
+        except RuntimeError as error:
+            raise RuntimeError(
+                "a local Dask cluster could not be started. Its processes import the script that starts them: put what "
+                'the script does under `if __name__ == "__main__":`. Or begin with a client of threads, '
+                "`distributed.Client(processes=False)`."
+            ) from error
         own = dd.Client(cluster)
     try:
         yield own

@@ -72,6 +72,10 @@ def select_command(
         (work and (model or text), "--work is for items with scores and embeddings: leave --model and --text out."),
         (embedding and text, "Give --embedding or --text, not both."),
         (budgeted and cost is None, "--budget needs --cost FIELD, what each item takes. For a number, give -k."),
+        (
+            limits["decoder"] == "exact" and limits["min_per_group"] is not None,
+            "--decoder exact takes no --min-per-group: give --decoder greedy or local.",
+        ),
         (group is None and not unlimited, "--max-per-group and --min-per-group need --group FIELD."),
     ):
         if wrong:

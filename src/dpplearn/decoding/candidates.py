@@ -162,17 +162,25 @@ class Given(NamedTuple):
 def read_given(given: Any, rows: Any, lengths: FloatArray) -> tuple[Given, IntArray]:
     """Items chosen before, and which of the candidates they are: none, where rows were given."""
     n, d = rows.shape
+    items = read_given_items(given, n)
+    if items is not None:
+        return Given(rows[items], lengths[items]), items
     if not sparse.issparse(given):
-        plain = as_array(given, "given")
-        if plain.ndim == 1 and (plain.dtype.kind in "iub" or plain.size == 0):
-            items = check_subset(plain, n, "given")
-            return Given(rows[items], lengths[items]), items
         given = as_numbers(given, "given")
     if given.ndim != 2 or given.shape[1] != d:
         raise ValueError(
             f"given must be numbers of items, or rows of {d} numbers like the embeddings, found shape {given.shape}."
         )
     return Given(*read_features(given, "given")) if given.shape[0] else Given(given, np.empty(0)), NO_ITEMS
+
+
+def read_given_items(given: Any, n: int) -> IntArray | None:
+    """Which of n items were chosen before, where they are given by number; None where their rows are given."""
+    if sparse.issparse(given):
+        return None
+    plain = as_array(given, "given")
+    by_number = plain.ndim == 1 and (plain.dtype.kind in "iub" or plain.size == 0)
+    return check_subset(plain, n, "given") if by_number else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,15 +20,16 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, count_of
-from dpplearn._holders import as_array
+from dpplearn._checks import FloatArray, IntArray, check_int, check_subset
 from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
-from dpplearn.decoding.candidates import Embedded, Given, read_features, read_given
+from dpplearn.decoding.candidates import NUGGET, Embedded, Given, read_features, read_given, read_given_items
 from dpplearn.decoding.diversify import Settings, check_settings, choose_among
+from dpplearn.decoding.greedy import check_rule
 from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.registry import check_options
 from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest, read_held
 
@@ -55,16 +56,22 @@ class Part(NamedTuple):
         return self.args[0].compute() if self.load is None else self.load(*self.args)
 
 
+class Task(NamedTuple):
+    """What a worker is to choose from a part, whose items are numbered from 0; all of them, if there are k or fewer."""
+
+    q: FloatArray
+    settings: Settings
+    limits: Limits
+    given: Given | None = None
+    options: tuple[tuple[str, Any], ...] = ()  # of greedy choice
+
+
 class Picked(NamedTuple):
     """The candidates of a part: their numbers in the whole, their rows, and a digest of some rows of the part."""
 
     items: IntArray
     rows: np.ndarray
     digest: str
-
-
-Task = tuple[FloatArray, Settings, Limits, Given | None]
-"""What a worker is to choose from a part, whose items are numbered from 0: their qualities, and what is asked for."""
 
 
 def read_array(path: str, start: int, stop: int) -> Any:
@@ -79,7 +86,7 @@ def pick(
 
     The worker reads the part itself, so that no more than one is in its memory.
     """
-    q, settings, limits, given = task
+    q, settings, limits, given, options = task
     rows = args[0] if load is None else load(*args)
     digest = digest_of(rows)
     if digest == before:
@@ -91,8 +98,10 @@ def pick(
                 f"embeddings must have one row for each score, but from row {start} on there are {len(lengths)} "
                 f"rows for {q.size} scores. Were they changed meanwhile?"
             )
+        if settings.size is not None and settings.size >= q.size:
+            return Picked(start + np.arange(q.size), rows, digest)
         free = replace(limits, need=0 * limits.need)  # what groups must have is for the whole to say
-        found = [choose_among(Embedded(rows, lengths, q), settings, free, given).subset]
+        found = [choose_among(Embedded(rows, lengths, q), settings, free, given, **dict(options)).subset]
     for c in np.flatnonzero(limits.need):  # the final choice finds enough among the best and the cheapest
         inside = np.flatnonzero((limits.group == c) & limits.alive)
         for order in (-q[inside], limits.cost[inside]):
@@ -108,7 +117,9 @@ def digest_of(rows: Any) -> str:
     return hashlib.sha256(repr(rows.shape).encode() + np.asarray(rows[places], np.float64).tobytes()).hexdigest()
 
 
-def diversify_dask(embeddings: Any, scores: Any, settings: Settings, **call: Any) -> DiverseSelection:
+def diversify_dask(
+    embeddings: Any, scores: Any, settings: Settings, *, exclude: Any = (), given: Any = None, **call: Any
+) -> DiverseSelection:
     """`diversify` of a Dask array; its options are those of `choose_in_parts`."""
     if embeddings.ndim != 2 or np.isnan(embeddings.shape[0]):
         raise ValueError(
@@ -131,7 +142,10 @@ def diversify_dask(embeddings: Any, scores: Any, settings: Settings, **call: Any
     ]
     if hasattr(scores, "compute"):
         scores = scores.compute()
-    return choose_in_parts(parts, embeddings.shape[1], scores, settings, **call)
+    if given is not None and (items := read_given_items(given, len(embeddings))) is not None:
+        given = embeddings[items].compute()
+        exclude = np.union1d(check_subset(exclude, len(embeddings), "exclude"), items)
+    return choose_in_parts(parts, embeddings.shape[1], scores, settings, exclude=exclude, given=given, **call)
 
 
 def choose_in_parts(
@@ -150,23 +164,31 @@ def choose_in_parts(
     per_part: int | None = None,
     work: str | Path | None = None,
     progress: Progress | None = None,
+    **options: Any,
 ) -> DiverseSelection:
     """Choose from parts of rows of d numbers.
 
     Parameters
     ----------
+    given : array, optional
+        Rows of d numbers.
     client : distributed.Client, optional
         By default the current one; where there is none, a local cluster for as long as it takes.
     n_jobs : int, optional
         Workers of a local cluster, of one thread each; by default one for each core.
     per_part : int, optional
-        Candidates that a part gives; k gives the guarantee. Default: 4 times the part's share of k, at least 1,000.
+        Candidates that a part gives; k gives the guarantee. Default: 4 times the part's share of k, at least 1,000. A
+        part of no more rows gives them all. Without k, a larger one gives what would be chosen of it alone.
     work : path, optional
         A folder where what each part gave is kept, so that a second run with the same data and arguments goes on.
     progress : Progress, optional
         Told after each part.
+    **options
+        Of greedy choice: gain, cost_power, stop.
     """
     settings = check_settings(settings)
+    check_options("greedy", options, "client", "per_part", "work", "progress")
+    check_rule(**options)
     if settings.decoder != "greedy":
         raise ValueError(f'a Dask array needs decoder="greedy", found {settings.decoder!r}.')
     n = parts[-1].stop if parts else 0
@@ -176,40 +198,40 @@ def choose_in_parts(
     limits = check_limits(n, cost, settings.budget, settings.size, include, exclude, *quotas)
     if n == 0:
         return choose_among(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
-    known = None
-    if given is not None:
-        if not sparse.issparse(given) and as_array(given, "given").ndim == 1:  # numbers would need all parts
-            raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found item numbers.")
-        known = read_given(given, np.empty((0, d)), np.empty(0))[0]
-    before = 0 if known is None else len(known.lengths)
-    if settings.may_be_near and limits.most_items + before > d:  # for the whole: a part may have fewer to choose
-        settings = settings._replace(kernel="near")
-    here, size = settings._replace(backfill=False), limits.k
+    known = None if given is None else read_given(given, np.empty((0, d)), np.empty(0))[0]
+    spare = max(FEWEST, 0 if settings.size is None else SPARE * -(-limits.k // len(parts)))
+    spare = spare if per_part is None else check_int(per_part, "per_part", low=1)
+    # which kernel, is for the whole to say: a part may have fewer items to choose, or more
+    here, wide = settings._replace(kernel="near" if settings.is_near(limits, known, d) else "linear"), limits
     if settings.size is not None:
-        share = SPARE * -(-limits.k // len(parts))
-        size = max(limits.include.size, min(size, max(FEWEST, share) if per_part is None else per_part))
-        here = here._replace(k=size)
-    each = [np.arange(part.start, part.stop) for part in parts]
-    tasks = [(q[some], here, limits_of(limits, some, size), known) for some in each]
+        own = NUGGET if settings.nugget is None else settings.nugget  # so that it goes on where directions end
+        size, times = max(limits.include.size, spare), -(-spare // max(limits.k, 1))
+        here = here._replace(k=size, nugget=own)
+        wide = replace(limits, k=size, budget=times * limits.budget, most=times * np.minimum(limits.most, n))
+    tasks = []
+    for part in parts:
+        some = np.arange(part.start, part.stop)
+        asked = here._replace(k=some.size) if some.size <= spare else here
+        tasks.append(Task(q[some], asked, limits_of(wide, some), known, tuple(options.items())))
     picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
     items = np.concatenate([part.items for part in picked])
     rows = np.concatenate([part.rows for part in picked])
     embedded = Embedded(*read_features(rows), q[items])
-    chosen = choose_among(embedded, settings, limits_of(limits, items, limits.k), known)
+    chosen = choose_among(embedded, settings, limits_of(limits, items), known, **options)
     parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
     mine, reason = chosen.subset, chosen.reason
-    if mine.size == limits.k < n:  # of the candidates none may be left, but of the items
-        reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
+    if mine.size == items.size < n:
+        reason = f"the parts gave no more candidates than these: {reason}"
     whole = (items[mine], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits)
     return PartsSelection(*whole, Embedded(rows[mine], embedded.lengths[mine], embedded.q[mine]), list(parts))
 
 
-def limits_of(limits: Limits, items: IntArray, k: int) -> Limits:
+def limits_of(limits: Limits, items: IntArray) -> Limits:
     """The limits of some of the items, numbered from 0."""
     include, exclude = (np.flatnonzero(np.isin(items, some)) for some in (limits.include, limits.exclude))
     some: Any = {"cost": limits.cost[items], "group": limits.group[items], "include": include, "exclude": exclude}
     equal = bool((some["cost"] == some["cost"][:1]).all())
-    return replace(limits, **some, k=min(k, items.size), equal=equal)
+    return replace(limits, **some, k=min(limits.k, items.size), equal=equal)
 
 
 def first_round(
@@ -257,8 +279,9 @@ def read_kept(file: Path | None) -> Picked | None:
 
 def key(part: Part, task: Task) -> str:
     """The same for the same part, qualities and settings, and for no others."""
-    q, settings, limits, before = task
-    digest = hashlib.sha256(repr((part.start, part.stop, part.name, settings, limits.budget, limits.k)).encode())
+    q, settings, limits, before, options = task
+    asked = (part.start, part.stop, part.name, settings, limits.budget, limits.k, options)
+    digest = hashlib.sha256(repr(asked).encode())
     given: Any = np.empty(0) if before is None else before.rows
     held = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
     for values in (q, limits.cost, limits.include, limits.exclude, limits.group, limits.most, limits.need, *held):

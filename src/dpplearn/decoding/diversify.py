@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs
+from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
 from dpplearn.decoding.candidates import (
     NUGGET,
@@ -24,7 +24,7 @@ from dpplearn.decoding.candidates import (
     read_given,
 )
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain
+from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
 from dpplearn.decoding.registry import DECODERS, check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
@@ -166,7 +166,12 @@ def diversify(
     known: Given | None = None
     if given is not None:
         known, again = read_given(given, rows, lengths)
-        exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
+        if (both := np.intersect1d(check_subset(include, len(z), "include"), again)).size:
+            raise ValueError(
+                f"include and given must not share items, but both hold {both[0]}. What is given was chosen before: "
+                "leave it out of include."
+            )
+        exclude = np.union1d(check_subset(exclude, len(z), "exclude"), again) if again.size else exclude
     limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
@@ -207,6 +212,13 @@ class Settings(NamedTuple):
         Below diversity 1/2 all have something: more items than directions are independent.
         """
         return self.kernel == "auto" and self.nugget is None and self.size is not None and self.diversity >= 0.5
+
+    def is_near(self, limits: Limits, given: Given | None, directions: int) -> bool:
+        """Whether near items are chosen among from the start: as asked for, or because the directions are too few."""
+        if self.kernel == "near":
+            return not self.ranked  # by score alone there is nothing to be near
+        room = directions - (0 if given is None else len(given.lengths))
+        return self.may_be_near and limits.k > room and limits.most_items > room
 
 
 def check_settings(settings: Settings) -> Settings:
@@ -298,7 +310,11 @@ def choose_among(
         what = 'k="auto"' if settings.k == "auto" else 'kernel="near"' if settings.kernel == "near" else "backfill"
         raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
     else:
+        if limits.need.any() and not own and limits.owed(try_quotas(candidates, limits, -np.inf).items):
+            candidates = replace(candidates, nugget=NUGGET)  # past the rank, as greedy choice does
         chosen = run_decoder(decoder, candidates.beside(), limits, **options)
+        if decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
+            chosen = run_decoder(decoder, candidates.beside(), limits, **{"tilt": True} | options)
         subset, cost, gains, reason = chosen.subset, chosen.cost, chosen.gains, chosen.reason
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"
@@ -318,10 +334,9 @@ def choose_greedily(
     min_gain = settings.min_gain if settings.k == "auto" else None
     floor = least_gain(limits, stop) if min_gain is None else min_gain * float(candidates.diag.max())
     assert isinstance(candidates.model, Embedded)
-    before = 0 if candidates.given is None else len(candidates.given.lengths)
-    many = settings.may_be_near and limits.k + before > candidates.model.rows.shape[1]
-    near = settings.kernel == "near" and not settings.ranked  # by score alone there is nothing to be near
-    if near or (many and limits.most_items + before > candidates.directions):
+    given, columns = candidates.given, candidates.model.rows.shape[1]
+    # the second time with the rows of zeros, which takes a look at all of them
+    if settings.is_near(limits, given, columns) and settings.is_near(limits, given, candidates.directions):
         candidates = candidates.near_items()
     run = best_run(candidates, limits, floor, gain, cost_power)
     if settings.may_be_near and run.end == End.RANK and not candidates.near:
@@ -337,7 +352,9 @@ def choose_greedily(
         chosen = run.items.size
         no_cap = replace(limits, include=run.items, most=0 * limits.most + MANY, need=0 * limits.need)
         run = best_run(candidates, no_cap, floor, gain, cost_power)
-        reason = f"{describe(limits, run, min_gain)}; the last {run.items.size - chosen} are beyond max_per_group"
+        reason, beyond = describe(limits, run, min_gain), run.items.size - chosen
+        if beyond:
+            reason += f"; the last {f'{beyond} are' if beyond > 1 else 'one is'} beyond max_per_group"
     if candidates.near and settings.kernel == "auto":
         reason += f"; by near items, because the embeddings have {candidates.directions} directions"
     return run, reason, candidates

@@ -92,7 +92,7 @@ def exact_choice(candidates: Candidates, limits: Limits, time_limit: float | Non
     if limits.need.any():
         raise ValueError(
             "min_per_group must be left out of exact_map, whose bounds take only items that raise the probability. "
-            "Use greedy_map or local_search, or name items in include."
+            'Use greedy_map or local_search (the decoders "greedy" and "local"), or name items in include.'
         )
     seconds = check_budget(time_limit, "time_limit")
     reason = limits.empty_reason()
@@ -116,7 +116,7 @@ def branch_and_bound(
     rest = np.flatnonzero(limits.free)
     base = logdet(candidates.L[np.ix_(limits.include, limits.include)])
     if base == -np.inf:
-        raise impossible("include", limits.include)
+        raise impossible(include=limits.include)
     kernel = schur_complement(candidates.L, rest, limits.include)
     costs = limits.cost[rest]
     left, slots = limits.room - float(limits.cost[limits.include].sum()), limits.k - limits.include.size

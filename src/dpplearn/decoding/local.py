@@ -100,7 +100,7 @@ def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray
     if candidates.operand.logdet(Y) > -np.inf:
         return Y
     if candidates.operand.logdet(limits.include) == -np.inf:
-        raise impossible("include", limits.include)
+        raise impossible(include=limits.include)
     found = in_order(candidates, limits, Y, "")
     kept = found.subset[found.gains > -np.inf]
     while candidates.operand.logdet(np.sort(kept)) == -np.inf:  # rounding may leave a gain to an item that is dependent

@@ -21,7 +21,7 @@ from scipy.special import expit
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Factor, reduced_rows, reduced_similarity
-from dpplearn._precision import EPS, LOST
+from dpplearn._precision import EPS, LOST_EIGENVALUE
 from dpplearn.kdpp import scaled_spectrum
 from dpplearn.learning.normalizer import Normalizer, slopes_of
 
@@ -70,7 +70,7 @@ def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
     M = S.matrix()
     lam, V = linalg.eigh(r[:, None] * M * r, driver="evd", check_finite=False)
     lam = np.maximum(lam, 0.0)
-    if k <= lam.size and lam[-k] > LOST * lam[-1]:
+    if k <= lam.size and lam[-k] > LOST_EIGENVALUE * lam[-1]:
         return lam, V, r, k * shift, EPS * lam[-1] / lam[-k]
     factor, by_rows = factor_of(M, S, eta)
     if k > factor.pivots.size and S.nugget == 0:

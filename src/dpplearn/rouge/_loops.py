@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._numba import exact
+from dpplearn._numba import strict_jit
 
 
 class AlignmentTable(NamedTuple):
@@ -19,7 +19,7 @@ class AlignmentTable(NamedTuple):
     marked: Any  # tokens of the reference on a common subsequence, with any line of the candidate
 
 
-@exact(steps=lambda ref, cand: 4 * ref.ids.size * (1 + cand.ids.size))
+@strict_jit(steps=lambda ref, cand: 4 * ref.ids.size * (1 + cand.ids.size))
 def subsequence_hits(ref, cand, power, n):
     """Hits of a candidate against one reference: their number (ROUGE-L), and their runs' weight (ROUGE-W).
 
@@ -51,7 +51,7 @@ def subsequence_hits(ref, cand, power, n):
     return hits, weighted
 
 
-@exact
+@strict_jit
 def mark_common(ref, cand, power, table):
     """Mark the positions of one line, ref, on one longest common subsequence with another, cand."""
     cells, runs = table.cells, table.runs

@@ -1,9 +1,9 @@
 """The loops of elimination, and of the Markov chain that adds, deletes and swaps items.
 
-The chain prices a move with the Cholesky factor of L_Y, kept up to date. With L_Y = C C^T, x = C^-1 L_Yi and
-g = L_ii - |x|^2, adding i multiplies the determinant by g. Of the last item of Y, C's last pivot c says what it adds:
-deleting it divides by c^2, and swapping it for i is to add i to the others. So an item that may go is made the last one
-first.
+The chain finds the ratio of determinants of a move from the Cholesky factor of L_Y, kept up to date. With L_Y = C C^T,
+x = C^-1 L_Yi and g = L_ii - |x|^2, adding i multiplies the determinant by g. Deleting the last item of Y divides it by
+c^2, the square of C's last pivot, and swapping it for i is adding i to the others. So an item that may be deleted or
+swapped is first moved to the end.
 """
 
 from typing import NamedTuple
@@ -11,24 +11,24 @@ from typing import NamedTuple
 import numpy as np
 
 from dpplearn._numba import jit
-from dpplearn._precision import NOTHING
+from dpplearn._precision import ZERO_GAIN
 from dpplearn.sampling import Array
 
 
 @jit(steps=lambda u: u.size**3 / 3)
-def decide(A, u, chosen, room):
+def decide(A, u, chosen, log_goal):
     """Decide the items of a marginal kernel A, which need not be symmetric, one by one; overwrites A.
 
-    The pivot is the probability of the item given the choices before it; one that is dropped subtracts 1. With `room`
-    up to 0, some item is chosen: the first with which the log of the chance of none before it falls below `room`.
+    The pivot is the probability of the item given the choices before it; one that is dropped subtracts 1. With
+    `log_goal` up to 0 some item is chosen: the first at which the log chance of none so far falls below `log_goal`.
     """
     n = A.shape[0]
     for j in range(n):
         p = min(max(A[j, j], 0.0), 1.0)
         chosen[j] = u[j] < p
-        if room <= 0.0:
-            room -= np.log1p(-p) if p < 1.0 else -np.inf
-            chosen[j] = room > 0.0
+        if log_goal <= 0.0:
+            log_goal -= np.log1p(-p) if p < 1.0 else -np.inf
+            chosen[j] = log_goal > 0.0
         pivot = A[j, j] if chosen[j] else A[j, j] - 1.0
         for i in range(j + 1, n):
             f = A[i, j] / pivot
@@ -36,11 +36,11 @@ def decide(A, u, chosen, room):
                 A[i, c] -= f * A[j, c]
 
 
-class Chain(NamedTuple):
+class ChainState(NamedTuple):
     """A Markov chain's set Y with the Cholesky factor C of L_Y."""
 
-    A: Array  # L; or only one row of it, that of the item looked at; or B with L = B B^T
-    gram: bool  # whether it is B
+    A: Array  # L; or one row of it, that of the next item; or B with L = B B^T
+    gram: bool  # whether A is B
     Y: Array
     inside: Array  # (n,) whether an item is in Y
     C: Array
@@ -48,10 +48,10 @@ class Chain(NamedTuple):
 
 
 @jit
-def entries(chain, i, k):
+def entries(state, i, k):
     """b[:k] = L[i, Y], returns L[i, i]."""
-    A, Y, b = chain.A, chain.Y, chain.b
-    if not chain.gram:
+    A, Y, b = state.A, state.Y, state.b
+    if not state.gram:
         row = A[min(i, A.shape[0] - 1)]  # the only one, where there is one
         for a in range(k):
             b[a] = row[Y[a]]
@@ -76,7 +76,7 @@ def gain_of_adding(C, k, b, diagonal):
             x -= C[r, c] * b[c]
         b[r] = x / C[r, r]
         left -= b[r] * b[r]
-    return left if left > NOTHING * diagonal else 0.0
+    return left if left > ZERO_GAIN * diagonal else 0.0
 
 
 @jit
@@ -101,18 +101,18 @@ def make_last(C, Y, k, a):
     return C[k - 1, k - 1] ** 2
 
 
-def steps_of_chain(chain, u, k):
-    return len(u) * (20 + k * k + k * (chain.A.shape[1] if chain.gram else 1))
+def steps_of_chain(state, u, k):
+    return len(u) * (20 + k * k + k * (state.A.shape[1] if state.gram else 1))
 
 
 @jit(steps=steps_of_chain)
-def run_chain(chain, u, k, fixed_size):
+def run_chain(state, u, k, fixed_size):
     """len(u) moves from Y[:k]. Returns k.
 
     A move toggles one item, or swaps one in Y for one outside, each proposed with equal chance from
     both sides, and is accepted with probability min(1, ratio of determinants).
     """
-    Y, inside, C, b = chain.Y, chain.inside, chain.C, chain.b
+    Y, inside, C, b = state.Y, state.inside, state.C, state.b
     n = inside.size
     for t in range(u.shape[0]):
         i = min(np.int64(u[t, 1] * n), n - 1)
@@ -128,11 +128,11 @@ def run_chain(chain, u, k, fixed_size):
             continue
         if not toggle and k == 0:
             continue
-        whole = 1.0  # without what the item that may go adds
+        whole = 1.0  # the determinant's share of the item that may be swapped
         if not toggle:
             whole = make_last(C, Y, k, min(np.int64(u[t, 2] * k), k - 1))
             k -= 1
-        gain = gain_of_adding(C, k, b, entries(chain, i, k))
+        gain = gain_of_adding(C, k, b, entries(state, i, k))
         if u[t, 3] * whole < gain and k < Y.size:
             if not toggle:
                 inside[Y[k]] = False

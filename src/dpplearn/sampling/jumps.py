@@ -21,7 +21,7 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import end_to_end
 
-SHORT = 32  # items between two places where W is kept; more, where there is not the room
+SHORT = 32  # items between two places where W is kept; more, if memory is short
 ROOM = 2**25  # numbers to keep, 270 MB
 PER_TASK = 64  # samples that a thread draws at a time
 
@@ -37,7 +37,7 @@ class Jumps(NamedTuple):
 
 
 def make_jumps(Q: FloatArray, T: FloatArray, sure: FloatArray) -> Jumps:
-    """What is read of L = Q T Q^T: once, in O(n d^2) and d^3 for each place kept."""
+    """The tables for L = Q T Q^T, made once in O(n d^2), and d^3 for each place kept."""
     n, d = Q.shape
     count = max(min(-(-n // SHORT), ROOM // d**2), 1)
     starts = np.linspace(0, n, count + 1).astype(np.int64)
@@ -65,52 +65,77 @@ def sample_jumps(tables: Jumps, size: int, rng: np.random.Generator, *, n_jobs: 
 
 
 def draw_side_by_side(tables: Jumps, size: int, rng: np.random.Generator) -> list[IntArray]:
-    """Some samples, side by side: in each round, everyone goes to the next block in which it chooses something."""
-    from dpplearn.sampling._loops import decide
-
-    Q, W, rest, starts, sure = tables
-    last, m = len(starts) - 1, len(sure)
-    rows = np.vstack([sure, Q, np.zeros((1, Q.shape[1]))])
+    """Some samples, side by side: in each round, every sample goes to the next block in which it chooses something."""
+    _, d = tables.Q.shape
+    last, m = len(tables.starts) - 1, len(tables.sure)
+    rows = np.vstack([tables.sure, tables.Q, np.zeros((1, d))])
     draws = [np.arange(m) for _ in range(size)]  # numbers of rows
-    at = np.zeros(size, np.int64)
-    while (going := np.flatnonzero(at < last)).size:
+    block = np.zeros(size, np.int64)  # from which each sample goes on
+    while (going := np.flatnonzero(block < last)).size:
         index = np.full((going.size, max(len(draws[s]) for s in going)), len(rows) - 1)
         for line, s in zip(index, going, strict=True):
             line[: len(draws[s])] = draws[s]
-        A = rows[index]
-        unused = np.where(index == len(rows) - 1, 1.0, 0.0)[:, :, None] * np.eye(index.shape[1])
-
-        def log_weight(places: IntArray, A: FloatArray = A, unused: FloatArray = unused) -> FloatArray:
-            sign, value = np.linalg.slogdet(A @ W[places] @ A.transpose(0, 2, 1) + unused)
-            return rest[places] + np.where(sign > 0.0, value, -np.inf)
-
-        low, high = at[going], np.full(going.size, last + 1)
-        now = log_weight(low)
-        goal = now + np.log(1.0 - rng.random(going.size))
-        above, turn = np.full(going.size, -np.inf), 0
-        while (open_ := np.flatnonzero(high - low > 1)).size:  # the last place before which nothing more is chosen
-            bottom, top = low[open_], high[open_]
-            place = (bottom + top) // 2
-            if turn % 2 == 0:  # by interpolation between weights without A, which are known everywhere
-                fall = rest[bottom] - rest[np.minimum(top, last)]
-                share = np.where(above[open_] > -np.inf, fall / np.maximum(now[open_] - above[open_], 1e-300), 1.0)
-                aim = rest[bottom] - share * (now[open_] - goal[open_])
-                place = np.clip(np.searchsorted(-rest, -aim, side="right"), bottom + 1, top - 1)
-            turn += 1
-            value = log_weight(place, A[open_], unused[open_])
-            before = value >= goal[open_]
-            low[open_[before]], now[open_[before]] = place[before], value[before]
-            high[open_[~before]], above[open_[~before]] = place[~before], value[~before]
-        at[going] = low + 1
-        for s, i, a, room in zip(going, low, A, goal - now, strict=True):
-            if i == last:
-                continue
-            S, a = Q[starts[i] : starts[i + 1]], a[: len(draws[s])]
-            left, T = S @ W[i], a @ W[i]
-            K = left @ S.T
-            if len(a):
-                K -= left @ a.T @ np.linalg.solve(T @ a.T, T @ S.T)
-            chosen = np.empty(len(S), np.bool_)
-            decide(K, rng.random(len(S)), chosen, room)
-            draws[s] = np.append(draws[s], m + starts[i] + np.flatnonzero(chosen))
+        padding = np.where(index == len(rows) - 1, 1.0, 0.0)[:, :, None] * np.eye(index.shape[1])
+        chosen = Chosen(tables, rows[index], padding)
+        found, log_goal = next_blocks(chosen, block[going], rng)
+        block[going] = found + 1
+        for s, i, A, goal in zip(going, found, chosen.A, log_goal, strict=True):
+            if i < last:
+                draws[s] = np.append(draws[s], m + choose_in_block(tables, i, A[: len(draws[s])], goal, rng))
     return [Y[m:] - m for Y in draws]
+
+
+class Chosen(NamedTuple):
+    """What some samples have chosen so far."""
+
+    tables: Jumps
+    A: FloatArray  # (samples, most, d) the rows of their items, and zeros behind them
+    padding: FloatArray  # (samples, most, most) ones on the diagonal where A has those zeros, so that determinants stay
+
+    def log_weight(self, place: IntArray, samples: IntArray) -> FloatArray:
+        """log f_place(A) of these samples."""
+        A = self.A[samples]
+        sign, value = np.linalg.slogdet(A @ self.tables.W[place] @ A.transpose(0, 2, 1) + self.padding[samples])
+        return self.tables.log_rest[place] + np.where(sign > 0.0, value, -np.inf)
+
+
+def next_blocks(chosen: Chosen, first: IntArray, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """For each sample the block, from `first` on, in which its next item is, or the number of blocks if there is none.
+
+    The chance that none comes before a place falls with the place: we search the last one where it is above a uniform
+    number. Also returns the log of what is left there of this number, in proportion to the chance.
+    """
+    log_rest, last = chosen.tables.log_rest, len(chosen.tables.starts) - 1
+    low, high = first, np.full(first.size, last + 1)  # the place is from low to high - 1
+    at_low, at_high = chosen.log_weight(low, np.arange(first.size)), np.full(first.size, -np.inf)
+    goal = at_low + np.log(1.0 - rng.random(first.size))
+    interpolate = True  # in every other step; else halve
+    while (open_ := np.flatnonzero(high - low > 1)).size:
+        bottom, top = low[open_], high[open_]
+        place = (bottom + top) // 2
+        if interpolate:  # between weights of nothing chosen, which are known everywhere
+            fall = log_rest[bottom] - log_rest[np.minimum(top, last)]
+            slope = np.where(at_high[open_] > -np.inf, fall / np.maximum(at_low[open_] - at_high[open_], 1e-300), 1.0)
+            aim = log_rest[bottom] - slope * (at_low[open_] - goal[open_])
+            place = np.clip(np.searchsorted(-log_rest, -aim, side="right"), bottom + 1, top - 1)
+        interpolate = not interpolate
+        value = chosen.log_weight(place, open_)
+        above = value >= goal[open_]
+        low[open_[above]], at_low[open_[above]] = place[above], value[above]
+        high[open_[~above]], at_high[open_[~above]] = place[~above], value[~above]
+    return low, goal - at_low
+
+
+def choose_in_block(tables: Jumps, i: int, A: FloatArray, log_goal: float, rng: np.random.Generator) -> IntArray:
+    """The items of block i that a sample with rows A chooses, one at least."""
+    from dpplearn.sampling._loops import decide
+
+    Q, W, _, starts, _ = tables
+    S = Q[starts[i] : starts[i + 1]]
+    left, T = S @ W[i], A @ W[i]
+    K = left @ S.T
+    if len(A):
+        K -= left @ A.T @ np.linalg.solve(T @ A.T, T @ S.T)
+    chosen = np.empty(len(S), np.bool_)
+    decide(K, rng.random(len(S)), chosen, log_goal)
+    return starts[i] + np.flatnonzero(chosen)

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, view
-from dpplearn._precision import EPS, LOST, PARALLEL
+from dpplearn._precision import EPS, EQUAL_PROBABILITY, PARALLEL
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import Array, Tables, end_to_end
@@ -60,8 +60,10 @@ def settled(p: FloatArray, V: FloatArray) -> FloatArray:
            [0., 1.]])
     """
     turned = V
-    for group in np.split(np.arange(p.size), np.flatnonzero(np.diff(p) > LOST) + 1):
-        if group.size < 2 or p[group[-1]] <= LOST:  # there may be no column at all, and these are hardly ever drawn
+    for group in np.split(np.arange(p.size), np.flatnonzero(np.diff(p) > EQUAL_PROBABILITY) + 1):
+        if (
+            group.size < 2 or p[group[-1]] <= EQUAL_PROBABILITY
+        ):  # there may be no column at all, and these are hardly ever drawn
             continue
         space, turn = V[:, group], np.empty((group.size, group.size))
         length = np.einsum("ij,ij->i", space, space)  # of what is left of each item's projection, squared

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dpplearn._precision import UNSURE
+from dpplearn._precision import UNSURE_PROBABILITY
 from dpplearn.torch.determinants import batched, cannot_ask, entry, transformed
 from dpplearn.torch.likelihood import batch_shape, kernel_of, log_det_of_subset, subset_of
 
-UNSURE_SINGLE = 1e-2  # what UNSURE is in float64: the error of log P, or of a probability, that is refused
+UNSURE_SINGLE = 1e-2  # what UNSURE_PROBABILITY is in float64: the error of log P, or of a probability, that is refused
 
 
 def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, invalid: float | None = None) -> Tensor:
@@ -66,7 +66,7 @@ def kdpp_marginals(L: Tensor, k: int | Tensor, *, items: Tensor | None = None) -
 
 def loses_digits(lam: Tensor, slope: Tensor) -> Tensor:
     """Whether rounding of the eigenvalues, by eps times the largest, changes a sum with this slope by too much."""
-    few = UNSURE if lam.dtype == torch.float64 else UNSURE_SINGLE
+    few = UNSURE_PROBABILITY if lam.dtype == torch.float64 else UNSURE_SINGLE
     return torch.finfo(lam.dtype).eps * lam.amax(-1) * slope.sum(-1) > few
 
 
