@@ -108,7 +108,7 @@ def diversify(
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
     groups : array of shape (n,), optional
-        The source, class or language of each item, as texts or numbers.
+        The source, class or language of each item, as texts, numbers or days: of one kind, and none missing.
     max_per_group, min_per_group : int or dict, optional
         How many items of each group may and must be chosen; a dict names the groups that are limited. What is owed to
         a group is kept free of `k` and of the budget.
