@@ -262,6 +262,8 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "Fields found: id;score." in error(short)
     assert "'five' is not a valid whole number or \"auto\"" in error(jsonl, "-k", "five")
     assert "--min-per-group need --group FIELD" in error(jsonl, "--max-per-group", 1)
+    exact = error(jsonl, "-k", 2, "--group", "id", "--min-per-group", 1, "--decoder", "exact")
+    assert "--decoder exact takes no --min-per-group: give --decoder greedy or local" in exact
     assert "min_per_group needs k or a budget" in error(jsonl, "--group", "id", "--min-per-group", 1)
     options = ("--group", "id", "--min-per-group", 2, "--max-per-group", 1, "-k", 3)
     assert "min_per_group must not exceed max_per_group" in error(jsonl, *options)

@@ -121,7 +121,9 @@ def test_backfill_lifts_the_caps_once_they_are_full(seed):
     outside = plain(L, np.zeros(20, int), np.ones(20), [20], [0], k - len(inside), start=inside)
     found = diversify(E, s, k=k, nugget=0.01, groups=group, max_per_group=2, backfill=True)
     assert found.subset.tolist() == inside + outside
-    assert found.reason.endswith(f"the last {len(outside)} are beyond max_per_group")
+    assert found.reason.endswith(
+        ("the last one is" if len(outside) == 1 else f"the last {len(outside)} are") + " beyond max_per_group"
+    )
     hard = diversify(E, s, k=k, nugget=0.01, groups=group, max_per_group=2)
     assert hard.subset.tolist() == inside
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brute_decoding import algorithm_2, best_set, feasible, kernel, log_minor, mean_f1, random_problem
-from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP
+from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP, diversify
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.registry import DECODERS
@@ -160,3 +160,71 @@ def test_a_fitted_model_that_fills_a_size_keeps_the_quotas(name, rng):
     for x in X:
         chosen = model.decode(x, decoder=name, k=4, exclude=[5], groups=groups, max_per_group=1, **options)
         assert sorted(groups[chosen.subset]) == [0, 1]
+
+
+BEYOND = {"groups": list("aabbccddee"), "min_per_group": 1, "k": 5}  # five groups in four dimensions
+
+
+@pytest.mark.parametrize("name", [name for name in DECODERS if name != "exact"])
+@pytest.mark.parametrize("given", [None, [0]])
+def test_diversify_meets_what_groups_must_have_beyond_the_rank(name, given, rng):
+    E, s = rng.standard_normal((10, 4)), rng.random(10)
+    options = {"rng": 0, "n_samples": 20_000} if DECODERS[name].random else {}
+    for by in {"linear", "auto"} if name == "greedy" else {"auto"}:
+        found = diversify(E, s, decoder=name, given=given, kernel=by, **BEYOND, **options)
+        assert sorted({found.limits.names[c] for c in found.limits.group[found.subset]}) == list("abcde")
+
+
+def test_within_the_rank_what_groups_must_have_needs_no_nugget(rng):
+    E, s = rng.standard_normal((10, 6)), rng.random(10)
+    for name in ("local", "typical", "consensus"):
+        options = {"rng": 0} if DECODERS[name].random else {}
+        assert diversify(E, s, decoder=name, **BEYOND, **options).parameters["nugget"] == 0.0
+
+
+@pytest.mark.parametrize("choose", [greedy_map, local_search, consensus])
+def test_advice_for_what_groups_must_have_works(choose, rng):
+    X = rng.standard_normal((10, 4))
+    with pytest.raises(ValueError, match=r"for group '[a-e]': .* Use greedy_map with nugget=1e-6"):
+        choose(DPP(X @ X.T), **BEYOND)
+    assert len(greedy_map(DPP(X @ X.T), nugget=1e-6, **BEYOND)) == 5
+
+
+def test_a_nonsymmetric_kernel_is_not_told_to_take_a_nugget(rng):
+    V, B = rng.standard_normal((10, 2)), rng.standard_normal((10, 2))
+    model = NonsymmetricDPP(V, B, np.array([[0.0, 1.0], [0.0, 0.0]]))
+    for choose in (greedy_map, local_search):
+        with pytest.raises(
+            ValueError, match=r"min_per_group for group .* Ask for fewer of it, or name some in include"
+        ):
+            choose(model, **BEYOND)
+        assert len(choose(model, **BEYOND | {"min_per_group": {"a": 1, "b": 1}})) >= 2
+
+
+def test_samples_that_rank_or_groups_forbid_are_not_advised_to_be_drawn_again(rng):
+    X, few = rng.standard_normal((10, 4)), {"n_samples": 5000, "rng": 0}
+    for tilt in (False, True):
+        found = sampled_map(DPP(X @ X.T * 1e-4), k=6, min_cost=6, tilt=tilt, **few)
+        assert found.reason.endswith("No set within the limits and the kernel's rank costs more than 4: lower min_cost")
+    assert len(sampled_map(DPP(X @ X.T * 1e-4), k=6, min_cost=4, tilt=True, **few)) == 4
+    full, groups = DPP(X @ X.T + np.eye(10)), BEYOND["groups"]
+    found = sampled_map(full, k=6, min_cost=6, groups=groups, max_per_group=1, **few)
+    assert found.reason.endswith("costs more than 5: lower min_cost")
+    assert len(sampled_map(full, k=6, min_cost=5, groups=groups, max_per_group=1, tilt=True, **few)) == 5
+    for choose in (sampled_map, typical_map):
+        assert "Use greedy_map with nugget=1e-6" in choose(DPP(X @ X.T), **BEYOND, **few).reason
+
+
+def test_an_item_is_given_or_included(rng):
+    with pytest.raises(ValueError, match=r"include and given must not share items, but both hold 1\b.*out of include"):
+        diversify(rng.standard_normal((10, 4)), k=3, given=[1], include=[1])
+
+
+def test_the_reason_counts_what_is_beyond_the_caps(rng):
+    E, groups = rng.standard_normal((10, 12)), ["a"] * 10
+    for k, beyond in ((4, "; the last one is beyond max_per_group"), (5, "; the last 2 are beyond max_per_group")):
+        assert diversify(E, k=k, groups=groups, max_per_group=3, backfill=True).reason.endswith(f"reached{beyond}")
+    none = diversify(
+        np.eye(10)[[0, 1, 2] + 7 * [0]], k=4, groups=groups, max_per_group=3, backfill=True, kernel="linear", nugget=0
+    )
+    assert "beyond" not in none.reason

@@ -13,6 +13,7 @@ from dpplearn.cli import main
 from dpplearn.decoding import greedy_map, registry
 from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.greedy import greedy_choice
+from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.registry import DECODERS, Decoder, check_decoder, decoder
 
 
@@ -54,9 +55,12 @@ def test_an_option_that_a_decoder_does_not_have_is_named_with_those_it_has(name,
 
 
 def test_a_quota_that_greedy_cannot_meet_names_the_group_as_the_caller_did():
-    E = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
-    with pytest.raises(ValueError, match="for group 'b'"):
-        diversify(E, k=3, decoder="local", groups=["a", "b", "b"], min_per_group={"a": 1, "b": 2})
+    E, owed = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], {"groups": ["a", "b", "b"], "min_per_group": {"a": 1, "b": 2}}
+    candidates, limits = read_model((np.ones(3), np.array(E))), check_limits(3, k=3, **owed)
+    for name in ("greedy", "local", "consensus"):
+        with pytest.raises(ValueError, match="for group 'b'"):
+            registry.run_decoder(name, candidates, limits)
+    assert len(diversify(E, k=3, decoder="local", **owed)) == 3  # which has a nugget for it
 
 
 def test_candidates_are_no_model():

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
+from dpplearn._checks import MANY, FloatArray, IntArray, check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
 from dpplearn.decoding.candidates import (
     NUGGET,
@@ -24,7 +24,7 @@ from dpplearn.decoding.candidates import (
     read_given,
 )
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain
+from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
 from dpplearn.decoding.registry import DECODERS, check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
@@ -108,7 +108,7 @@ def diversify(
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
     groups : array of shape (n,), optional
-        The source, class or language of each item, as texts or numbers.
+        The source, class or language of each item, as texts, numbers or days: of one kind, and none missing.
     max_per_group, min_per_group : int or dict, optional
         How many items of each group may and must be chosen; a dict names the groups that are limited. What is owed to
         a group is kept free of `k` and of the budget.
@@ -166,7 +166,7 @@ def diversify(
     known: Given | None = None
     if given is not None:
         known, again = read_given(given, rows, lengths)
-        exclude = np.union1d(check_subset(exclude, len(z), "exclude"), again) if again.size else exclude
+        exclude = exclude_given(again, include, exclude, len(z))
     limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
@@ -174,6 +174,16 @@ def diversify(
     owner = embeddings if large else None
     selection = choose_among(embedded, settings, limits, known, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
+
+
+def exclude_given(given: IntArray, include: Any, exclude: Any, n: int) -> IntArray:
+    """What must be out of n items where some were given by number, none of which may be asked for again."""
+    if (both := np.intersect1d(check_subset(include, n, "include"), given)).size:
+        raise ValueError(
+            f"include and given must not share items, but both hold {both[0]}. What is given was chosen before: "
+            "leave it out of include."
+        )
+    return np.union1d(check_subset(exclude, n, "exclude"), given)
 
 
 class Settings(NamedTuple):
@@ -305,7 +315,11 @@ def choose_among(
         what = 'k="auto"' if settings.k == "auto" else 'kernel="near"' if settings.kernel == "near" else "backfill"
         raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
     else:
+        if limits.need.any() and not own and limits.owed(try_quotas(candidates, limits, -np.inf).items):
+            candidates = replace(candidates, nugget=NUGGET)  # past the rank, as greedy choice does
         chosen = run_decoder(decoder, candidates.beside(), limits, **options)
+        if decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
+            chosen = run_decoder(decoder, candidates.beside(), limits, **{"tilt": True} | options)
         subset, cost, gains, reason = chosen.subset, chosen.cost, chosen.gains, chosen.reason
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"
@@ -343,7 +357,9 @@ def choose_greedily(
         chosen = run.items.size
         no_cap = replace(limits, include=run.items, most=0 * limits.most + MANY, need=0 * limits.need)
         run = best_run(candidates, no_cap, floor, gain, cost_power)
-        reason = f"{describe(limits, run, min_gain)}; the last {run.items.size - chosen} are beyond max_per_group"
+        reason, beyond = describe(limits, run, min_gain), run.items.size - chosen
+        if beyond:
+            reason += f"; the last {f'{beyond} are' if beyond > 1 else 'one is'} beyond max_per_group"
     if candidates.near and settings.kernel == "auto":
         reason += f"; by near items, because the embeddings have {candidates.directions} directions"
     return run, reason, candidates

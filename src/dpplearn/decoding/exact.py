@@ -92,7 +92,7 @@ def exact_choice(candidates: Candidates, limits: Limits, time_limit: float | Non
     if limits.need.any():
         raise ValueError(
             "min_per_group must be left out of exact_map, whose bounds take only items that raise the probability. "
-            "Use greedy_map or local_search, or name items in include."
+            'Use greedy_map or local_search (the decoders "greedy" and "local"), or name items in include.'
         )
     seconds = check_budget(time_limit, "time_limit")
     reason = limits.empty_reason()

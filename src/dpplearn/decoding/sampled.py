@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of
 from dpplearn._linalg import safe_log
+from dpplearn._precision import rounding
 from dpplearn._run.progress import Progress, showing
 from dpplearn.decoding.candidates import Candidates, Model, read_model
-from dpplearn.decoding.greedy import in_order
+from dpplearn.decoding.greedy import in_order, try_quotas, why_lacking
 from dpplearn.decoding.limits import SLACK, BoolArray, Bound, Limits, check_budget, check_limits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
@@ -238,7 +239,7 @@ def best_sample(
     feasible = int(counts.sum())
     share = f"{feasible} of {n_samples} samples were feasible"
     if not sets:
-        reason = why_none(limits, low, n_samples, nearest, tilt)
+        reason = why_none(sampler, low, n_samples, nearest, tilt)
         return only_include(
             candidates, limits, low, f"{share}, but all have probability 0 to rounding" if feasible else reason,
             n_samples, feasible,
@@ -261,14 +262,21 @@ def only_include(
     return SampledSelection.of(only, only.reason, n_samples, feasible, (only,))
 
 
-def why_none(limits: Limits, low: float, n_samples: int, nearest: float, tilt: bool) -> str:
+def why_none(sampler: Sampler, low: float, n_samples: int, nearest: float, tilt: bool) -> str:
     """Why no sample counts, and what to change."""
-    everything = float(limits.cost.sum() - limits.total(limits.exclude))
+    limits = sampler.limits
+    everything, most = float(limits.cost.sum() - limits.total(limits.exclude)), sampler.most_cost()
     seen = f"the nearest cost {nearest:g}" if np.isfinite(nearest) else f"all had more than {limits.k} items"
     quotas = " and kept the quotas of groups" if limits.names else ""
     message = f"none of {n_samples} samples cost between {low:g} and {limits.budget:g}{quotas}; {seen}. "
     if everything < low:
         return message + f"All candidates together cost {everything:g}: lower min_cost"
+    if most < low:
+        return message + f"No set within the limits and the kernel's rank costs more than {most:g}: lower min_cost"
+    if limits.need.any():
+        filled = try_quotas(sampler.candidates, limits, -np.inf).items
+        if lacking := why_lacking(sampler.candidates, limits, filled):
+            return message + lacking.removesuffix(".")
     advice = "" if tilt else "Pass tilt=True to draw sets of the right cost, or "
     advice += "draw more samples, or use greedy_map" if limits.names else "widen the window"
     return message + advice[0].upper() + advice[1:]
@@ -297,13 +305,22 @@ class Sampler:
     """
 
     def __init__(self, candidates: Candidates, limits: Limits, low: float, target: float | None) -> None:
-        self.dpp, self.items = given_limits(candidates, limits)
+        self.candidates, (self.dpp, self.items) = candidates, given_limits(candidates, limits)
         self.limits, self.include, self.base = limits, limits.include, limits.total(limits.include)
         self.cost, self.fill = limits.cost[self.items], fill_tilt(candidates, limits)
         self.tables, self.mean = tilted_tables(self.dpp, self.cost, None if target is None else target - self.base)
         self.operand = self.dpp._operand
         self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # a bound that rounding does not break
         self.low, self.high = low * (1.0 - SLACK) - self.base, limits.room - self.base
+
+    def most_cost(self) -> float:
+        """What no set costs more than that is within the quotas and the size, and has a positive probability."""
+        limits, lam = self.limits, self.dpp.eigenpairs[0]
+        rank = int((lam > rounding(lam.size) * lam.max(initial=0.0)).sum())
+        order, room = self.items[np.argsort(-self.cost)], limits.most - limits.counts(self.include)
+        able = [order[limits.group[order] == c][: room[c]] for c in np.unique(limits.group[order])]
+        costs = -np.sort(-limits.cost[np.concatenate(able)])
+        return self.base + float(costs[: min(limits.k - self.include.size, rank)].sum())
 
     def best(
         self, count: int, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int
