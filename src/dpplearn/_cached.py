@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 else:
 
     class cached_property(functools.cached_property):  # noqa: N801  # the name of what it replaces
-        """As functools has it from Python 3.12: in 3.11 one lock is held for all objects of a class.
+        """As in functools from Python 3.12 on; in 3.11 one lock serves all objects of a class.
 
-        With it, eigenvectors of two DPPs are never computed at once, and of two threads that need two such values in
-        different orders each waits for the other. Without it, two that ask at once may both compute the same value.
+        With that lock, eigenvectors of two DPPs are never computed at the same time, and two threads that need two such
+        values in different orders deadlock. Without it, two threads may both compute the same value.
         """
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -31,7 +31,7 @@ else:
 
 
 class Latest(Generic[T]):
-    """Remembers one value and what it was computed for; several threads may ask at once.
+    """Remembers one value and its key; several threads may ask at once.
 
     Examples
     --------

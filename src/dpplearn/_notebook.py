@@ -1,4 +1,4 @@
-"""What is shown of an object: a short `repr`; in a notebook a small card of HTML, light and dark, text as text."""
+"""How an object is shown: a short `repr`, and in a notebook a small HTML card, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 LISTED = 12  # rows of a table
 CUT_AT = 300  # characters of a text
-SOME, BRIEF = 3, 60  # of many things, and characters of one of them, in a `repr`
+SOME, BRIEF = 3, 60  # entries of a list, and characters of an entry, in a `repr`
 STYLE = (
     "<style>"
     ".dpplearn{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif;max-width:60rem;padding:.6rem .9rem;"
@@ -39,7 +39,7 @@ def card(title: str, *parts: str, facts: Mapping[str, Any] | None = None) -> str
 
 
 def short_repr(self: Any) -> str:
-    """`__repr__` of a record: its name and its fields, arrays by their shapes, of many things a few.
+    """`__repr__` of a record: its name and its fields, with arrays as shapes and long lists cut.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def brief(value: Any) -> str:
 
 
 def in_notebook(self: Any, **kwargs: Any) -> dict[str, str]:  # noqa: ARG001  # IPython's signature
-    """Both ways to show an object, for a class that would else show scikit-learn's diagram of it."""
+    """Both ways to show an object, for a class that would otherwise show scikit-learn's diagram."""
     return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
@@ -86,7 +86,7 @@ def shown(value: Any) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
-    """Rows under names; at most `LISTED` of them, and how many more there are of a total."""
+    """A table of at most `LISTED` rows under a head, and how many more there are of a total."""
     some = [row for _, row in zip(range(LISTED), rows, strict=False)]
     if not some:
         return ""

@@ -24,7 +24,7 @@ SURE = 1e200  # odds p / (1 - p) that stand for p = 1
 
 
 class Spectral(Distribution):
-    """A distribution that is sampled from orthonormal vectors: some of them are picked, and then as many items."""
+    """A distribution sampled from orthonormal vectors: first some of them are picked, then as many items."""
 
     _fixed_size: int | None = None  # of a k-DPP
 
@@ -47,7 +47,7 @@ class Spectral(Distribution):
         return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
 
     def _sampling_tables(self, size: int) -> Tables:
-        """What the spectral sampler reads, for `size` samples; never depends on what was drawn before."""
+        """The tables for `size` samples; they never depend on what was drawn before."""
         repaid = size * (1.0 + self.expected_size**2) > 4 * self._plain_tables.V.shape[1]
         return self._alias_tables if repaid else self._plain_tables
 
@@ -68,7 +68,7 @@ class Determinantal(Spectral, PointProcess):
     def spectrum(self) -> Spectrum:
         """K = V diag(p) V^T (equation 7) and log det(L + I)."""
         lam, V = self.eigenpairs
-        if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
+        if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are lost in the rounding of the largest
             return spectrum_wide(self._operand.factor())
         return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))
 
@@ -92,7 +92,7 @@ class Determinantal(Spectral, PointProcess):
 
     @property
     def has_L(self) -> bool:
-        """Whether there is a likelihood kernel; only a DPP given by K may have none."""
+        """Whether there is a likelihood kernel; only a DPP given by K may lack one."""
         return True
 
     # Probabilities
@@ -114,8 +114,8 @@ class Determinantal(Spectral, PointProcess):
     def _prob(self, A: IntArray, B: IntArray) -> float:
         """det(K_A) det(I - K'_B), where K' is K given A.
 
-        Where an item of B is nearly sure, I - K' has lost its digits. Then the sum of det(L_Y) over all Y that have A
-        and not B is divided by that over all Y: sums of positive terms, which keep theirs.
+        Where an item of B is nearly sure, I - K' has lost its digits. Then we divide the sum of det(L_Y) over all Y
+        with A and without B by the sum over all Y: sums of positive terms keep their digits.
         """
         both = np.union1d(A, B)
         K_AB = self.marginal_kernel(both, both)
@@ -132,7 +132,7 @@ class Determinantal(Spectral, PointProcess):
 
     @property
     def _near_one(self) -> bool:
-        """Whether K was given and has an eigenvalue so near 1 that L, if there is one, keeps no digit of the others."""
+        """Whether K was given, with an eigenvalue so near 1 that L, if it exists, keeps no digit of the others."""
         return False
 
     # Marginals and correlations

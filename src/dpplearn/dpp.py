@@ -64,15 +64,15 @@ class DPP(Determinantal):
 
     @classmethod
     def _of(cls, items: IntArray, **kernel: FloatArray) -> Self:
-        """A DPP from a kernel that needs no check, `_L` or `K`."""
+        """A DPP from `_L` or `K`, without checks."""
         return cls._with(items=frozen(items), **{name: frozen(array) for name, array in kernel.items()})
 
     @classmethod
     def from_marginal(cls, K: ArrayLike) -> Self:
         """The DPP with marginal kernel K: P(A in Y) = det(K_A), equation (1).
 
-        Eigenvalues of K must lie in [0, 1]. Where one is exactly 1 there is no L, and what needs it
-        says so; all else, probabilities and sampling included, works.
+        Eigenvalues of K must lie in [0, 1]. If one is exactly 1 there is no L, and what needs L raises an
+        error; all else works, including probabilities and samples.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class DPP(Determinantal):
 
     @classmethod
     def _of_quality(cls, q: FloatArray, S: FloatArray) -> Self:
-        """The same from a quality and a similarity that were checked before."""
+        """The same without checks."""
         L = q[:, None] * S
         L *= q
         return cls._of(np.arange(len(S)), _L=L)
@@ -157,7 +157,7 @@ class DPP(Determinantal):
         return self._L is None and bool(odds(self.spectrum.p).max() > WIDE)
 
     def _log_prob(self, Y: IntArray) -> float:
-        """log P(Y); where L is lost, log det of the rows Y of K and the other rows of I - K."""
+        """log P(Y); where L has lost its digits, log det of the rows Y of K and the other rows of I - K."""
         if not self._near_one:
             return super()._log_prob(Y)
         p = self.spectrum.p
@@ -173,7 +173,7 @@ class DPP(Determinantal):
             L = self.L
             # L given A: the Schur complement of L_A; given not B: without B's rows
             left = given(L, rest, A, impossible(include=A))
-            if A.size and L.diagonal().sum() > WIDE:  # what rounding leaves there would count for much
+            if A.size and L.diagonal().sum() > WIDE:  # rounding there would matter
                 rows = project_out(self._operand.factor().rows, rest, A)
                 left = rows @ rows.T
             return self._of(items, _L=left)

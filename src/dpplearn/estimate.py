@@ -1,10 +1,10 @@
-"""A number that knows how sure it is."""
+"""A number with its standard error."""
 
 from __future__ import annotations
 
 
 class Estimate(float):
-    """A float with the standard error of the way it was found; the error is infinite where nobody knows it.
+    """A float with its standard error, which is infinite if it is unknown.
 
     Examples
     --------

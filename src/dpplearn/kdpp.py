@@ -114,7 +114,7 @@ class KDPP(Spectral):
         return math.fsum(np.append(self.dpp._operand.diag, -lam).tolist()) <= enough  # exactly: both sums are large
 
     def _of_marginals(self) -> SizedSpectrum:
-        """The same where eigenvalues of K are near 1, or are 1: those directions are always taken, and so at most k."""
+        """The same where eigenvalues of K are near 1. Those that are 1 are always taken, so there are at most k."""
         p, V, _ = self.dpp.spectrum
         low, high = int(np.count_nonzero(p == 1.0)), int(np.count_nonzero(p))
         if not low <= self.k <= high:
@@ -166,7 +166,7 @@ class KDPP(Spectral):
             return 0.0
         if more in (0, rest.size):  # one set is left
             return float(np.exp(self._log_prob(A if more == 0 else np.union1d(A, rest))))
-        near = self.dpp._near_one  # L_A may be infinite: then its determinant is P(A, B) det(I + L) / det(I + L')
+        near = self.dpp._near_one  # L_A may be infinite: its determinant is P(A, B) det(I + L) / det(I + L')
         log_det = safe_log(np.array(self.dpp.prob(A, B))) if near else self.dpp._operand.logdet(A)
         if log_det == -np.inf:
             return 0.0
@@ -193,7 +193,7 @@ class KDPP(Spectral):
     def _covariances(self, A: IntArray) -> FloatArray:
         """P(i, j in Y) is the sum over pairs of eigenvectors of P(both in J) (v_a(i) v_b(j) - v_a(j) v_b(i))^2.
 
-        For each pair of items that takes as many steps as the square of the rank.
+        Each pair of items takes as many steps as the square of the rank.
         """
         lam, V, _ = self._spectrum
         V, both = V[A][:, lam > 0.0], self._vector_pairs

@@ -95,7 +95,7 @@ class LowRankDPP(Determinantal):
         if A.size > self.B.shape[1] or self._operand.logdet(A) == -np.inf:
             raise impossible(include=A)
         rows = to_dense(self.B)
-        # where rounding would count for much, or columns outnumber rows: only the directions that are there
+        # where rounding would matter, or columns outnumber rows: reduce B to as many columns as its rank
         if rows.shape[1] > rows.shape[0] or (row_lengths(rows) ** 2).sum() > WIDE:
             rows = self._operand.factor().rows
         return self._of(project_out(rows, rest, A), self.items[rest])

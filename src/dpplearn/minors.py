@@ -21,8 +21,8 @@ EVERY = slice(None)
 class TwoSided:
     """L = Z C Z^T, and rows U of the symmetric part: C + C^T = 2 U U^T.
 
-    L is then the sum of V V^T with V = Z U, and of a skew matrix. Apart, they keep their own digits: where V is short,
-    what rounding leaves of the skew part would else be more than L_ii.
+    L is V V^T with V = Z U plus a skew matrix. Kept apart, both keep their digits: where V is short, rounding of the
+    skew part could exceed L_ii.
     """
 
     Z: FloatArray
@@ -35,7 +35,7 @@ class TwoSided:
 
     @property
     def width(self) -> int:
-        """No more items than this have a determinant."""
+        """The rank of L is at most this."""
         return self.Z.shape[1]
 
     @cached_property
@@ -49,7 +49,7 @@ class TwoSided:
 
     @cached_property
     def diag(self) -> FloatArray:
-        """L_ii; a skew matrix has 0 there, and its rounding is not added to |v_i|^2."""
+        """L_ii = |v_i|^2: a skew matrix has 0 there, so its rounding is left out."""
         return square_sums(self.V)
 
     def of(self, Z: FloatArray) -> TwoSided:
@@ -78,7 +78,7 @@ class TwoSided:
         return self.rows(EVERY, subset)
 
     def parts(self, subset: IntArray | slice = EVERY) -> tuple[FloatArray, FloatArray]:
-        """The skew part of L_Y, and the sizes of the terms that its entries are sums of."""
+        """The skew part of L_Y, and the sizes of the terms that add up to its entries."""
         left, right = self.left[subset], self.Z[subset]
         N, E = left @ right.T, np.abs(left) @ np.abs(right).T
         return (N - N.T) / 2, (E + E.T) / 2

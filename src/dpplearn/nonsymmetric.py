@@ -64,11 +64,11 @@ class NonsymmetricDPP(PointProcess):
         "eigenvalues in [0, 1] do not make K a marginal kernel. Use from_kernel(K @ inv(I - K)), which checks"
     )
 
-    V: FloatArray  # V, B and D as they were given; a process made in another way has none
+    V: FloatArray  # V, B and D as given; processes made in other ways have none
     B: FloatArray
     D: FloatArray
     _kernel: TwoSided
-    _sure: FloatArray  # rows, like those of the kernel, of items that are in Y and are not counted among the n
+    _sure: FloatArray  # rows Z_A of the included items A, which are not among the n
 
     def __init__(self, V: ArrayLike, B: ArrayLike, D: ArrayLike) -> None:
         rows, other, core = (check_array(x, name, 2) for x, name in ((V, "V"), (B, "B"), (D, "D")))
@@ -97,12 +97,12 @@ class NonsymmetricDPP(PointProcess):
 
     @classmethod
     def _of(cls, kernel: TwoSided, sure: FloatArray, items: IntArray) -> Self:
-        """The process with this kernel L = Z C Z^T, given items whose rows of Z are `sure`."""
+        """The process with kernel L = Z C Z^T, given included items with rows `sure`."""
         read_only(kernel.Z, kernel.C, sure, items)
         return cls._with(_kernel=kernel, _sure=sure, items=items)
 
     def _given(self, A: IntArray, rest: IntArray) -> Self:
-        """The process of the items `rest`, given those of A."""
+        """The process of the items `rest`, given that A is included."""
         return self._of(self._kernel.part(rest), np.vstack([self._sure, self._kernel.Z[A]]), self.items[rest])
 
     @classmethod
@@ -158,7 +158,7 @@ class NonsymmetricDPP(PointProcess):
     def L(self) -> FloatArray:
         """The likelihood kernel, an n x n array; made anew each time, and never needed by anything else here.
 
-        There is none where the items given to `condition` cannot be all of Y: then L_ii would be infinite for some i.
+        There is none if the items included by `condition` cannot be all of Y: L_ii would be infinite for some i.
         """
         self._some_items(None)
         return self._operand.block()
@@ -175,10 +175,10 @@ class NonsymmetricDPP(PointProcess):
 
     @cached_property
     def _plain(self) -> tuple[FloatArray, FloatArray, float] | None:
-        """Q, W and the log of the sum; None where `TwoSided.given` is needed, which is slow.
+        """Q, W and the log of the sum; None where the slower `TwoSided.given` is needed.
 
         Without included items A: L = Q T Q^T, and L + I differs from I only in the span of Q, where it is T + I. Its
-        symmetric part is at least I, so that nothing is lost in solving with it, unless T is large: |(T + I)^-1| <= 1.
+        symmetric part is at least I, so |(T + I)^-1| <= 1, and solving loses no digits unless T is large.
 
         With them the sum is det(L + I) det(M), M = L_A - L_A. (L + I)^-1 L_.A, and K loses (L + I)^-1 L_.A M^-1
         L_A. (L + I)^-1. This needs no L_A^-1: items of A may need others, which are then sure. With F = (T + I)^-1 R C
@@ -196,7 +196,7 @@ class NonsymmetricDPP(PointProcess):
             F, after = solve(shifted, R @ kernel.C @ A.T), solve(shifted.T, R @ kernel.C.T @ A.T).T
             M = kernel.of(A - F.T @ R).plus(F.T)
             log_det, block = M.logdet(), M.block()
-            # where rounding hides det(M), once its parts are added up, it hides M^-1 as well
+            # where rounding hides det(M) in the sum of its parts, it hides M^-1 too
             if not abs(log_minor(block) - log_det) < DIGITS:
                 return None
             log_sum += log_det
@@ -208,7 +208,7 @@ class NonsymmetricDPP(PointProcess):
     @property
     def log_normalizer(self) -> float:
         """log det(L + I) >= 0, the sum over all subsets of equation (5)."""
-        _ = self._operand  # raises where there is none
+        _ = self._operand  # raises if there is none
         return max(self._marginal[2] - self._log_sure, 0.0)
 
     @cached_property
@@ -222,7 +222,7 @@ class NonsymmetricDPP(PointProcess):
         return self._kernel.of(np.vstack([self._sure, self._kernel.Z]))
 
     def _log_prob(self, Y: IntArray) -> float:
-        # P(Y | A in Y) = det(L_{A + Y}) over their sum, whether or not A can be without others
+        # P(Y | A in Y) is det(L_{A + Y}) over their sum, even if A cannot be all of Y
         a = len(self._sure)
         return self._with_sure.logdet(np.append(np.arange(a), a + Y)) - self._marginal[2]
 
@@ -259,7 +259,7 @@ class NonsymmetricDPP(PointProcess):
     @cached_property
     def size_pmf(self) -> FloatArray:
         """P(|Y| = k) for k = 0 ... n, from the eigenvalues of K: E z^|Y| = det(I + (z - 1) K)."""
-        p = np.linalg.eigvals(self._marginal[1])  # of which as many are 0 as K has less than full rank
+        p = np.linalg.eigvals(self._marginal[1])  # those beyond the rank of K are 0
         rank = min(p.size, max(self._kernel.width - len(self._sure), 0))
         pmf = sum_of_pairs(p[np.argsort(-np.abs(p))[:rank]])
         return frozen(np.append(pmf, np.zeros(self.n + 1 - pmf.size)))
@@ -282,9 +282,9 @@ class NonsymmetricDPP(PointProcess):
 
 
 def orthonormal(Z: FloatArray, careful: bool = False) -> tuple[FloatArray, FloatArray]:
-    """Q and R with Z = Q R and orthonormal columns Q; as many as Z has rows, or columns, whichever is less.
+    """Q and R with Z = Q R and orthonormal columns Q, as many as the smaller of Z's dimensions.
 
-    Carefully, each row keeps its own digits: see `stacked_qr`.
+    If `careful`, each row keeps its own digits: see `stacked_qr`.
     """
     n, d = Z.shape
     if n <= d:
@@ -298,7 +298,7 @@ def orthonormal(Z: FloatArray, careful: bool = False) -> tuple[FloatArray, Float
 
 
 def solve(A: FloatArray, b: FloatArray) -> FloatArray:
-    """A^-1 b, with rows and columns of A brought to one size before pivots are compared."""
+    """A^-1 b, with rows and columns of A scaled to similar sizes before pivots are compared."""
     rows = np.abs(A).max(axis=1)
     A = A / rows[:, None]
     columns = np.abs(A).max(axis=0)

@@ -1,4 +1,4 @@
-"""How a kernel is held: as an array, or as features of which L is never formed."""
+"""How a kernel is stored: as an array, or as features from which L is never formed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dpplearn._checks import Features, FloatArray, IntArray, scale_rows
 from dpplearn._linalg import Factor, factor_kernel, factor_rows, logdet, safe_log, spectrum_wide, to_dense
 from dpplearn._precision import PARALLEL, keeps_digits
 
-ROWS = 16384  # rows that are made float64 at a time
-LARGE = 20_000_000  # entries up to which features are made dense float64 as a whole
-TOGETHER = 2**17  # numbers read together: they stay in the processor's cache
+ROWS = 16384  # rows converted to float64 at a time
+LARGE = 20_000_000  # entries up to which features become dense float64 as a whole
+TOGETHER = 2**17  # numbers used together: they fit in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class Rows:
         return factor_rows(self.beside_own())
 
     def block(self, subset: IntArray, columns: IntArray | None = None) -> FloatArray:
-        """L_Y, or another block of L; of sparse rows the sparse product, so that no row is made dense."""
+        """L_Y, or another block of L; sparse rows are multiplied as sparse."""
         B = self.scaled(subset)
         if columns is None:
             A = to_dense(B @ B.T)
@@ -98,7 +98,7 @@ class Rows:
         return A
 
     def logdet(self, subset: IntArray) -> float:
-        """log det L_Y, from the rows themselves where products of two have lost what they differ in."""
+        """log det L_Y; from the rows themselves where their products have lost their differences."""
         return logdet(self.block(subset), lambda: self.beside_own(subset))
 
     def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
@@ -127,9 +127,9 @@ class Rows:
     def log_normalizer(self) -> float:
         """log det(I + L) = sum of log(1 + own_i) + log det(I + B^T B), with b_i divided by sqrt(1 + own_i).
 
-        From the smaller of B B^T and B^T B; memory min(n, d)^2 besides the rows. Eigenvalues of a product are good to
-        EPS lam_max, which is enough unless 1 + lam_min is lost in it (qualities of 1e9, or singular kernels of large
-        quality). Then B itself is factorized by pivots.
+        From the smaller of B B^T and B^T B; memory min(n, d)^2 besides the rows. Eigenvalues of a product are known to
+        EPS lam_max. Where that is more than 1 + lam_min allows (qualities of 1e9, or singular kernels of large
+        quality), B itself is factorized by pivots.
         """
         n, d = self.rows.shape
         alone = float(np.log1p(self.own).sum())
@@ -147,7 +147,7 @@ class Rows:
         if n <= d:
             return alone + spectrum_wide(factor_kernel(A)).log_normalizer
         R = np.eye(d)
-        for B in self._blocks(scale):  # R^T R = I + the sum of B^T B so far, without squaring what is in B
+        for B in self._blocks(scale):  # R^T R = I + the sum of B^T B so far, without squares of B's entries
             R = linalg.qr(np.concatenate([to_dense(B), R]), mode="r", check_finite=False)[0][:d]
         return alone + float(2 * np.log(np.abs(R.diagonal())).sum())
 
@@ -161,7 +161,7 @@ Operand: TypeAlias = Dense | Rows
 def many_logdets(
     kernel: Operand, blocks: Callable[[IntArray], FloatArray], width: int, indptr: IntArray, indices: IntArray
 ) -> FloatArray:
-    """log det L_Y of many subsets: those of one size together, and alone where one of them may be singular.
+    """log det L_Y of many subsets: those of one size together; a set that may be singular again by itself.
 
     `blocks` returns L_Y of several sets of one size, in about `width` steps for each entry.
     """
@@ -172,7 +172,7 @@ def many_logdets(
             A = blocks(indices[indptr[some, None] + np.arange(k)])
             try:
                 roots = np.asarray(np.linalg.cholesky(A), np.float64).diagonal(axis1=1, axis2=2)
-            except linalg.LinAlgError:  # numpy does not say of which
+            except linalg.LinAlgError:  # numpy does not say which one is singular
                 roots = np.zeros((some.size, k))
             values[some] = 2 * safe_log(roots).sum(axis=1)
             for s in some[(roots <= np.sqrt(PARALLEL * A.diagonal(axis1=1, axis2=2))).any(axis=1)]:

@@ -1,4 +1,4 @@
-"""The questions that distributions over subsets answer, and those that need a marginal kernel."""
+"""The questions that distributions over subsets answer, and those that point processes answer from K."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Distribution(Frozen, ABC):
     """Probabilities of the subsets Y of n items, and the questions that every such distribution here answers."""
 
     items: IntArray
-    """Number of each item in the distribution that was made first: 0 ... n-1 there. After `condition`, once or many
-    times, `dpp.items[subset]` tells what the items of a subset were called at the start."""
+    """Number of each item in the first distribution, where it is 0 ... n-1. After `condition`, once or several times,
+    `dpp.items[subset]` gives the original numbers of the items of a subset."""
 
     @property
     def n(self) -> int:
@@ -105,9 +105,9 @@ class Distribution(Frozen, ABC):
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The distribution of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
 
-        They are numbered from 0; `items` of the result tells what each was called at the start. Where `include` of a
-        nonsymmetric process cannot be all of Y, because an item comes with others only, the result has no likelihood
-        kernel L; all that needs none works.
+        They are numbered from 0; `items` of the result has their original numbers. If `include` of a nonsymmetric
+        process cannot be all of Y, because an item only comes with others, the result has no likelihood kernel L;
+        whatever needs no L works.
 
         Examples
         --------
@@ -127,7 +127,7 @@ class Distribution(Frozen, ABC):
 
     @abstractmethod
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
-        """The same, of sorted sets without a common item, and the items in neither."""
+        """The same for disjoint sorted sets, and the items in neither."""
 
     def sample(
         self, size: int = 1, rng: Seed = None, *, method: str | None = None, n_jobs: int | None = None,
@@ -173,15 +173,15 @@ class Distribution(Frozen, ABC):
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
         """P(every item of `include` is in Y and none of `exclude` is).
 
-        Sharing an item makes it 0: no Y has an item and lacks it. (`condition` on such an event, or on any other of
-        probability 0, is an error.)
+        It is 0 if they share an item: no Y has an item and lacks it. (`condition` on an event of probability 0 is an
+        error.)
         """
         A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
         return 0.0 if np.intersect1d(A, B).size else min(self._prob(A, B), 1.0)
 
     @abstractmethod
     def _prob(self, A: IntArray, B: IntArray) -> float:
-        """The same, of sorted sets without a common item; rounding may make it more than 1."""
+        """The same for disjoint sorted sets; rounding may make it more than 1."""
 
     def pair_probs(self, items: Items | None = None) -> FloatArray:
         """P(i, j in Y) for all pairs of `items` (default: of all items); on the diagonal, P(i in Y).
@@ -204,7 +204,7 @@ class Distribution(Frozen, ABC):
 
     @abstractmethod
     def _all_probs(self) -> FloatArray:
-        """P(Y) of every Y that is possible, of few items."""
+        """P(Y) of every possible Y, for few items."""
 
     def __len__(self) -> int:
         return self.n
@@ -213,9 +213,9 @@ class Distribution(Frozen, ABC):
         return f"<{type(self).__name__} on {self.n} items>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the size, and the items that are expected most."""
+        """What a notebook shows: the size, and the most probable items."""
         facts: dict[str, Any] = {"items": f"{self.n:,}"}
-        if self.n > SHOWN:  # not worth the factorization
+        if self.n > SHOWN:  # would take a factorization
             return card(type(self).__name__, facts=facts)
         p = self.marginals
         rows = [(int(self.items[i]), float(p[i])) for i in np.argsort(-p, kind="stable")[:LISTED]]
@@ -245,8 +245,8 @@ class Distribution(Frozen, ABC):
     def correlations(self, items: Items | None = None) -> FloatArray:
         """Correlation of the indicators of items i and j.
 
-        1 on the diagonal; off it never positive where the kernel is symmetric, and 0 where an item is always or never
-        chosen.
+        1 on the diagonal. Elsewhere 0 if an item is always or never chosen, and never positive if the kernel is
+        symmetric.
         """
         A = self._some_items(items)
         d = self.marginals[A]
@@ -258,10 +258,10 @@ class Distribution(Frozen, ABC):
 
     @abstractmethod
     def _covariances(self, A: IntArray) -> FloatArray:
-        """Of the indicators of different items; what is on the diagonal is not read."""
+        """Covariances of the indicators of different items; the diagonal is not read."""
 
     def _some_items(self, items: Items | None) -> IntArray:
-        """The items asked about; all of them only where an n x n answer fits in memory."""
+        """The items asked about; all of them only if an n x n answer fits in memory."""
         if items is not None:
             return check_items(items, self.n, "items")
         if self.n > MATRIX:
@@ -324,8 +324,8 @@ class PointProcess(Distribution):
 def all_probs(K: FloatArray) -> FloatArray:
     """P(Y) of all 2^n subsets from the marginal kernel; bit i of the position says whether item i is in Y.
 
-    Item by item, for all choices on those before at once: the pivot is the probability of the item given these choices,
-    and the rest of the kernel loses the rank-one part that the item's choice explains.
+    Item by item, for all choices of the earlier items at once: the pivot is the probability of the item given these
+    choices, and the rest of the kernel loses the rank-one part that the item's choice explains.
 
     >>> all_probs(np.diag([0.5, 0.75]))
     array([0.125, 0.125, 0.375, 0.375])
@@ -341,7 +341,7 @@ def all_probs(K: FloatArray) -> FloatArray:
 
 
 def check_ground_set(draws: Subsets, n: int) -> Subsets:
-    """Subsets of these n items, and not of others."""
+    """Raise unless these are subsets of n items."""
     if draws.n != n:
         raise ValueError(f"subset must hold subsets of the {n} items here, found subsets of {draws.n}.")
     return draws

@@ -52,7 +52,9 @@ class Subsets:
         if indices.size and (indices.min() < 0 or indices.max() >= n):
             raise IndexError(f"indices must be item numbers from 0 to {n - 1}.")
         rising = np.diff(indices) > 0
-        rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)] - 1] = True  # from set to set
+        rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)] - 1] = (
+            True  # across the border of two sets
+        )
         if not rising.all():
             raise ValueError("Each subset must list its items in ascending order, none twice; see Subsets.from_lists.")
         self._keep(indptr.astype(np.int64), indices.astype(np.int64), n)
@@ -62,7 +64,7 @@ class Subsets:
 
     @classmethod
     def _of(cls, indptr: IntArray, indices: IntArray, n: int) -> Subsets:
-        """Subsets from arrays that are known to be right: what a sampler made is not checked again."""
+        """Subsets from arrays that need no check, such as a sampler's."""
         self = cls.__new__(cls)
         self._keep(indptr, indices, n)
         return self
@@ -108,7 +110,7 @@ class Subsets:
         return f"<{count_of(len(self), 'subset', 'subsets')} of {count_of(self.n, 'item', 'items')}{mean}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: some of the subsets, and the items that are in most of them."""
+        """What a notebook shows: some subsets, and the most frequent items."""
         counts = self.inclusion_counts()
         order = np.argsort(-counts, kind="stable")[:LISTED]
         often = [(int(i), int(counts[i]), f"{counts[i] / len(self):.0%}") for i in order if counts[i]]

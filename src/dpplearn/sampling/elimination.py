@@ -1,6 +1,6 @@
-"""Exact samples by elimination: items are decided one after the other, in blocks, so that the work is in BLAS.
+"""Exact samples by elimination: items are decided one after the other, in blocks, so that BLAS does the work.
 
-The pivot of an item is its probability given the choices before it. What a block S of decided items leaves of the
+The pivot of an item is its probability given the choices before it. After a block S of decided items, the kernel of the
 others is K - K_.S M^-1 K_S., where M is K_S less 1 on the diagonal for each item that was dropped (Poulson, 2020).
 """
 
@@ -28,7 +28,7 @@ def eliminate(K: FloatArray, u: FloatArray) -> IntArray:
 
 
 def eliminate_rows(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
-    """The same from K = Q W Q^T, of which only W changes: O(n d^2)."""
+    """The same from K = Q W Q^T, where only W changes: O(n d^2)."""
     chosen = np.empty(len(Q), np.bool_)
     for start in range(0, len(Q), BLOCK):
         S = slice(start, start + BLOCK)

@@ -1,4 +1,4 @@
-"""The spectral sampler (Hough et al., 2006) in two fast phases, over blocks that threads share out."""
+"""The spectral sampler (Hough et al., 2006) in two fast phases; threads share the blocks of samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_tables(p: FloatArray, V: FloatArray) -> Tables:
     p, V = p[::-1], V[:, ::-1]  # the columns used most come first, and lie side by side in memory
     if V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
         p, V = p[p > 0.0], V[:, p > 0.0]
-    hazard = np.cumsum(-np.log1p(-np.minimum(p, 1.0 - EPS / 2)))  # of p = 1, more than is ever drawn
+    hazard = np.cumsum(-np.log1p(-np.minimum(p, 1.0 - EPS / 2)))  # for p = 1 more than is ever drawn
     return plain_tables(hazard, np.empty((0, 0)), V)
 
 
@@ -37,7 +37,7 @@ def plain_tables(hazard: FloatArray, log_esp: FloatArray, V: FloatArray) -> Tabl
 
 
 def with_alias(tables: Tables) -> Tables:
-    """Tables with O(n m) numbers more, by which the cost of a sample no longer depends on n: for many samples."""
+    """Tables for many samples: with O(n m) more numbers, the cost of a sample no longer depends on n."""
     from dpplearn.sampling._spectral_loops import alias_tables
 
     V = view(np.ascontiguousarray(tables.V))
@@ -49,9 +49,9 @@ def with_alias(tables: Tables) -> Tables:
 def settled(p: FloatArray, V: FloatArray) -> FloatArray:
     """The columns of V, with those of equal probability p turned to a basis that the space they span decides.
 
-    Any basis of that space gives the same distribution, but LAPACK returns another one for each kind of processor, and
-    so other samples for the same random numbers. Here each space is spanned by the projections of items, the longest
-    first and the first of those equally long, made orthogonal (Gram and Schmidt). p ascends.
+    Any basis of that space gives the same distribution, but LAPACK's depends on the processor, and so would the samples
+    for a seed. So we span each space by the projections of items, the longest first and the first of ties, made
+    orthogonal (Gram and Schmidt). p ascends.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def settled(p: FloatArray, V: FloatArray) -> FloatArray:
     for group in np.split(np.arange(p.size), np.flatnonzero(np.diff(p) > EQUAL_PROBABILITY) + 1):
         if (
             group.size < 2 or p[group[-1]] <= EQUAL_PROBABILITY
-        ):  # there may be no column at all, and these are hardly ever drawn
+        ):  # there may be no column; and those with p near 0 are hardly ever drawn
             continue
         space, turn = V[:, group], np.empty((group.size, group.size))
         length = np.einsum("ij,ij->i", space, space)  # of what is left of each item's projection, squared
@@ -82,9 +82,9 @@ def draw_blocks(
     tables: Tables, size: int, rng: np.random.Generator, expected_size: float, n_jobs: int,
     use: Callable[[Array, Array], T], sizes: tuple[int, int] | None = None,
 ) -> list[T]:  # fmt: skip
-    """What `use` makes of the lengths and items of each block of samples, for all `size` of them.
+    """`size` samples in blocks; returns use(lengths, items) of each block.
 
-    A sample whose length is not among `sizes` is left out and has length -1. Blocks take a few milliseconds, and like
+    A sample whose length is outside `sizes` is left out and gets length -1. Blocks take a few milliseconds, and like
     their random numbers do not depend on the number of threads.
     """
     from dpplearn.sampling._spectral_loops import draw_block
