@@ -307,6 +307,7 @@ def test_tables_of_one_column_of_numbers():
     for table in (pa.table({"x": column}), pd.DataFrame({"x": column})):
         assert diversify(table, k=1).subset.tolist() == diversify(column[:, None], k=1).subset.tolist()
         assert diversify(np.eye(6), table, k=2).subset.tolist() == [5, 4]
+        assert diversify(np.eye(6), cost=pd.DataFrame({"x": column + 1}), budget=3).cost <= 3
     for groups in (pa.table({"x": list("aaabbb")}), pd.DataFrame({"x": list("aaabbb")})):
         assert diversify(np.eye(6), column, k=2, groups=groups, max_per_group=1).subset.tolist() == [5, 2]
 

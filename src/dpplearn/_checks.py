@@ -1,4 +1,4 @@
-"""One function per promise about an input: it returns the input made usable, or says what to change."""
+"""One function for each kind of input: it returns the input made usable, or its error says what to change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PACKAGE = str(Path(__file__).parent)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line of the caller's own code, however deep in this package it arises."""
+    """Warn at the line of the user's own code, however deep in this package the warning arises."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -112,7 +112,7 @@ def check_quality(q: ArrayLike, n: int) -> FloatArray:
     return q
 
 
-def check_items(items: Items, n: int, name: str = "items") -> IntArray:
+def check_items(items: Items, n: int, name: str) -> IntArray:
     """Item numbers in 0 ... n-1, none twice, in the order given; a boolean mask of length n means where it is True."""
     if np.ma.isMaskedArray(items):
         raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.compressed().")
@@ -262,13 +262,11 @@ def row_lengths(B: Features) -> FloatArray:
     return np.sqrt(square_sums(B))
 
 
-MANY = 10**8  # of what is counted: more than fits in memory, or is done in a day
-MOST = {"burn_in": 10**10, "chains": 10**6, "m": 10**5, "n_jobs": 1024, "n_starts": 1000, "resolution": 2000}
-UNBOUNDED = ("k", "random_state")  # k is compared with the number of items wherever it counts
+MANY = 10**8  # of anything: more than fits in memory, or can be done in a day
 
 
-def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> int:
-    """A whole number in [low, high]; without `high`, at most what MOST says of this name, or a hundred million."""
+def check_int(x: Any, name: str, *, low: int = 0, high: int | None = MANY) -> int:
+    """A whole number in [low, high]; with None, of any size."""
     if isinstance(x, bool | np.bool_):
         raise TypeError(f"{name} must be a whole number, found {x!r}.")
     try:
@@ -277,9 +275,8 @@ def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> in
         raise TypeError(f"{name} must be a whole number, found {x!r}.") from None
     if value < low:
         raise ValueError(f"{name} must be at least {low}, found {number_text(value)}.")
-    most = MOST.get(name, MANY) if high is None else high
-    if value > most and (high is not None or name not in UNBOUNDED):
-        raise ValueError(f"{name} must be at most {most}, found {number_text(value)}.")
+    if high is not None and value > high:
+        raise ValueError(f"{name} must be at most {high}, found {number_text(value)}.")
     return value
 
 
@@ -315,7 +312,7 @@ def check_jobs(n_jobs: int | None) -> int:
     """A number of threads; None and -1 mean every core this process may use."""
     if n_jobs is None or n_jobs == -1:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return check_int(n_jobs, "n_jobs", low=1)
+    return check_int(n_jobs, "n_jobs", low=1, high=1024)
 
 
 MAX_RHO = 1e6  # rho^2 is added to cosines: beyond, nothing is left of them

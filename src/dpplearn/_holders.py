@@ -32,6 +32,8 @@ def as_numbers(x: Any, name: str, ndim: int | None = None) -> np.ndarray:
         if np.ma.isMaskedArray(x):
             raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.filled(value).")
         array = as_floats(arrow_rows(x, name) if is_arrow(x) and ndim != 1 else as_array(x, name), name, x)
+    if ndim == 1 and array.shape[1:] == (1,):  # a table of one column
+        array = array[:, 0]
     if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, found shape {array.shape}.")
     return array

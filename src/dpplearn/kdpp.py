@@ -64,7 +64,7 @@ class KDPP(Spectral):
             }
             hint = hints.get(type(given).__name__, "Pass DPP(L).")
             raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. {hint}")
-        k = check_int(k, "k")
+        k = check_int(k, "k", high=None)
         if k > dpp.n:
             raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")
         self._set(dpp=dpp, k=k, items=dpp.items, _fixed_size=k)

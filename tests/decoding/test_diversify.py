@@ -211,6 +211,7 @@ def test_items_given_by_number_beside_a_mask_of_those_to_exclude(rng):
     found = diversify(E, k=4, exclude=mask, given=[4])
     assert found.sorted_subset.tolist() == [0, 1, 2, 3]
     np.testing.assert_array_equal(found.subset, diversify(E, k=4, exclude=[5], given=[4]).subset)
+    assert 5 in diversify(E, k=3, include=mask, given=[0, 1]).subset
 
 
 def test_items_given_count_for_the_directions(rng):

@@ -41,7 +41,7 @@ def dense_kernel(X, q, k, b, given):
     phi = np.exp(-2.0 * (1.0 - np.vstack([U, G]) @ U.T) / unit)
     phi *= np.append(lengths(X) > 0, np.ones(len(G)))[:, None]
     square = (phi**2).sum(axis=1)
-    part = np.clip(square / min(near.LEAST, len(X)), near.LOWEST, 1.0)
+    part = np.clip(square / min(near.FEWEST_DESCRIBING, len(X)), near.LOWEST_SHARE, 1.0)
     diag = np.append(q**2 * part[: len(X)] ** near.POWER, np.ones(len(G)))
     phi /= np.sqrt(np.where(square > 0, square, 1.0))[:, None]
     L = b * (1.0 - NUGGET) * (phi @ phi.T) * np.sqrt(np.outer(diag, diag))

@@ -64,6 +64,8 @@ def test_groups_are_a_field_of_the_metadata():
     choice = Chooser(k=7, groups="source", max_per_group=1)([""] * 9, E, scores, metadata)
     chosen = [sources[i] for i in choice.order]
     assert sorted(map(str, chosen)) == ["None", "None", "None", "a", "b"]
+    mixed = [{"source": value} for value in (1, "1", float("nan"), float("nan"), None, 1, 1, 1, 1)]
+    assert len(Chooser(k=9, groups="source", max_per_group=1)([""] * 9, E, scores, mixed).order) == 5
     assert len(Chooser(k=7, groups="source", max_per_group=1, backfill=True)([""] * 9, E, scores, metadata).order) == 7
     with pytest.raises(ValueError, match=r"No candidate has the field 'sauce'.*\['source'\]"):
         Chooser(k=2, groups="sauce", max_per_group=1)([""] * 9, E, scores, metadata)

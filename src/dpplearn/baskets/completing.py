@@ -78,7 +78,7 @@ def completion(
     (100.0, 1.0, 60)
     """
     check_choice(hold, "hold", ("random", "last"))
-    first, generator = [check_int(size, "k", low=1) for size in k], check_rng(rng)
+    first, generator = [check_int(size, "k", low=1, high=None) for size in k], check_rng(rng)
     known = Baskets.read(baskets, model.items_, unseen="drop")
     used = known.take(np.flatnonzero(known.sizes >= 2))
     if len(used) == 0:

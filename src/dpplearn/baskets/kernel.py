@@ -178,7 +178,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             alpha=None if cv else check_strength(self.alpha, 'alpha must be "cv" or'),
             tol=check_strength(self.tol, "tol must be"),
             max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
-            seed=check_int(self.random_state, "random_state"),
+            seed=check_int(self.random_state, "random_state", high=None),
             n_jobs=check_jobs(self.n_jobs),
             progress=as_progress(self.progress),
         )

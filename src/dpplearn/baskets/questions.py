@@ -112,7 +112,7 @@ class BasketQuestions:
 
         P(i | basket) is proportional to det L_{basket + i}; `exclude` names items that cannot come.
         """
-        J, out, k = self.numbers(basket), self.numbers(exclude), check_int(k, "k", low=1)
+        J, out, k = self.numbers(basket), self.numbers(exclude), check_int(k, "k", low=1, high=None)
         scores = np.maximum(self.next_scores(J), 0.0)
         scores[out] = 0.0
         if not scores.sum() > 0:
@@ -158,7 +158,7 @@ class BasketQuestions:
         from dpplearn.decoding import local_search
 
         J, out = self.numbers(basket), self.numbers(exclude)
-        size = None if k is None else min(J.size + check_int(k, "k"), self.dpp_.n)
+        size = None if k is None else min(J.size + check_int(k, "k", high=None), self.dpp_.n)
         completed: Any = local_search(self.dpp_, k=size, min_cost=float(size or 0), include=J, exclude=out)
         return [self._name(i) for i in completed.subset if i not in J]
 
@@ -206,12 +206,12 @@ class BasketQuestions:
         if item is not None:
             return self._related(item, k, 1.0)
         self._fitted  # noqa: B018  # raises where nothing was learned
-        return self.pairs_.first(check_int(k, "k", low=1))
+        return self.pairs_.first(check_int(k, "k", low=1, high=None))
 
     def _related(self, item: Label, k: int, sign: float) -> list[Related]:
         strength = sign * self.correlations_with(item)
         strength[self.numbers([item])] = 0.0
-        best = np.argsort(-strength, kind="stable")[: check_int(k, "k", low=1)]
+        best = np.argsort(-strength, kind="stable")[: check_int(k, "k", low=1, high=None)]
         return [Related(self._name(j), float(sign * strength[j])) for j in best if strength[j] >= LEAST]
 
     def _name(self, i: int) -> Label:

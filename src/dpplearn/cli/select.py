@@ -227,8 +227,8 @@ def rows_like(before: Items, name: str, width: int) -> np.ndarray:
     """
     if not fnmatch.filter(before.fields, name.partition(":")[0]):
         ends = [field for field in before.fields if field[-1:].isdecimal()]
-        stems = [[*many] for _, many in groupby(ends, lambda field: re.sub(r"\d+$", "", field))]
-        numbered = (f"{many[0]}:{many[-1]}" for many in stems if len(many) == width)
+        runs = [[*many] for _, many in groupby(ends, lambda field: re.sub(r"\d+$", "", field))]
+        numbered = (f"{many[0]}:{many[-1]}" for many in runs if len(many) == width)
         name = usual_field(before, None, EMBEDDINGS) or next(numbered, name)
     rows = before.vectors(name)
     if before.n and rows.shape[1] != width:

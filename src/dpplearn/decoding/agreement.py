@@ -5,8 +5,12 @@ its generating function, a determinant; for many, it has the exact mean and vari
 
     E N = sum of c_i K_ii,      Var N = sum of c_i^2 K_ii - sum of c_i c_j K_ij^2,
 
-and the shape of a binomial, to which sums of independent flips, as every such N is, are near. So no seed changes the
+and the shape of a binomial, which sums of independent coins, as every such N is, come near. So no seed changes the
 answer. Where sets are drawn or given instead, P(N >= j) is the share of them with so many of a token.
+
+Counts are stored as whole numbers of *steps*; a step is the token's *unit*, mostly 1. The *levels* of a token are the
+numbers of steps that a set can reach: 0, 1, 2, ... up to those of all items. From level j - 1 to j, the expected
+overlap *rises* by the unit times P(N >= j).
 """
 
 from __future__ import annotations
@@ -23,33 +27,33 @@ from dpplearn.subsets import Subsets
 
 Counts: TypeAlias = list[tuple[float, sparse.csr_array]]
 FEW = 8  # holders of a token up to which its distribution is exact
-NUMBERS = 2**22  # that are dealt with at once
-SAME = 1e-11  # rises that differ by less are equal: else rounding, and so a library's version, would decide
-MOST = 1000  # levels of a token in one item; more, or counts that are no multiples, are brought to GRID
+NUMBERS = 2**22  # of one step of work
+SAME = 1e-11  # additions whose values differ by less tie: else rounding, and so a library's version, would decide
+MOST_STEPS = 1000  # of a token in one item; with more, or without a common unit, counts are rounded to GRID steps
 GRID = 64
 
 
 class Agreement(NamedTuple):
     """How well sets agree with those of the model: the sum over kinds of tokens of 2 E overlap / (length + E length).
 
-    `overlap` has what each level of a token gives, so that one item more in a set costs a look at its own tokens.
+    `overlap` has the expected overlap at each level, so that adding an item only looks up its own tokens.
     """
 
-    indptr: IntArray  # the items' counts as csr, in whole steps
+    indptr: IntArray  # the items' counts as csr, in steps
     tokens: IntArray
     steps: IntArray
-    singles: Any  # the counts that are 1, with a row for each kind and item
-    others: tuple[IntArray, IntArray, IntArray]  # those that are more: row, token and steps
+    singles: Any  # the counts of one step, with a row for each kind and item
+    others: tuple[IntArray, IntArray, IntArray]  # those of several steps: row, token and steps
     kind: IntArray  # (tokens,)
-    starts: IntArray  # (tokens,) where the levels of each token start, level 0 among them
-    overlap: FloatArray  # E min(a, N) of each level a, times the token's unit
+    starts: IntArray  # (tokens,) where the levels of each token start, with level 0
+    overlap: FloatArray  # E min(a, N) at each level a, times the token's unit
     lengths: FloatArray  # (kinds, n) of the items
     mean: FloatArray  # (kinds,) expected length of a set drawn
     weights: FloatArray  # (kinds,)
 
     @classmethod
     def of(cls, counts: Counts, sets: FloatArray | Subsets, limits: Limits) -> Agreement:
-        """With references, or with all sets that may be drawn with the marginal kernel K of the items that are free."""
+        """Agreement with references, or with all sets of the DPP with marginal kernel K on the free items."""
         rest, n = np.flatnonzero(limits.free), limits.cost.size
         weights = np.array([weight for weight, _ in counts])
         lengths = np.array([C.sum(axis=1) for _, C in counts])
@@ -73,7 +77,7 @@ class Agreement(NamedTuple):
         rises[levels] = chance * np.repeat(unit, base + more)
         total = np.cumsum(rises)
         total -= np.repeat(total[starts[:-1]], base + more + 1)
-        total = np.append(total, np.zeros(steps.max(initial=1)))  # where items that are no candidates would lead
+        total = np.append(total, np.zeros(steps.max(initial=1)))  # levels that no candidate reaches
         place, single = kind[tokens] * n + item, steps == 1
         pairs = (np.ones(int(single.sum())), (place[single], tokens[single]))
         singles = sparse.csr_array(pairs, (lengths.size, unit.size))
@@ -81,14 +85,14 @@ class Agreement(NamedTuple):
         return cls(whole.indptr, tokens, steps, singles, others, kind, starts[:-1], total, lengths, mean, weights)
 
     def levels(self, items: IntArray) -> IntArray:
-        """Where `overlap` has what a set gives of each token."""
+        """The place in `overlap` of each token's level in a set."""
         held = np.concatenate([np.arange(self.indptr[i], self.indptr[i + 1]) for i in items] or [items])
         return self.starts + np.bincount(self.tokens[held], self.steps[held], self.starts.size).astype(np.int64)
 
     def best_addition(self, items: IntArray, free: BoolArray, price: FloatArray) -> tuple[int, float, float]:
         """The free item whose addition raises agreement most for its price, and the agreement with it.
 
-        The first of equals, and -1 where none rises. Last, the agreement of the set as it is.
+        The first of ties, and -1 where none raises it. Last, the agreement of the set as it is.
         """
         (kinds, n), at = self.lengths.shape, self.levels(items)
         before = self.overlap[at]
@@ -113,9 +117,9 @@ def shares(references: Subsets, steps: Any, levels: IntArray) -> FloatArray:
     """P(N >= j) for j = 1, 2, ... up to the levels of each token: the share of references."""
     ends = np.append(0, np.cumsum(levels))
     total = sparse.csr_array(references.to_sparse() @ steps)
-    level = np.minimum(total.data.astype(np.int64), levels[total.indices])  # no choice reaches any above
+    level = np.minimum(total.data.astype(np.int64), levels[total.indices])  # no set reaches a higher one
     exact = np.bincount((ends[total.indices] + level - 1)[level > 0], minlength=ends[-1])
-    reach = np.append(np.cumsum(exact[::-1])[::-1], 0)  # this level of its token, or any place after it
+    reach = np.append(np.cumsum(exact[::-1])[::-1], 0)  # this level of its token, or anything after it
     return np.asarray((reach[:-1] - np.repeat(reach[ends[1:]], levels)) / len(references))
 
 
@@ -125,7 +129,7 @@ def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> Float
     `counts` has a row for each token, with the steps of each item that K knows.
     """
     held = np.diff(counts.indptr)
-    starts = np.cumsum(base + more) - more  # of the levels that are not certain
+    starts = np.cumsum(base + more) - more  # where the levels that are not certain start
     chance = np.ones(int((base + more).sum()))
 
     def keep(these: IntArray, pmf: FloatArray) -> None:
@@ -137,7 +141,7 @@ def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> Float
     few, many = np.flatnonzero((held > 0) & (held <= FEW)), np.flatnonzero(held > FEW)
     width = int(more.max(initial=0)) + 1
     key = held[few] * width + more[few]
-    for one in np.unique(key).tolist():  # tokens of as many holders and levels
+    for one in np.unique(key).tolist():  # tokens with the same numbers of holders and levels
         m, top = divmod(one, width)
         for part in in_parts(few[key == one], m * m * (top + 1)):
             at = counts.indptr[part, None] + np.arange(m)
@@ -149,7 +153,7 @@ def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> Float
 
 
 def in_parts(tokens: IntArray, each: int) -> list[IntArray]:
-    """Tokens whose work, of so many numbers each, is done at once."""
+    """Tokens in parts that are worked on at once; each token needs so many numbers."""
     step = max(1, NUMBERS // each)
     return [tokens[low : low + step] for low in range(0, tokens.size, step)]
 
@@ -172,14 +176,14 @@ def by_moments(K: FloatArray, counts: Any, top: int) -> FloatArray:
     a = 1.0 - mean / np.maximum(variance, 1e-3)
     b = mean * (1.0 - a) - a
     ratio = a[:, None] + b[:, None] / np.arange(1, top + 1)
-    ratio[np.arange(top) >= counts.sum(axis=1)[:, None]] = 0.0  # so many are not to be had
+    ratio[np.arange(top) >= counts.sum(axis=1)[:, None]] = 0.0  # more than all items have
     log_pmf = np.cumsum(safe_log(np.maximum(np.insert(ratio, 0, 1.0, axis=1), 0.0)), axis=1)
     pmf = np.exp(log_pmf - log_pmf.max(axis=1, keepdims=True))
     return np.asarray(pmf / pmf.sum(axis=1, keepdims=True))
 
 
 def merge_alone(steps: Any, unit: FloatArray) -> tuple[Any, FloatArray]:
-    """The tokens that only one item holds come with it, so that those of an item are one token."""
+    """Merge the tokens that only one item holds into one token of that item."""
     alone = np.bincount(steps.indices, minlength=unit.size) == 1
     own = steps @ (unit * alone)
     there = np.flatnonzero(own)
@@ -188,14 +192,14 @@ def merge_alone(steps: Any, unit: FloatArray) -> tuple[Any, FloatArray]:
 
 
 def in_steps(C: Any) -> tuple[Any, FloatArray]:
-    """Counts as whole numbers of a unit, which may differ by token; rounded to 1/64 of the largest where there is none.
+    """Counts in steps of a unit for each token; rounded to 1/64 of the largest where no unit divides them all.
 
     >>> steps, unit = in_steps(sparse.csr_array(np.array([[1.0, 0.5], [2.0, 1.5]])))
     >>> steps.toarray(), unit
     (array([[1., 1.],
            [2., 3.]]), array([1. , 0.5]))
     """
-    if C.nnz and C.data.min() >= 1.0 and C.data.max() <= MOST and (C.data == np.round(C.data)).all():
+    if C.nnz and C.data.min() >= 1.0 and C.data.max() <= MOST_STEPS and (C.data == np.round(C.data)).all():
         return C, np.ones(C.shape[1])
     columns = sparse.csc_array(C)
     columns.eliminate_zeros()
@@ -207,9 +211,9 @@ def in_steps(C: Any) -> tuple[Any, FloatArray]:
     np.minimum.at(least, token, columns.data)
     least = np.minimum(least, largest)
     unit = largest / GRID
-    for one in (least / 4, least / 3, least / 2, least, np.ones(size)):  # the last of which all are multiples
+    for one in (least / 4, least / 3, least / 2, least, np.ones(size)):  # the last that divides all is used
         steps = columns.data / one[token]
         uneven = np.bincount(token, np.abs(steps - np.round(steps)) > 1e-9, size) > 0
-        unit = np.where(uneven | (largest > MOST * one), unit, one)
+        unit = np.where(uneven | (largest > MOST_STEPS * one), unit, one)
     columns.data = np.maximum(np.round(columns.data / unit[token]), 1.0)
     return sparse.csr_array(columns), unit

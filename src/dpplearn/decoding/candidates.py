@@ -100,10 +100,10 @@ def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
     return out
 
 
-def some(rows: IntArray, most: int = 8) -> str:
-    """The first numbers of a list, and how many there are if not all are shown."""
-    shown = ", ".join(map(str, rows[:most].tolist()))
-    return shown if rows.size <= most else f"{shown}, ... ({rows.size} in all)"
+def some(rows: IntArray) -> str:
+    """The first eight numbers, and how many there are if that is not all."""
+    shown = ", ".join(map(str, rows[:8].tolist()))
+    return shown if rows.size <= 8 else f"{shown}, ... ({rows.size} in all)"
 
 
 class Embedded(NamedTuple):

@@ -30,9 +30,9 @@ from dpplearn.subsets import Subsets
 
 Utility: TypeAlias = ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
 DRAWN = 400  # sets, where there are too many items for the model's kernel
-MOST_REFERENCES = 100_000  # a table of their counts is made
-PASSES = 100  # rounds of swaps; a few are enough, each raises the agreement
-LEAST = 1e-9  # what a swap or a drop must raise the agreement by
+MOST_REFERENCES = 100_000  # there is a table of their counts
+PASSES = 100  # rounds of swaps; each raises the agreement, and a few are enough
+LEAST = 1e-9  # by which a swap or a drop must raise the agreement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +151,7 @@ def consensus_choice(
         references, against = sets, f"{len(sets)} references"
         if sets.n != n:
             raise ValueError(f"samples must be subsets of the {n} items, found subsets of {sets.n}.")
-    run = greedy_run(candidates, limits, -np.inf)  # where one search starts, and the answer where there is no other
+    run = greedy_run(candidates, limits, -np.inf)  # one start of the search, and the answer if there is no other
     items, value = run.items, np.nan
     if len(sets):
         items, value = best_agreement(counts, sets, limits, run.items)
@@ -181,10 +181,10 @@ def draw_references(
 def best_agreement(
     counts: Counts, sets: FloatArray | Subsets, limits: Limits, start: IntArray
 ) -> tuple[IntArray, float]:
-    """The best set, of equals the first, from as little as may be, without and with costs, and from another start."""
+    """The best set found, the first of ties: from the smallest allowed, without and with costs, and from `start`."""
     agreement = Agreement.of(counts, sets, limits)
     least = [limits.include]
-    if (lacks := limits.need - limits.counts(limits.include)).any():  # and the cheapest items that groups must have
+    if (lacks := limits.need - limits.counts(limits.include)).any():  # with the cheapest items that groups must have
         order = np.argsort(limits.cost, kind="stable")
         order = order[limits.alive[order]]
         least += [order[limits.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
@@ -197,7 +197,7 @@ def search(agreement: Agreement, limits: Limits, start: IntArray, price: FloatAr
     """From `start`, add what raises agreement most for its price; then swap, drop and add while that helps."""
 
     def add(items: IntArray, price: FloatArray, least: float = 0.0) -> tuple[IntArray, float]:
-        """Additions, the best first, while they help; and the agreement reached."""
+        """Add items, the best first, while that helps; and the agreement reached."""
         while True:
             i, reached, now = agreement.best_addition(items, joining(limits, items), price)
             if i < 0 or reached <= now + least:
@@ -228,7 +228,7 @@ def search(agreement: Agreement, limits: Limits, start: IntArray, price: FloatAr
 
 
 def joining(limits: Limits, items: IntArray) -> BoolArray:
-    """Which items may join a set; where a group has too few, only one of those it lacks."""
+    """Which items may join a set; if a group has too few, only items of such groups."""
     free = limits.free & (limits.cost <= limits.room - limits.cost[items].sum()) & (items.size < limits.k)
     free[items] = False
     counts = limits.counts(items)
@@ -250,7 +250,7 @@ def check_utility(utility: Any, n: int) -> Counts:
 
 
 def is_weighted(pair: Any) -> bool:
-    """Whether this is a weight with a matrix, and not a row of one."""
+    """Whether this is a weight with a matrix, and not a row of a matrix."""
     if not (isinstance(pair, tuple) and len(pair) == 2 and np.ndim(pair[0]) == 0):
         return False
     return sparse.issparse(pair[1]) or np.ndim(pair[1]) == 2

@@ -20,13 +20,13 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_int, check_subset
+from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import NUGGET, Embedded, Given, read_features, read_given, read_given_items
-from dpplearn.decoding.diversify import Settings, check_settings, choose_among
+from dpplearn.decoding.diversify import Settings, check_settings, choose_among, exclude_given
 from dpplearn.decoding.greedy import check_rule
 from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.registry import check_options
@@ -118,7 +118,7 @@ def digest_of(rows: Any) -> str:
 
 
 def diversify_dask(
-    embeddings: Any, scores: Any, settings: Settings, *, exclude: Any = (), given: Any = None, **call: Any
+    embeddings: Any, scores: Any, settings: Settings, *, include: Any, exclude: Any, given: Any, **call: Any
 ) -> DiverseSelection:
     """`diversify` of a Dask array; its options are those of `choose_in_parts`."""
     if embeddings.ndim != 2 or np.isnan(embeddings.shape[0]):
@@ -144,8 +144,9 @@ def diversify_dask(
         scores = scores.compute()
     if given is not None and (items := read_given_items(given, len(embeddings))) is not None:
         given = embeddings[items].compute()
-        exclude = np.union1d(check_subset(exclude, len(embeddings), "exclude"), items)
-    return choose_in_parts(parts, embeddings.shape[1], scores, settings, exclude=exclude, given=given, **call)
+        exclude = exclude_given(items, include, exclude, len(embeddings))
+    call |= {"include": include, "exclude": exclude, "given": given}
+    return choose_in_parts(parts, embeddings.shape[1], scores, settings, **call)
 
 
 def choose_in_parts(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
+from dpplearn._checks import MANY, FloatArray, IntArray, check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
 from dpplearn.decoding.candidates import (
     NUGGET,
@@ -108,7 +108,7 @@ def diversify(
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
     groups : array of shape (n,), optional
-        The source, class or language of each item, as texts or numbers.
+        The source, class or language of each item, as texts, numbers or days: of one kind, and none missing.
     max_per_group, min_per_group : int or dict, optional
         How many items of each group may and must be chosen; a dict names the groups that are limited. What is owed to
         a group is kept free of `k` and of the budget.
@@ -166,12 +166,7 @@ def diversify(
     known: Given | None = None
     if given is not None:
         known, again = read_given(given, rows, lengths)
-        if (both := np.intersect1d(check_subset(include, len(z), "include"), again)).size:
-            raise ValueError(
-                f"include and given must not share items, but both hold {both[0]}. What is given was chosen before: "
-                "leave it out of include."
-            )
-        exclude = np.union1d(check_subset(exclude, len(z), "exclude"), again) if again.size else exclude
+        exclude = exclude_given(again, include, exclude, len(z))
     limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
@@ -179,6 +174,16 @@ def diversify(
     owner = embeddings if large else None
     selection = choose_among(embedded, settings, limits, known, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
+
+
+def exclude_given(given: IntArray, include: Any, exclude: Any, n: int) -> IntArray:
+    """What must be out of n items where some were given by number, none of which may be asked for again."""
+    if (both := np.intersect1d(check_subset(include, n, "include"), given)).size:
+        raise ValueError(
+            f"include and given must not share items, but both hold {both[0]}. What is given was chosen before: "
+            "leave it out of include."
+        )
+    return np.union1d(check_subset(exclude, n, "exclude"), given)
 
 
 class Settings(NamedTuple):

@@ -48,9 +48,9 @@ class ArrayOps:
     host = staticmethod(np.asarray)
     where = staticmethod(np.flatnonzero)
     first = staticmethod(np.ndarray.argmax)  # the place of the first True
-    numbers = staticmethod(tuple)  # Python's numbers, for which a device is waited for once
+    numbers = staticmethod(tuple)  # Python's numbers; one wait for a device
     multiply = staticmethod(np.multiply)
-    dot = staticmethod(np.ndarray.dot)  # twice as quick as @ for few numbers
+    dot = staticmethod(np.ndarray.dot)  # twice as fast as @ for few numbers
     at = staticmethod(operator.getitem)  # on a device, without waiting
     order = staticmethod(lambda x: np.argsort(x, kind="stable"))
     largest = staticmethod(lambda x, m: float(np.partition(x, x.size - m)[x.size - m]))  # the m-th largest number
@@ -61,7 +61,7 @@ class ArrayOps:
 
     @staticmethod
     def explained(rows: Any, U: Any) -> FloatArray:
-        """The length of the part of each row along orthonormal directions, or near it, in the rows' own type."""
+        """The length of each row's part along directions that are about orthonormal, in the rows' own type."""
         kind = np.float64 if rows.dtype == np.float64 else np.float32
         x = np.asarray(rows.astype(kind, copy=False) @ U.astype(kind).T)
         x *= x
@@ -69,7 +69,7 @@ class ArrayOps:
 
     @staticmethod
     def precision(rows: Any) -> float:
-        """Of products with rows in their own type."""
+        """The relative precision of products with rows in their own type."""
         return EPS if rows.dtype == np.float64 else EPS32
 
 
@@ -102,17 +102,17 @@ class Rule:
         return self.xp.choose(g > 0.0, x, -np.inf)
 
     def below(self, score: Any) -> Any:
-        """Scores from here on count as equal to this one: rounding must not decide."""
+        """The lowest score that ties with this one, so that rounding does not decide."""
         return score - self.tie * (abs(score) if self.plain else 1.0 + abs(score))
 
     def key(self, g: Any, items: Any) -> Any:
-        """What equals are compared by, the larger first; only where costs differ."""
+        """What breaks ties, the larger first; only used where costs differ."""
         return g if self.name == "probability" else -self.cost[items]
 
     def best(self, g: Any, items: Any) -> tuple[float, int, int]:
         """The best score, its place and its item."""
         scores = g if self.plain else self.scores(g, items)
-        best = self.xp.at(scores, scores.argmax())  # quicker than max
+        best = self.xp.at(scores, scores.argmax())  # faster than max
         equal = scores >= self.below(best)
         if self.cost is not None:
             key = self.xp.choose(equal, self.key(g, items), -np.inf)
@@ -138,12 +138,12 @@ class Gains(Protocol):
     def take(self, j: int, place: int | None = None) -> float:
         """The gain of an item that is chosen now, at this place of the block if there is one; 0 where it has none."""
 
-    def least(self, items: Any) -> Any:  # noqa: ARG002  # for gains that know their rounding
-        """What rounding may leave of gains that are 0."""
+    def least(self, items: Any) -> Any:  # noqa: ARG002  # for gains that have rounding
+        """The largest gains that may be rounding of 0."""
         return 0.0
 
     def refresh(self, size: int) -> bool:  # noqa: ARG002  # for gains that can pass over all items
-        """Bring all bounds down by a pass over all items, if it costs less than a block of this size, and is of use."""
+        """Lower all bounds by a pass over all items, if that helps and costs less than a block of this size."""
         return False
 
 
@@ -157,7 +157,7 @@ class GreedyRun:
     floor: float  # the gain that an item must exceed
     left: Remaining | None = None  # where there is a budget, or a quota
     pool: Any = None  # items with the largest bounds, of which blocks are made
-    low: Any = False  # whether an item gained too little
+    low: Any = False  # whether an item was dropped for its low gain
 
     def run(self) -> Run:
         """Choose until nothing is left to choose."""
@@ -175,13 +175,13 @@ class GreedyRun:
         if limits.include.size or limits.exclude.size:
             gains.bound[self.xp.put(np.flatnonzero(~limits.alive), gains.bound)] = -np.inf
         checked = self.left is not None or self.floor > -np.inf
-        picks = -1  # since the block was made; there is none
+        picks = -1  # since the block was made; -1: there is no block
         while len(items) < limits.k:
             if picks < 0:
                 if not self.build():
                     break
                 picks = 0
-            # a device is waited for twice an item: here, and for its gain
+            # two waits for a device for each item: here, and for its gain
             g = self.g
             best, place, j = rule.best(g, self.items)
             if best < self.outside or best == -np.inf:
@@ -193,7 +193,7 @@ class GreedyRun:
                 continue
             gain = gains.take(j, place)
             g[place] = -np.inf
-            if gain == 0.0:  # so have others, perhaps
+            if gain == 0.0:  # others may have none either
                 g[g <= gains.least(self.items)] = -np.inf
                 continue
             items.append(j)
@@ -227,7 +227,7 @@ class GreedyRun:
     def top(self, items: Any, m: int) -> tuple[Any, float]:
         """The m of these items with the best scores by their bounds, and the best score of the others.
 
-        Up to m more may be there that are equal to the last.
+        With them come up to m more that tie with the last.
         """
         if m >= len(items):
             return items, -np.inf
@@ -235,7 +235,7 @@ class GreedyRun:
         scores = bound[items] if rule.plain else rule.scores(bound[items], items)
         cut = self.xp.largest(scores, m + 1)
         there = self.xp.where(scores >= rule.below(cut))
-        if len(there) > 2 * m:  # of too many equals the first
+        if len(there) > 2 * m:  # of too many ties the first
             above = scores > 2 * cut - rule.below(cut)
             ties = there[~above[there]]
             if rule.cost is not None:
@@ -245,7 +245,7 @@ class GreedyRun:
         return items[there], cut
 
     def put_back(self, best: float, picks: int) -> None:
-        """Keep what the block knows as bounds; a short-lived block is followed by a larger one, or a pass over all."""
+        """Keep the block's gains as bounds; after a short-lived block comes a larger one, or a pass over all items."""
         self.gains.bound[self.items] = self.g
         if picks < FEW:
             self.size *= 4
@@ -257,7 +257,7 @@ class GreedyRun:
             self.pool = self.pool[self.gains.bound[self.pool] > -np.inf]
 
     def drop(self) -> None:
-        """Items of the block leave that no longer fit, that their group bars, or that gain too little."""
+        """Drop items of the block that no longer fit, whose group is full, or that gain too little."""
         if self.floor > -np.inf:
             low = (self.g <= self.floor) & (self.g > -np.inf)
             self.low = self.low | low.any()
@@ -272,18 +272,18 @@ class RowGains(Gains):
     """Gains of items with L_ij = scale_i scale_j <rows_i, rows_j> off the diagonal, and L_ii = diag_i.
 
     Each item taken adds a direction u = P b_j / sqrt(g_j), where b_j = scale_j rows_j and P = I - U^T U for the
-    directions U so far. Then g_i = L_ii - |U b_i|^2. Where nothing is an item's own, the directions are orthonormal,
-    and end at the rank. Otherwise there may be more of them than columns: then as many take their place that have the
-    same U^T U, so that memory does not grow with k. U may begin with what was chosen before.
+    directions U so far. Then g_i = L_ii - |U b_i|^2. If own is 0, the directions are orthonormal, and there are as many
+    as the rank. Otherwise there may be more of them than columns: then we replace them by fewer with the same U^T U, so
+    that memory does not grow with k. U starts with directions of items chosen before, if not None.
     """
 
-    def __init__(self, rows: Any, scale: Any, diag: Any, own: Any, k: int, U: Any = None, xp: Any = ArrayOps) -> None:
+    def __init__(self, rows: Any, scale: Any, diag: Any, own: Any, k: int, U: Any, xp: Any) -> None:
         self.rows, self.scale, self.diag, self.own, self.xp = rows, scale, diag, own, xp
         self.n, self.d = rows.shape
         self.sparse = sparse.issparse(rows)
         self.start = self.n if self.n * self.d <= WHOLE else xp.start
         self.U = xp.put(np.empty((ROOM, self.d)) if U is None else U, diag)
-        self.t, self.known = 0 if U is None else len(U), 0  # directions, and those that `base` knows
+        self.t, self.known = 0 if U is None else len(U), 0  # directions, and those that `base` accounts for
         self.noise = (self.d + 8 * min(k, self.d)) * EPS
         self.bound = diag + 0.0
         self.base: Any = None  # bounds by the last pass over all
@@ -332,7 +332,7 @@ class RowGains(Gains):
         return gain
 
     def make_room(self) -> None:
-        """Twice the room; or for more directions than columns the R of U = QR, whose R^T R is U^T U."""
+        """Make twice the room; or replace more directions than columns by the R of U = QR, whose R^T R is U^T U."""
         U, size = self.U, max(2 * len(self.U), ROOM)
         if self.t >= 2 * self.d:
             U, size = self.xp.put(np.linalg.qr(self.xp.host(U), mode="r"), self.diag), max(len(U), ROOM)
@@ -345,9 +345,9 @@ class RowGains(Gains):
         return self.xp.choose(self.own[items] > 0.0, 0.0, self.noise * self.diag[items])
 
     def refresh(self, size: int) -> bool:
-        """Bounds by one product with all rows, in their own type, which may be wrong by its rounding.
+        """Bounds by one product with all rows, in their own type.
 
-        Each <row, u> may be off by some EPS of the row's length; what is subtracted is less by that.
+        Rounding may change each <row, u> by some EPS of the row's length, so that much less is subtracted.
         """
         if self.known == self.t or GATHER * size * self.t <= self.n * (self.t - self.known):
             return False
@@ -376,13 +376,13 @@ class KernelGains(Gains):
         self.diag = L.diagonal() + 0.0
         self.bound = self.diag + 0.0
         self.C = np.empty((max(min(k, self.n), 1), self.n))
-        self.t, self.items = 0, self.bound  # as if all were the block
+        self.t, self.items = 0, self.bound  # at first all items are the block
 
     def block(self, items: Any) -> Any:
         self.items = items
         return (self.diag - (self.C[: self.t] ** 2).sum(0))[items]
 
-    def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002  # rows of L are at hand
+    def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002  # reads L itself
         c = self.C[: self.t, j]
         gain = float(self.diag[j] - c @ c)
         if gain <= (self.t + 1) * ROUNDING * float(self.diag[j]):

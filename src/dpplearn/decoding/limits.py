@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from enum import Enum, auto
-from numbers import Number, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 from dpplearn._notebook import short_repr
+from dpplearn.decoding.groups import read_bound, read_groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
 SMALLEST = 1e-8  # nugget
-KINDS: Any = (datetime | np.datetime64, timedelta | np.timedelta64, Number, str)  # of labels; numpy's spans are Numbers
 
 Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
@@ -251,7 +248,7 @@ def check_limits(
             "For an item that is free, give it a small cost or name it in include."
         )
     limit = np.inf if budget is None else check_budget(budget)
-    size = n if k is None else min(check_int(k, "k"), n)
+    size = n if k is None else min(check_int(k, "k", high=None), n)
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
@@ -274,81 +271,6 @@ def check_limits(
     limits = Limits(costs, limit, size, A, B, sized, alike, names, group, most, need)
     check_possible(limits)
     return limits
-
-
-def read_groups(groups: Any, n: int) -> tuple[list[Any], IntArray]:
-    """The names of the groups, and the group of each of n items: labels that Python calls equal are one group.
-
-    >>> read_groups(["b", "a", "b"], 3)
-    (['a', 'b'], array([1, 0, 1]))
-    """
-    labels, shape = groups, np.shape(groups) if not isinstance(groups, list | tuple) else (len(groups),)
-    if not isinstance(groups, list | tuple):
-        array = groups if np.ma.isMaskedArray(groups) else np.asarray(groups)
-        array = array[:, 0] if array.shape == (n, 1) else array  # a table of one column
-        labels, shape = list(array) if array.dtype.kind in "mM" and array.ndim else array.tolist(), array.shape
-    if shape != (n,):
-        raise ValueError(
-            f"groups must have one label for each of the {n} items, found shape {shape}. "
-            "Pass a list or an array as long as scores."
-        )
-    try:
-        known = dict.fromkeys(labels)
-    except TypeError as error:
-        raise TypeError(f"groups must be labels such as texts or numbers, found an {error}.") from None
-    plain, first = set(map(type, known)) in ({str}, {int}, {float}), as_label(labels[0]) if n else None
-    for label in known:
-        known[label] = label if plain else as_label(label)
-        if label is None or type(label).__name__ == "NAType" or label != label:
-            raise ValueError(
-                f"groups must have a label for each item, but groups[{place_of(label, labels)}] is missing ({label}). "
-                "Give such items a label of their own, or leave them out."
-            )
-        if not plain and kind_of(known[label]) is not kind_of(first):
-            raise TypeError(
-                f"groups must be labels of one kind, such as texts or numbers, but groups[0] is {first!r:.60} and "
-                f"groups[{place_of(label, labels)}] is {known[label]!r:.60}. Pass [str(label) for label in groups]."
-            )
-    names = list(dict.fromkeys(known.values()))
-    with suppress(TypeError):  # what has no order stays in that of the items
-        names.sort()
-    place = {name: c for c, name in enumerate(names)}
-    return names, np.fromiter((place[known[label]] for label in labels), np.int64, n)
-
-
-def place_of(label: Any, labels: Sequence[Any]) -> int:
-    """Where this very label stands first."""
-    return next(i for i, other in enumerate(labels) if other is label)
-
-
-def as_label(x: Any) -> Any:
-    """A label whose number, day or time is the same from Python, numpy and pandas."""
-    if isinstance(x, np.datetime64 | np.timedelta64):
-        exact = x.astype(f"{x.dtype.kind}8[us]")
-        return exact.item() if exact == x else x
-    if isinstance(x, date) and not isinstance(x, datetime):
-        return datetime(x.year, x.month, x.day)
-    return x.item() if isinstance(x, np.generic) else x
-
-
-def kind_of(label: Any) -> Any:
-    """A number, a text, a time, or else its own type."""
-    return next((kind for kind in KINDS if isinstance(label, kind)), type(label))
-
-
-def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -> IntArray:
-    """A whole number for each group, of which more than any group can have is as good as none."""
-    if not isinstance(bound, Mapping):
-        return np.full(len(names), default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY))
-    place = {name: c for c, name in enumerate(names)}
-    numbers = np.full(len(names), default)
-    for key, number in bound.items():
-        name = as_label(key)
-        if name not in place:
-            shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-            raise ValueError(f"{what} names the group {name!r}, which no item has. There are {shown}.")
-        numbers[place[name]] = min(check_int(number, f"{what}[{name!r}]", high=sys.maxsize), MANY)
-    return numbers
 
 
 def check_possible(limits: Limits) -> None:

@@ -1,19 +1,20 @@
 """Gains under the kernel of near items, for choosing more items than the embeddings have directions.
 
-A linear kernel of d features knows d directions, so it cannot tell near items apart among more than d chosen ones. Here
-an item is described by what it stands for instead. A sample of the items, the anchors a, measures the space, each in
-its own unit h_a: the distance 1 - cos within which it has n/k items, as many as one of k chosen ones stands for.
-Item i stands for anchor a by
+A linear kernel of d features has d directions, so among more than d chosen items it cannot tell near ones apart. Here
+an item is described by what it stands for instead. A sample of the items are anchors a, each with its own unit h_a: the
+distance 1 - cos within which it has n/k items, as many as each of k chosen ones stands for. Item i stands for anchor a
+by
 
     phi_ia = exp(-2 (1 - cos(i, a)) / h_a),
 
-of which its p largest values are kept. The kernel is L_ij = q_i q_j w_i w_j cos(phi_i, phi_j): positive semidefinite
-by construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
+of which the p largest values are kept. The kernel is L_ij = q_i q_j w_i w_j cos(phi_i, phi_j): positive semidefinite
+by construction, even without the dropped values. Near-copies stand for the same anchors, so the second adds almost
+nothing.
 w_i^2 = (|phi_i|^2 / p)^POWER, a small power, lets typical items come before outliers where qualities are about equal.
 (With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first: often less is covered than at random.)
 
-Of items with equal qualities a sample is chosen from, and each chosen one then moves to the middle of the items nearest
-to it, as k-means would have it: that costs less, and covers more.
+If all qualities are equal, items are chosen from a sample, and each then moves to the middle of the items nearest to
+it, as in k-means: that costs less, and covers more.
 
 The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
 before it, scaled: the Cholesky factorization of L. Of each u_t only the largest entries are kept.
@@ -34,16 +35,25 @@ from dpplearn.decoding.engine import ArrayOps, Gains
 from dpplearn.decoding.limits import Limits
 
 NUGGET = 1e-3  # the part of each item that is its own
-POWER, LOWEST = 0.25, 1e-4  # of what an item stands for, as a part of what it could
-PER_CHOICE, FEWEST, MOST = (10, 20), 8192, 2**17  # anchors for each item to be chosen, and in all
-CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is compared with
-LEAST, SHARE = 8, 1.2  # anchors that describe an item: at least, and for each that a choice stands for
+POWER = 0.25  # of w^2, from the share of anchors that an item stands for
+LOWEST_SHARE = 1e-4  # the least that counts as this share
+ANCHORS_PER_CHOICE = 10  # anchors for each item to be chosen
+FEW_ANCHORS, MORE_PER_CHOICE = 8192, 20  # up to so many anchors in all, so many for each
+MOST_SAMPLED = 2**17  # anchors, or items by which middles are found
+CELL = 128  # anchors in a cell
+COMPARED = 2048  # anchors in the cells that an item is compared with
+FEWEST_DESCRIBING = 8  # anchors that describe an item
+DESCRIBING = 1.2  # the same for each anchor that a chosen item stands for
 FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
-CLOSEST = 1e-5  # nor a smaller one than this: cosines of float32 rows are known to about 1e-7
-BATCH, PART = 2**16, 1024  # items that are described at once, and those of them in one product
-PRODUCT, SMALL = 2**22, 2**23  # cosines computed at once, and numbers in rows whose products are left to one thread
-PER_MIDDLE, ROUNDS = 50, 4  # items that a middle is found by, and steps
-CHUNK, REFRESH = 1024, 64  # directions in one sparse matrix, and choices between two passes over all items
+CLOSEST = 1e-5  # the smallest unit at all: cosines of float32 rows are known to about 1e-7
+BATCH = 2**16  # items that are described at once
+PART = 1024  # items in one product
+PRODUCT = 2**22  # cosines computed at once
+SMALL = 2**23  # numbers in rows up to which one thread computes their products
+PER_MIDDLE = 50  # sampled items for each middle
+ROUNDS = 4  # of k-means
+CHUNK = 1024  # directions in one sparse matrix
+REFRESH = 64  # choices between two passes over all items
 
 
 class Anchors:
@@ -51,13 +61,16 @@ class Anchors:
 
     def __init__(self, rows: FloatArray, k: int) -> None:
         n = len(rows)
-        self.rows, self.heads = rows, rows[: max(1, n // CELL)]  # any will do as heads: the sample is in random order
-        self.p = min(n, max(LEAST, round(SHARE * n / k)))  # anchors that an item is described by
+        self.rows, self.heads = (
+            rows,
+            rows[: max(1, n // CELL)],
+        )  # any rows can be heads of cells: the sample is in random order
+        self.p = min(n, max(FEWEST_DESCRIBING, round(DESCRIBING * n / k)))  # anchors that an item is described by
         cells = grouped(nearest(rows, self.heads), len(self.heads))
         sizes = np.array([len(cell) for cell in cells])
         self.near = []  # for each cell the anchors in the cells nearest to it
         for closest in np.argsort(-(self.heads @ self.heads.T), axis=1, kind="stable"):
-            enough = int(np.searchsorted(np.cumsum(sizes[closest]), min(WITHIN, n))) + 1
+            enough = int(np.searchsorted(np.cumsum(sizes[closest]), min(COMPARED, n))) + 1
             self.near.append(np.sort(np.concatenate([cells[c] for c in closest[:enough]])))
         unit = np.empty(n)
         for part, _, cosines in self.compare(rows):
@@ -66,14 +79,14 @@ class Anchors:
         self.unit = np.maximum(unit, max(FINEST * float(np.median(unit)), CLOSEST)).astype(np.float32)
 
     def compare(self, X: FloatArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-        """Which of these unit rows, with which anchors, and their cosines."""
+        """Compare unit rows with the anchors near them: places of rows and of anchors, and their cosines."""
         for near, same in zip(self.near, grouped(nearest(X, self.heads), len(self.heads)), strict=True):
             for start in range(0, same.size, PART):
                 part = same[start : start + PART]
                 yield part, near, X[part] @ self.rows[near].T
 
     def describe(self, X: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
-        """phi of these unit rows (0 for one of zeros): which anchors, values scaled to length 1, and w^2."""
+        """phi of these unit rows (0 for a zero row): the anchors, values scaled to length 1, and w^2."""
         at, value = np.empty((len(X), self.p), np.int32), np.empty((len(X), self.p))
         for part, near, score in self.compare(X):
             score -= 1.0
@@ -84,7 +97,7 @@ class Anchors:
         value = np.exp(value - top)  # far from all anchors, phi itself may be 0
         value[~np.any(X, axis=1)] = 0.0
         square = np.einsum("ij,ij->i", value, value)
-        part = np.clip(square * np.exp(2.0 * top[:, 0]) / self.p, LOWEST, 1.0)
+        part = np.clip(square * np.exp(2.0 * top[:, 0]) / self.p, LOWEST_SHARE, 1.0)
         return at, value / np.sqrt(np.maximum(square, 1.0))[:, None], part**POWER
 
 
@@ -97,7 +110,7 @@ class Directions:
         self.chunks: list[Any] = []
 
     def columns(self, first: int) -> Any:
-        """At most CHUNK of them, as a sparse matrix."""
+        """At most CHUNK directions, as a sparse matrix."""
         part = slice(first, min(first + CHUNK, self.t))
         return sparse_rows(self.at[part], self.u[part], self.buffer.size).T.tocsr()
 
@@ -109,9 +122,9 @@ class Directions:
         return sparse.hstack([sparse_rows(at, x, self.buffer.size) @ part for part in columns], "csr")
 
     def add(self, at: Any, x: FloatArray, t: IntArray, c: FloatArray, gain: float) -> tuple[Any, FloatArray]:
-        """u = (x - sum_t c_t u_t) / sqrt(gain): where it is, and its values.
+        """u = (x - sum_t c_t u_t) / sqrt(gain): its anchors, and its values.
 
-        It is no longer than 1, unless entries were dropped of those before it: then it is made so.
+        Entries dropped from earlier directions could make it longer than 1; then it is shortened to 1.
         """
         touched = np.unique(np.append(self.at[t], at))
         np.add.at(self.buffer, at, x)
@@ -142,7 +155,7 @@ class NearGains(Gains):
         self, rows: Any, lengths: FloatArray, q: FloatArray, k: int, b: float, nugget: float = NUGGET, given: Any = ()
     ) -> None:
         self.rows, self.lengths, self.n = rows, lengths, len(lengths)
-        size = min(max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
+        size = min(max(ANCHORS_PER_CHOICE * k, min(FEW_ANCHORS, MORE_PER_CHOICE * k)), max(2 * k, MOST_SAMPLED))
         some = np.random.default_rng(0).permutation(self.n)[:size]
         X = unit_rows(rows[some], lengths[some])
         with one_blas_thread(X):
@@ -155,7 +168,7 @@ class NearGains(Gains):
         self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag  # no gain is smaller
         self.bound = self.diag.copy()
         self.equal = bool(np.ptp(q) <= 1e-9 * q.max())
-        if self.equal:  # any items will do: those of the sample come first, and the others where limits bar these
+        if self.equal:  # any items are as good: the sample comes first, others only where limits exclude those
             self.describe(some)
             self.bound[~self.known] = 0.0
         self.shared = shared
@@ -164,7 +177,7 @@ class NearGains(Gains):
         self.begin()
 
     def begin(self) -> None:
-        """Nothing is chosen yet, but what was given."""
+        """Start with nothing chosen but the given rows."""
         self.directions, self.refreshed = Directions(len(self.anchors.rows), 4 * self.anchors.p), 0
         self.block(np.empty(0, np.int64))
         for at, value in zip(*self.given, strict=True):
@@ -183,16 +196,16 @@ class NearGains(Gains):
     def to_middles(self, items: IntArray, limits: Limits) -> IntArray:
         """Move each chosen item to the middle of the items nearest to it, where qualities are equal.
 
-        The items were chosen from a sample, and others may stand better for the rest. A few rounds of spherical k-means
-        find the middles; then the item nearest to each is taken, of the same group and no dearer, so that limits hold.
-        Items to include stay, and so do those given.
+        The items were chosen from a sample, and others may represent the rest better. A few rounds of spherical k-means
+        find the middles; then the item nearest to each is taken, of the same group and not more expensive, so that
+        limits hold. Items to include, and those given, stay.
         """
         n, rows, lengths, first = self.n, self.rows, self.lengths, len(self.before)
         if not items.size or not self.equal or len(self.anchors.rows) == n:
             return items
         centers = np.concatenate([self.before, unit_rows(rows[items], lengths[items])])
         free = np.append(np.zeros(first, np.bool_), limits.alive[items] & (lengths[items] > 0.0))
-        some = np.random.default_rng(1).permutation(n)[: min(PER_MIDDLE * items.size, MOST)]
+        some = np.random.default_rng(1).permutation(n)[: min(PER_MIDDLE * items.size, MOST_SAMPLED)]
         X = unit_rows(rows[some], lengths[some])
         for _ in range(ROUNDS):
             sums = sparse_rows(nearest(X, centers)[:, None], np.ones((len(X), 1), np.float32), len(centers)).T @ X
@@ -204,7 +217,7 @@ class NearGains(Gains):
             X = unit_rows(rows[part], lengths[part])
             cell[part] = nearest(X, centers)
             cosine[part] = np.einsum("ij,ij->i", X, centers[cell[part]])
-        mine = items[np.maximum(cell - first, 0)]  # the chosen item that each of all items is nearest to
+        mine = items[np.maximum(cell - first, 0)]  # the chosen item nearest to each item
         able = limits.alive & (lengths > 0.0)
         able[items] = False
         able = (able | (mine == np.arange(n))) & free[cell] & (limits.cost <= limits.cost[mine])
@@ -229,7 +242,7 @@ class NearGains(Gains):
     def features(self, items: IntArray) -> FloatArray:
         """Values of rows x_i at their anchors: x_i . x_j = L_ij for different items."""
         new = items[~self.known[items]]
-        if new.size:  # with those that are likely to be asked for next: many cost hardly more than few
+        if new.size:  # together with those likely to be needed next: many cost hardly more than few
             bound = np.where(self.known, -np.inf, self.bound)
             ahead = np.argpartition(-bound, min(self.ahead, self.n) - 1)[: self.ahead]
             self.describe(np.union1d(new, ahead[bound[ahead] > -np.inf]))
@@ -248,7 +261,7 @@ class NearGains(Gains):
         self.late = np.empty((16, items.size))  # x_i . u_t for all t from now on
         return self.g.copy()
 
-    def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002  # it is found by its number
+    def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002  # found by its number
         """Choose item j; its gain."""
         p = int(np.searchsorted(self.items, j))
         if p == self.items.size or self.items[p] != j:
@@ -261,7 +274,7 @@ class NearGains(Gains):
         return self.join(self.at[j], self.x[p], self.diag[j], self.own[j], known)
 
     def join(self, at: Any, x: FloatArray, diag: float, own: float, known: Any = None) -> float:
-        """Add what a row has beyond those chosen, given t and x . u_t where that is not 0, if known; its gain."""
+        """Add the part of a row beyond those chosen; its gain. `known`: the t with x . u_t not 0, and these numbers."""
         if known is None:
             W = self.directions.project(at[None], x[None])
             known = W.indices, W.data
@@ -280,7 +293,7 @@ class NearGains(Gains):
         return gain
 
     def refresh(self, size: int) -> bool:  # noqa: ARG002  # a pass costs the same whatever the block is
-        """Bring the bounds of all described items down to their gains, if many were chosen since the last time."""
+        """Lower the bounds of all described items to their gains, if many items were chosen since the last time."""
         if self.directions.t - self.refreshed < REFRESH:
             return False
         self.refreshed = self.directions.t
@@ -300,7 +313,7 @@ def nearest(X: FloatArray, centers: FloatArray) -> IntArray:
 
 
 def one_blas_thread(X: FloatArray) -> AbstractContextManager[Any]:
-    """For products with few rows, where a second thread gains little, and on a busy machine costs much."""
+    """One BLAS thread for small products, where a second one gains little and on a busy machine costs much."""
     return blas_threads(len(X), one=X.size < SMALL)
 
 
@@ -311,7 +324,7 @@ def grouped(cell: IntArray, count: int) -> list[IntArray]:
 
 
 def unit_rows(X: Any, lengths: FloatArray | None = None) -> FloatArray:
-    """float32 rows of length 1, or 0, rounded alike whatever type X has."""
+    """float32 rows of length 1, or 0, rounded the same for any type of X."""
     X = (X.toarray() if sparse.issparse(X) else np.asarray(X)).astype(np.float64)
     lengths = np.linalg.norm(X, axis=1) if lengths is None else lengths
     return (X / np.where(lengths > 0.0, lengths, 1.0)[:, None]).astype(np.float32)
@@ -325,7 +338,7 @@ def sparse_rows(at: Any, x: FloatArray, size: int) -> Any:
 def largest(S: FloatArray, p: int) -> IntArray:
     """Places of the p largest numbers of each row, the largest first."""
     n, width = S.shape
-    groups = 8 * p  # the p-th largest of their largest numbers is no more than the p-th of all, and few are between
+    groups = 8 * p  # the p-th largest of the groups' maxima is at most the p-th of all, and few numbers lie between
     if width < 2 * groups:
         return np.argsort(-S, axis=1, kind="stable")[:, :p]
     most = S[:, : width - width % groups].reshape(n, -1, groups).max(axis=1)

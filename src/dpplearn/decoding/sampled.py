@@ -216,7 +216,7 @@ def best_sample(
     n_jobs: int | None, *, typical: bool = False,
 ) -> SampledSelection:  # fmt: skip
     """The m most probable of the samples that count; with `typical`, of those with the usual number of items."""
-    n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
+    n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1, high=10**5)
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
     reason = limits.empty_reason() if low == 0.0 else ""
     if reason:

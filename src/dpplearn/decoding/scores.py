@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._holders import as_numbers, is_arrow
+from dpplearn._holders import as_numbers
 from dpplearn._precision import EPS32
 from dpplearn.decoding.candidates import some
 
@@ -22,16 +22,11 @@ STEP = 1e-12  # between standardized scores that differ, where they are to stay 
 
 def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
     """n standardized scores; `ranked` where they alone decide."""
-    arrow = not isinstance(scores, np.ndarray) and is_arrow(scores) and not hasattr(scores, "column_names")
-    s = as_numbers(scores, "scores", 1 if arrow else None)
-    if s.ndim == 2 and s.shape[1] == 1:
-        s = s[:, 0]
-    if s.ndim == 1 and s.size != n:
+    s = as_numbers(scores, "scores", 1)
+    if s.size != n:
         raise ValueError(
             f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
         )
-    if s.ndim != 1:
-        raise ValueError(f"scores must have 1 dimension, found shape {s.shape}.")
     z: FloatArray = standardize(s.astype(np.float64), float(np.finfo(s.dtype).eps), ranked)
     if n and z[0] != z[0]:
         bad = np.flatnonzero(~np.isfinite(s))

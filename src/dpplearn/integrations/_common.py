@@ -120,7 +120,8 @@ def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:
     if all(value is None for value in values):
         known = sorted({field for fields in metadata for field in fields})
         raise ValueError(f"No candidate has the field {name!r}: groups must be one of {known}.")
-    return [f"number {i}" if value is None else f"value {value}" for i, value in enumerate(values)]
+    alone = [value is None or (isinstance(value, float) and value != value) for value in values]
+    return [f"number {i}" if alone[i] else f"value {value!r}" for i, value in enumerate(values)]
 
 
 @cache

@@ -73,7 +73,7 @@ class FitSettings:
     def __post_init__(self) -> None:
         check_choice(self.on_impossible, "on_impossible", ("error", "drop"))
         check_int(self.max_iter, "max_iter", low=0)
-        check_int(self.random_state, "random_state", low=0)
+        check_int(self.random_state, "random_state", high=None)
         for name in ("given_size", "constant"):
             if getattr(self, name) not in (True, False):
                 raise TypeError(f"{name} must be True or False, found {getattr(self, name)!r}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, check_int, check_quality
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection
-from dpplearn.decoding.candidates import read_model
-from dpplearn.decoding.greedy import greedy_map, greedy_run
+from dpplearn.decoding.candidates import Candidates, read_model
+from dpplearn.decoding.greedy import greedy_choice, greedy_run
 from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.registry import run_decoder
 from dpplearn.decoding.tilt import find_tilt
@@ -159,31 +160,18 @@ class ConditionalPredictor:
             options["k"] = self._size(x, k)
         within, kernel = ({name: options[name] for name in names if name in options} for names in (WITHIN, KERNEL))
         limits = check_limits(x.n, x.cost, budget, **within)
+        candidates = read_model(dpp, **kernel)
         if of_size and decoder != "greedy":  # which takes as many as it may; others may prefer a smaller set
-            dpp = self._dpp(x, self._tilt_to_size(dpp, limits, decoder, kernel))
+            dpp = self._dpp(x, size_tilt(dpp, candidates, limits, decoder))
+            candidates = read_model(dpp, **kernel)
         if isinstance(decoder, str):
-            others = {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}
-            chosen = run_decoder(decoder, read_model(dpp, **kernel), limits, **others)
+            own = {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}
+            chosen = run_decoder(decoder, candidates, limits, **own)
         else:
             chosen = decoder(dpp, cost=x.cost, budget=budget, **options)
         if of_size and limits.could_take(chosen.subset):  # of sets drawn at random, none may have this size
-            return greedy_map(dpp, x.cost, budget, **within | kernel | {"include": chosen.subset})
+            return greedy_choice(candidates, replace(limits, include=chosen.sorted_subset))
         return chosen
-
-    def _tilt_to_size(self, dpp: DPP | LowRankDPP, limits: Limits, decoder: Any, kernel: dict[str, Any]) -> float:
-        """The s for which e^s L prefers sets of k items, of which it changes no order.
-
-        Sets that are drawn at random have k items on average. A search looks for the most probable set: no smaller one
-        is more probable if s is above the difference of the largest log det that it can have, by Hadamard, and that of
-        the set that greedy finds.
-        """
-        if decoder not in ("exact", "local"):
-            return find_tilt(*dpp.eigenpairs, np.ones(limits.cost.size), limits.k)
-        candidates = read_model(dpp, **kernel)
-        gains = greedy_run(candidates, limits, -np.inf).gains
-        largest = np.sort(np.log(np.maximum(candidates.diag, 1.0)))[-limits.k :]
-        lowest = np.log(gains[gains > 0]).sum()
-        return min(300.0, 1.0 + max(0.0, float(largest.sum() - lowest)))
 
     def predict(
         self,
@@ -273,3 +261,18 @@ class ConditionalPredictor:
         if isinstance(x, ItemSet):
             check_encoding(x.encoding, self.encoding_, name, "the model's data", "model.encoding_")
         return check_item_set(x, m, None if known == default_names(m) else known, name)
+
+
+def size_tilt(dpp: DPP | LowRankDPP, candidates: Candidates, limits: Limits, decoder: Any) -> float:
+    """The s for which e^s L prefers sets of k items, of which it changes no order.
+
+    Sets that are drawn at random have k items on average. A search looks for the most probable set: no smaller one
+    is more probable if s is above the difference of the largest log det that it can have, by Hadamard, and that of
+    the set that greedy finds.
+    """
+    if decoder not in ("exact", "local"):
+        return find_tilt(*dpp.eigenpairs, np.ones(limits.cost.size), limits.k)
+    gains = greedy_run(candidates, limits, -np.inf).gains
+    largest = np.sort(np.log(np.maximum(candidates.diag, 1.0)))[-limits.k :]
+    lowest = np.log(gains[gains > 0]).sum()
+    return min(300.0, 1.0 + max(0.0, float(largest.sum() - lowest)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn._checks import MOST, FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng, frozen
+from dpplearn._checks import FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng, frozen
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.chains import annealed, mean_field, swept
@@ -17,6 +17,7 @@ from dpplearn.mrf.variational import best_dpp, lower_bound
 from dpplearn.subsets import Subsets
 
 CHAINS, SWEEPS = 300, 300  # of the annealing beside a bound
+MOST_CHAINS = 10**6
 MISSED = 0.1  # of mean field's divergence: up to this share of it, q has the dependence between the items
 CLOSE = 0.01  # nats: a divergence of no consequence, whatever its share
 
@@ -92,7 +93,7 @@ class Approximation:
 
         Chains start from samples of q; those of "ais" from `states`.
         """
-        size, generator = check_int(size, "size", low=1, high=MOST["chains"]), check_rng(rng)
+        size, generator = check_int(size, "size", low=1, high=MOST_CHAINS), check_rng(rng)
         sweeps = check_int(sweeps, "sweeps", low=1)
         if self.q is None:
             Y = self.states[generator.integers(0, len(self.states), size)]
@@ -150,7 +151,7 @@ def approximate(
         raise TypeError(f"mrf must be a PairwiseMRF, found {type(mrf).__name__}. Use PairwiseMRF(w, W).")
     check_choice(family, "family", ("dpp", "mean-field", "ais"))
     generator = check_rng(rng)
-    chains, sweeps = check_int(chains, "chains", low=12), check_int(sweeps, "sweeps", low=1)
+    chains, sweeps = check_int(chains, "chains", low=12, high=MOST_CHAINS), check_int(sweeps, "sweeps", low=1)
     if check_between(error, "error", 0.0, np.inf) == 0.0:
         raise ValueError("error must be positive, found 0: the entropy of more than 14 items is known from samples.")
     w, W, q = mrf.w, mrf.W, None

@@ -198,7 +198,7 @@ def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int =
         raise ValueError(f"entry must lie between 0 and 1, neither included, found {entry:g}.")
     if sign not in (1, -1) or (model == "mrf" and sign != 1):
         raise ValueError(f"sign must be 1, or -1 for the second sheet of the DPP, found {sign!r} for the {model}.")
-    u, triangles = barycentric(check_int(resolution, "resolution", low=1))
+    u, triangles = barycentric(check_int(resolution, "resolution", low=1, high=2000))
     if model == "mrf":
         parameters = np.log(entry) * u  # w12 + w13 + w23 = log(entry): flat in the weights
         points = np.exp(parameters)

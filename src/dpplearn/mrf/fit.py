@@ -119,7 +119,7 @@ def fit_dpp_to(target: Any, *, n_starts: int = 6, rng: Seed = 0, tol: float = 1e
            [0.68, 0.92, 1.  ]])
     """
     p = probabilities_of(target)
-    n_starts, generator = check_int(n_starts, "n_starts", low=1), check_rng(rng)
+    n_starts, generator = check_int(n_starts, "n_starts", low=1, high=1000), check_rng(rng)
     check_options(tol, max_iter)
     loss = Divergence(p)
     runs = []

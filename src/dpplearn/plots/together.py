@@ -43,7 +43,7 @@ def plot_together(model: KernelDPP, item: Label | None = None, ax: Axes | None =
     >>> plot_together(model).get_title(loc="left")
     'What goes together in baskets'
     """
-    most = check_int(k, "k", low=1) if k is not None else SQUARES if item is None else BARS
+    most = check_int(k, "k", low=1, high=None) if k is not None else SQUARES if item is None else BARS
     if item is None:
         return plot_matrix(model, check_axes(ax), most)
     found = [*model.alike(item, most), *reversed(model.together(item, most))]

@@ -60,7 +60,7 @@ class SummarizerSettings:
             "oracle": check_choice(self.oracle, "oracle", ORACLES),
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
             "bigrams": bigrams,
-            "random_state": check_int(self.random_state, "random_state"),
+            "random_state": check_int(self.random_state, "random_state", high=None),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
