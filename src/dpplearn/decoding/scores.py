@@ -8,13 +8,13 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._holders import as_numbers
+from dpplearn._precision import EPS32
 from dpplearn.decoding.candidates import some
 
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 APART = 20.0  # between those and scores set apart
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
 FAR = 1e3  # a gap so many times as wide as all smaller ones together sets scores apart
-ROUGH = 1e-5  # of the scores: smaller differences may be rounding, and are not made larger
 SAMPLE = 4096  # of many scores, in which a gap is looked for first
 ROUNDED = 1e-9  # of the scores: of so small differences, rounding of their sum would be a part
 STEP = 1e-12  # between standardized scores that differ, where they are to stay different
@@ -60,7 +60,7 @@ def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
     there = np.append(on_host(sample), [low, high])
     few = len(sample) < len(s) and np.unique(there).size <= 3  # it may have missed those that are not set apart
     if ranked or few or least_far_gap(there) < np.inf:
-        z = spaced(on_host(s), ranked)
+        z = spaced(on_host(s), eps, ranked)
         return s.new_tensor(z) if hasattr(s, "cpu") else z
     return centred(s, low, high)
 
@@ -82,8 +82,11 @@ def centred(s: Any, low: float, high: float) -> Any:
     return s
 
 
-def spaced(s: FloatArray, ranked: bool) -> FloatArray:
-    """The same, with what is far from most scores APART from these, which are centred as if they were alone."""
+def spaced(s: FloatArray, eps: float, ranked: bool) -> FloatArray:
+    """The same, with what is far from most scores APART from these, which are centred as if they were alone.
+
+    Unless these differ by no more than rounding, in float32 at least: that is not made larger.
+    """
     order = np.argsort(s, kind="stable")
     v = s[order]
     with np.errstate(over="ignore"):
@@ -93,7 +96,7 @@ def spaced(s: FloatArray, ranked: bool) -> FloatArray:
     core = part == np.bincount(part[1:], (gaps > 0.0) & ~far).argmax()  # with the most that differ
     low, high = float(v[core][0]), float(v[core][-1])
     z: FloatArray
-    if far.any() and (ranked or high - low > ROUGH * max(-low, high)):
+    if far.any() and (ranked or high - low > 8 * max(eps, EPS32) * max(-low, high)):
         one = float(np.ptp(centred(v[core], low, high))) / (high - low)
         steps = np.where(far, 0.0, gaps) * min(one, WIDEST / gaps[~far].sum()) + APART / far.sum() * far
         z = np.append(0.0, np.cumsum(steps))
