@@ -198,7 +198,7 @@ def read_rows(B: Any, name: str) -> Features:
 
 
 def check_directions(phi: Any, name: str) -> Features:
-    """Rows of length 1, dense or as a csr_array, in the directions of those given, which may have any length but 0."""
+    """Rows of length 1, dense or as a csr_array, with the directions of the given ones, none of which may be zero."""
     return unit_rows(read_rows(phi, name), name)
 
 
@@ -218,7 +218,7 @@ def unit_rows(rows: Features, name: str = "phi") -> Features:
 
 
 def balanced(rows: Features, squares: FloatArray) -> Features:
-    """The same rows, but those too long or too short multiplied by a power of 2: the same directions.
+    """The same rows, but rows too long or too short are multiplied by a power of 2, which keeps their directions.
 
     `squares` are their squared lengths, which may be 0 or infinite only because a float cannot hold them.
     """
@@ -281,7 +281,7 @@ def check_int(x: Any, name: str, *, low: int = 0, high: int | None = MANY) -> in
 
 
 def number_text(value: int) -> str:
-    """A whole number as text; of one with hundreds of digits, how many (Python refuses to write thousands)."""
+    """A whole number as text; if it has hundreds of digits, their number (Python refuses to write thousands)."""
     digits = int(value.bit_length() * 0.30103) + 1
     return str(value) if digits <= 100 else f"a number of about {digits} digits"
 
@@ -339,13 +339,13 @@ def read_only(*arrays: npt.NDArray[Any]) -> None:
 
 
 def frozen(array: Numbers) -> Numbers:
-    """The array, read-only: what a frozen object hands out cannot change it."""
+    """The array, made read-only, so that users of a frozen object cannot change it."""
     read_only(array)
     return array
 
 
 def view(array: Numbers) -> Numbers:
-    """The same array, not to be written: a loop is compiled once for it, not once more for those that are writable."""
+    """A read-only view: a loop is then compiled for read-only arrays alone, not for writable ones too."""
     return frozen(array.view())
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -98,8 +99,9 @@ def test_one_blas_thread(environment):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_libraries_that_a_later_import_loads_are_found(monkeypatch):
+def test_the_libraries_of_torch_are_found_when_it_is_imported_later(monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
     first = libraries()
     assert libraries() is first
-    monkeypatch.setitem(sys.modules, "a_module_that_loads_a_library", sys)
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
     assert libraries() is not first

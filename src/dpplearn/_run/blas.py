@@ -48,10 +48,15 @@ _libraries = Latest[list[Any]]()
 
 
 def libraries() -> list[Any]:
-    """Libraries with threads of their own; we look again once a module was imported, for it may have loaded one."""
+    """Libraries with threads of their own, looked for once, and again after torch was imported, which brings others.
+
+    Not more often: a search may deadlock with a thread that imports a compiled module meanwhile.
+    """
     from threadpoolctl import ThreadpoolController  # scikit-learn brings it
 
-    return _libraries.get(len(sys.modules), lambda: list(ThreadpoolController().lib_controllers))
+    torch = sys.modules.get("torch")
+    has_torch = torch is not None and not getattr(torch.__spec__, "_initializing", False)
+    return _libraries.get(has_torch, lambda: list(ThreadpoolController().lib_controllers))
 
 
 def set_threads(library: Any, number: int) -> None:

@@ -41,8 +41,8 @@ class Progress:
     def tick(self, done: int, total: int) -> None:
         """Instances evaluated in this iteration."""
         if self.moving:
-            told = self.last.partition(f"  {bar(1, 1)}  ")[2]
-            self._draw(f"iteration {self.iteration + 1:3d}  {bar(done, total)}  {told}".rstrip())
+            values = self.last.partition(f"  {bar(1, 1)}  ")[2]
+            self._draw(f"iteration {self.iteration + 1:3d}  {bar(done, total)}  {values}".rstrip())
 
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:
         """An iteration is done."""
@@ -101,7 +101,7 @@ def showing(progress: bool | Progress, what: str) -> Iterator[None]:
         drawn.clear()
 
 
-def told() -> tuple[Progress, str] | None:
+def shown_progress() -> tuple[Progress, str] | None:
     """The object that shows progress here, and the name of the work; None without one."""
     return _shown.get()
 

@@ -10,7 +10,7 @@ from threading import Event
 from typing import TypeVar
 
 from dpplearn._run.blas import thread_limit
-from dpplearn._run.progress import told
+from dpplearn._run.progress import shown_progress
 from dpplearn._run.stop import check_stop
 
 T = TypeVar("T")
@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 def map_threads(task: Callable[[int], R], count: int, n_jobs: int) -> list[R]:
     """task(0), ..., task(count - 1) on up to n_jobs threads, in order; moves the progress bar, if there is one."""
-    shown, results = told(), list[R]()
+    shown, results = shown_progress(), list[R]()
     for answer in map_in_order(task, range(count), min(n_jobs, count)):
         results.append(answer)
         if shown is not None:
