@@ -34,9 +34,9 @@ from dpplearn._checks import (
 from dpplearn._holders import as_array, as_csr, as_numbers
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
-from dpplearn._precision import EPS, TIE
+from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
-from dpplearn.decoding.engine import TINY, ArrayOps, Gains, KernelGains, RowGains
+from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
 from dpplearn.decoding.limits import NO_ITEMS, check_diversity, check_nugget
 from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
 from dpplearn.decoding.near import NearGains
@@ -216,11 +216,6 @@ class Candidates:
         assert self.given is not None
         V, w = self.given.directions(self.share)
         return np.sqrt(w)[:, None] * V
-
-    @property
-    def tie(self) -> float:
-        """The part of a gain that may be rounding: next to nothing where given qualities alone decide."""
-        return TINY if isinstance(self.model, Embedded) and self.diversity == 0.0 else TIE
 
     @property
     def share(self) -> float:

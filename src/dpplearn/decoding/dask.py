@@ -193,7 +193,7 @@ def choose_in_parts(
     if settings.decoder != "greedy":
         raise ValueError(f'a Dask array needs decoder="greedy", found {settings.decoder!r}.')
     n = parts[-1].stop if parts else 0
-    z = np.zeros(n) if scores is None else read_scores(scores, n, settings.ranked)
+    z = np.zeros(n) if scores is None else read_scores(scores, n, settings.diversity == 0.0)
     q = qualities(z, settings.scale, settings.diversity)
     quotas = (groups, settings.max_per_group, settings.min_per_group)
     limits = check_limits(n, cost, settings.budget, settings.size, include, exclude, *quotas)

@@ -160,7 +160,7 @@ def diversify(
         rows, lengths, z, kind = resolve_name(TENSORS)(embeddings, scores, settings)
         cost, include, exclude, groups, given = map(resolve_name(HOST), (cost, include, exclude, groups, given))
     else:
-        rows, lengths, z = read_candidates(embeddings, scores, settings.ranked, n_jobs)
+        rows, lengths, z = read_candidates(embeddings, scores, settings.diversity == 0.0, n_jobs)
     if decoder != "greedy" and DECODERS[decoder].random:
         options["n_jobs"] = n_jobs
     known: Given | None = None
@@ -206,11 +206,6 @@ class Settings(NamedTuple):
         return None if isinstance(self.k, str) else self.k
 
     @property
-    def ranked(self) -> bool:
-        """Whether scores alone decide, so that those that differ in their last digit are to stay different."""
-        return self.diversity == 0.0
-
-    @property
     def may_be_near(self) -> bool:
         """Whether near items are chosen among where the directions end: if nobody says what items have of their own.
 
@@ -221,7 +216,7 @@ class Settings(NamedTuple):
     def is_near(self, limits: Limits, given: Given | None, directions: int) -> bool:
         """Whether near items are chosen among from the start: as asked for, or because the directions are too few."""
         if self.kernel == "near":
-            return not self.ranked  # by score alone there is nothing to be near
+            return self.diversity > 0.0  # by score alone there is nothing to be near
         room = directions - (0 if given is None else len(given.lengths))
         return self.may_be_near and limits.k > room and limits.most_items > room
 
@@ -340,11 +335,12 @@ def choose_greedily(
     floor = least_gain(limits, stop) if min_gain is None else min_gain * float(candidates.diag.max())
     assert isinstance(candidates.model, Embedded)
     given, columns = candidates.given, candidates.model.rows.shape[1]
-    # the second time with the rows of zeros, which takes a look at all of them
-    if settings.is_near(limits, given, columns) and settings.is_near(limits, given, candidates.directions):
+    many = limits.k + (0 if given is None else len(given.lengths)) > columns
+    # rows of zeros are directions, too, but only a look at all of them tells
+    if (settings.kernel == "near" or many) and settings.is_near(limits, given, candidates.directions):
         candidates = candidates.near_items()
     run = best_run(candidates, limits, floor, gain, cost_power)
-    if settings.may_be_near and run.end == End.RANK and not candidates.near:
+    if run.end == End.RANK and not candidates.near and settings.may_be_near:
         candidates = candidates.near_items()
         run = best_run(candidates, limits, floor, gain, cost_power)
     reason = describe(limits, run, min_gain)

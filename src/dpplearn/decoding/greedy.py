@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import IntArray, check_choice, is_tensor
-from dpplearn._precision import rounding
+from dpplearn._precision import TIE, rounding
 from dpplearn._run.stop import check_stop
-from dpplearn.decoding.candidates import Candidates, Model, read_model
-from dpplearn.decoding.engine import GreedyRun, Rule, Run
+from dpplearn.decoding.candidates import Candidates, Embedded, Model, read_model
+from dpplearn.decoding.engine import TINY, GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, Remaining, check_limits, check_number, why_ended
 from dpplearn.decoding.near import NearGains
 from dpplearn.decoding.selection import Selection
@@ -193,7 +193,9 @@ def best_run(
             assert isinstance(candidates.operand, TwoSided)
             run = greedy_nonsymmetric(candidates.operand, limits, Rule(gain, limits, r), floor)
         else:
-            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound, candidates.tie), floor).run()
+            # where given qualities alone decide, next to nothing of a gain is rounding
+            tie = TINY if candidates.diversity == 0.0 and isinstance(candidates.model, Embedded) else TIE
+            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound, tie), floor).run()
         if run.end == End.IMPOSSIBLE:
             without = limits.include[candidates.diag[limits.include] <= 0.0]
             why = "some of its items are linear combinations of the others. Include fewer of them."

@@ -248,8 +248,12 @@ def check_limits(
             "For an item that is free, give it a small cost or name it in include."
         )
     limit = np.inf if budget is None else check_budget(budget)
-    size = n if k is None else min(check_int(k, "k", high=None), n)
-    A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
+    # plain numbers and empty tuples need no look, which would cost small problems a part of their time
+    size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
+    A, B = (
+        NO_ITEMS if isinstance(items, tuple) and not items else check_subset(items, n, name)
+        for items, name in ((include, "include"), (exclude, "exclude"))
+    )
     if A.size and B.size:
         check_disjoint(A, B, n)
     if A.size and not fits(costs[A].sum(), limit):

@@ -57,16 +57,11 @@ def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
     if low == high or (not ranked and high / largest - low / largest <= 8 * eps):
         return 0.0 * s
     sample = s[:: 1 + (len(s) - 1) // SAMPLE]
-    there = np.append(on_host(sample), [low, high])
+    there = np.append(sample.cpu() if hasattr(s, "cpu") else sample, [low, high])
     few = len(sample) < len(s) and np.unique(there).size <= 3  # it may have missed those that are not set apart
     if ranked or few or least_far_gap(there) < np.inf:
-        z = spaced(on_host(s), eps, ranked)
-        return s.new_tensor(z) if hasattr(s, "cpu") else z
+        return s.new_tensor(spaced(s.cpu().numpy(), eps, ranked)) if hasattr(s, "cpu") else spaced(s, eps, ranked)
     return centred(s, low, high)
-
-
-def on_host(s: Any) -> FloatArray:
-    return np.asarray(s.cpu() if hasattr(s, "cpu") else s)
 
 
 def centred(s: Any, low: float, high: float) -> Any:

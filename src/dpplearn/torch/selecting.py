@@ -175,7 +175,7 @@ def read_tensors(embeddings: Any, scores: Any, settings: Settings) -> tuple[Any,
     """Rows, their lengths and standardized scores, where they are to be read: on a device only by greedy choice."""
     device = device_of(embeddings, scores)
     if device.type in ON_HOST or settings.decoder != "greedy" or len(embeddings) == 0:
-        return *read_candidates(host(embeddings), host(scores), settings.ranked), Candidates
+        return *read_candidates(host(embeddings), host(scores), settings.diversity == 0.0), Candidates
     E = torch.as_tensor(embeddings, device=device).detach()
     rows, lengths = read_device_rows(E if E.is_floating_point() else E.double(), "embeddings")
     if scores is None:
@@ -191,7 +191,7 @@ def read_tensors(embeddings: Any, scores: Any, settings: Settings) -> tuple[Any,
     if len(bad):
         raise ValueError(f"scores must be finite, but those of rows {some(host(bad))} are not.")
     eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
-    return rows, lengths, standardize(s.double(), eps, settings.ranked), TensorCandidates
+    return rows, lengths, standardize(s.double(), eps, settings.diversity == 0.0), TensorCandidates
 
 
 def read_device_rows(rows: Tensor, name: str) -> tuple[Tensor, Tensor]:
