@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import tempfile
@@ -94,7 +95,7 @@ class Pool(ABC):
                     task, losses = waiting.pop(future)
                     try:
                         answer = future.result()
-                    except Exception as error:
+                    except (Exception, asyncio.CancelledError) as error:
                         if not self.is_lost(error):
                             raise
                         if losses == LOSSES:  # perhaps no worker survives this task
@@ -224,23 +225,30 @@ class Cluster(Pool):
         return max(sum(self.client.nthreads().values()), 1)
 
     def share(self, given: Any) -> None:
-        self.given, self.pool = given, self.client.get_executor(pure=False)
+        self.given, self.completed = given, self.dask.as_completed()
+        self.waiting = list[Any]()
         self.shared: Any = None
 
     def submit(self, work: Callable[..., Answer], task: Any) -> Any:
         """What tasks share is itself the answer of a task: where a worker is lost, Dask makes it again."""
         if self.given is not None and (self.shared is None or self.shared.cancelled()):
             self.shared = self.client.submit(same, self.given, pure=False)
-        return self.pool.submit(do, work, task, self.shared)
+        future = self.client.submit(do, work, task, self.shared, pure=False)
+        self.completed.add(future)
+        self.waiting.append(future)
+        return future
 
-    def done(self, waiting: Iterable[Any]) -> Iterable[Any]:
-        return wait(waiting, return_when=FIRST_COMPLETED).done
+    def done(self, waiting: Iterable[Any]) -> Iterable[Any]:  # noqa: ARG002  # Dask's own queue knows them
+        """By Dask's own queue: its executor (`client.get_executor`) never hears of a scheduler that was restarted."""
+        future = next(self.completed)
+        self.waiting.remove(future)
+        return [future]
 
     def is_lost(self, error: BaseException) -> bool:
         """Whether the scheduler was restarted, and forgot the task; an error if it is gone for good."""
         if isinstance(error, self.dask.KilledWorker):
             raise lost_worker("Every worker that was given this piece was lost.") from None
-        if not isinstance(error, CancelledError):
+        if not isinstance(error, CancelledError | asyncio.CancelledError):
             return False
         try:
             self.client.wait_for_workers(1, timeout=60)
@@ -253,7 +261,7 @@ class Cluster(Pool):
 
     def stop(self) -> None:
         with suppress(Exception):  # the scheduler may be gone
-            self.pool.shutdown(wait=False)
+            self.client.cancel(self.waiting)
 
 
 def same(given: Any) -> Any:
