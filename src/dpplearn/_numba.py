@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -227,6 +228,8 @@ def unpack(file: Path, folder: str) -> bool:
     """Unpack a version and say whether its checksums are right; a damaged file is removed."""
     try:
         shutil.unpack_archive(file, folder, "zip")
+        if {path.suffix for path in Path(folder).rglob("*.nb?")} != {".nbi", ".nbc"}:
+            raise zipfile.BadZipFile("its directory names fewer files")  # no checksum covers the directory
     except Exception:  # zipfile raises almost any kind
         shutil.rmtree(folder, ignore_errors=True)  # a half-unpacked version; numba makes the folder again
         with suppress(OSError):
