@@ -12,7 +12,8 @@ from dpplearn._run.notice import say_when_compiling
 from dpplearn.baskets import KernelDPP
 from dpplearn.cli import say
 from dpplearn.cli.bars import bars
-from dpplearn.decoding import exact_map
+from dpplearn.decoding import diversify, exact_map
+from dpplearn.decoding.candidates import COMPILED
 from dpplearn.dpp import DPP
 from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
@@ -56,6 +57,8 @@ def small_calls() -> Iterator[str]:
     ImplicitDPP(lambda i, j: float(X[i] @ X[j]), 12).sample(rng=0)
     yield "decoding"
     exact_map(dense, k=4)
+    for dtype in (np.float32, np.float64):  # so many that their lengths are found by a loop
+        diversify(np.ones((COMPILED // 4 + 1, 4), dtype), k=1)
     yield "Markov random fields"
     approximate(PairwiseMRF(np.zeros(3), -np.ones((3, 3)) + np.eye(3)), "mean-field").best_set(9)
     yield "baskets"

@@ -1,4 +1,4 @@
-"""Branch and bound, the loop of `dpplearn.decoding.exact`: it sees only arrays and numbers."""
+"""Loops of decoding, which see only arrays and numbers: lengths of many rows, and branch and bound."""
 
 from typing import Any, NamedTuple
 
@@ -8,6 +8,17 @@ from dpplearn._numba import jit
 
 Array = np.ndarray[Any, Any]
 LEAST = 1e-11  # what a bound must exceed the best value by for a branch to be worth a look
+
+
+@jit(steps=lambda rows: rows.size)
+def row_squares(rows, out):
+    """|rows_i|^2 in float64."""
+    for i in range(rows.shape[0]):
+        x = 0.0
+        for c in range(rows.shape[1]):
+            y = np.float64(rows[i, c])
+            x += y * y
+        out[i] = x
 
 
 class Nodes(NamedTuple):

@@ -30,6 +30,7 @@ from dpplearn._checks import (
     check_quality,
     check_subset,
     square_sums,
+    view,
 )
 from dpplearn._holders import as_array, as_csr, as_numbers
 from dpplearn._linalg import to_dense
@@ -48,6 +49,7 @@ from dpplearn.operand import ROWS, Dense, Operand, Rows
 
 COPIED = 2**20  # bytes of features up to which a copy in float64 is made; larger ones are read in place
 BLOCK = 4_000_000  # entries of rows that a thread reads at once
+COMPILED = 2_000_000  # entries of rows beyond which a compiled loop finds their lengths
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
 WIDEST = 20_000  # columns for which a square matrix is made
@@ -83,18 +85,20 @@ def read_features(
 
 
 def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
-    """|rows_i|^2 in float64; of many rows on threads."""
+    """|rows_i|^2 in float64; of many rows by a compiled loop on threads, which reads them once and copies nothing."""
     if sparse.issparse(rows):
         return square_sums(rows.astype(np.float64, copy=False))
-    if rows.size <= BLOCK:
+    if rows.size <= COMPILED:
         rows = rows.astype(np.float64, copy=False)
         return np.einsum("ij,ij->i", rows, rows)
-    out = np.empty(rows.shape[0])
-    step = BLOCK // 16 // rows.shape[1] + 1  # so few that they stay in the cache
+    from dpplearn.decoding._loops import row_squares  # here: numba takes a moment to import
+
+    out, step = np.empty(rows.shape[0]), BLOCK // rows.shape[1] + 1
 
     def some_rows(b: int) -> None:
         part = slice(b * step, (b + 1) * step)
-        out[part] = square_lengths(rows[part])
+        some = rows[part]
+        row_squares(view(some.astype(np.float32) if some.dtype.char == "e" else some), out[part])
 
     map_threads(some_rows, -(-rows.shape[0] // step), check_jobs(n_jobs))
     return out
