@@ -233,7 +233,7 @@ def test_conditioning():
 
 
 def test_kernel_functions():
-    with pytest.raises(TypeError, match=r"must be a function .* LowRankDPP\(B\) for rows"):
+    with pytest.raises(TypeError, match=r"must be a function .* rows for LowRankDPP\(B\)"):
         ImplicitDPP(np.eye(2), n=2)
     with pytest.raises(ValueError, match=r"diagonal, but L\(2, 2\) = -5"):
         ImplicitDPP(lambda i, j: -1.0 - i - j, n=3).sample(1)
