@@ -32,7 +32,6 @@ def of_learning():
         for kind in ("fixed", "mixture"):
             model = ConditionalDPP(similarity=kind, nugget=0.3 if kind == "fixed" else 0.0).fit(X, y)
             yield from (model, model.similarity_, model.quality_, model.encoding_)
-        yield ConditionalDPP(quality="boosted", nugget=0.3).fit(X, y).quality_
     baskets = 20 * [["bib", "bottle"], ["cot"]]
     fitted = KernelDPP(alpha=1.0, nonsymmetric=True).fit(baskets)
     yield from (fitted, fitted.factors_, Baskets.read(baskets), completion(fitted, baskets, rng=0))
