@@ -7,12 +7,12 @@ import pytest
 
 from brute_decoding import algorithm_2, best_set, feasible, kernel, log_minor, mean_f1, random_problem
 from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP, diversify
-from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.registry import DECODERS
 
 FUNCTIONS = dict(
-    zip(DECODERS, (greedy_map, sampled_map, consensus, exact_map, local_search, typical_map), strict=True),
+    zip(DECODERS, (greedy_map, sampled_map, consensus, exact_map, local_search), strict=True),
 )
 
 
@@ -146,7 +146,7 @@ def test_what_may_be_chosen_of_groups_is_what_samples_are_to_cost():
     assert check_limits(30, np.full(30, 2.0), None, 20, **one_each(groups)).worth == 6.0
     assert check_limits(30, np.full(30, 2.0), None, 20, [4], **one_each(groups)).worth == 6.0
     assert check_limits(30, np.full(30, 2.0), None, 2, **one_each(groups)).worth == 4.0
-    chosen = typical_map(DPP(np.eye(30)), k=20, n_samples=2_000, rng=0, **one_each(groups))
+    chosen = sampled_map(DPP(np.eye(30)), k=20, min_cost=3, n_samples=2_000, tilt=True, rng=0, **one_each(groups))
     assert sorted(groups[chosen.subset]) == [0, 1, 2]
 
 
@@ -177,7 +177,7 @@ def test_diversify_meets_what_groups_must_have_beyond_the_rank(name, given, rng)
 
 def test_within_the_rank_what_groups_must_have_needs_no_nugget(rng):
     E, s = rng.standard_normal((10, 6)), rng.random(10)
-    for name in ("local", "typical", "consensus"):
+    for name in ("local", "consensus"):
         options = {"rng": 0} if DECODERS[name].random else {}
         assert diversify(E, s, decoder=name, **BEYOND, **options).parameters["nugget"] == 0.0
 
@@ -201,18 +201,13 @@ def test_a_nonsymmetric_kernel_is_not_told_to_take_a_nugget(rng):
         assert len(choose(model, **BEYOND | {"min_per_group": {"a": 1, "b": 1}})) >= 2
 
 
-def test_samples_that_rank_or_groups_forbid_are_not_advised_to_be_drawn_again(rng):
-    X, few = rng.standard_normal((10, 4)), {"n_samples": 5000, "rng": 0}
+def test_samples_fill_what_rank_and_groups_allow(rng):
+    X, few = rng.standard_normal((10, 4)), {"n_samples": 5000, "rng": 0, "k": 6}
     for tilt in (False, True):
-        found = sampled_map(DPP(X @ X.T * 1e-4), k=6, min_cost=6, tilt=tilt, **few)
-        assert found.reason.endswith("No set within the limits and the kernel's rank costs more than 4: lower min_cost")
-    assert len(sampled_map(DPP(X @ X.T * 1e-4), k=6, min_cost=4, tilt=True, **few)) == 4
-    full, groups = DPP(X @ X.T + np.eye(10)), BEYOND["groups"]
-    found = sampled_map(full, k=6, min_cost=6, groups=groups, max_per_group=1, **few)
-    assert found.reason.endswith("costs more than 5: lower min_cost")
-    assert len(sampled_map(full, k=6, min_cost=5, groups=groups, max_per_group=1, tilt=True, **few)) == 5
-    for choose in (sampled_map, typical_map):
-        assert "Use greedy_map with nugget=1e-6" in choose(DPP(X @ X.T), **BEYOND, **few).reason
+        assert not len(sampled_map(DPP(X @ X.T * 1e-4), min_cost=6, tilt=tilt, **few))
+    assert len(sampled_map(DPP(X @ X.T * 1e-4), min_cost=4, tilt=True, **few)) == 4
+    full = DPP(X @ X.T + np.eye(10))
+    assert len(sampled_map(full, min_cost=5, groups=BEYOND["groups"], max_per_group=1, tilt=True, **few)) == 5
 
 
 def test_an_item_is_given_or_included(rng):

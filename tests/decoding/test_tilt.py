@@ -78,7 +78,7 @@ def test_the_tilt_of_nothing():
     assert 0.0 < tilted(lam, find_tilt(lam, V, np.ones(40), 1e-200)).sum() < 1e-199
 
 
-@pytest.mark.parametrize("decoder", ["sampled", "consensus", "exact", "local", "typical"])
+@pytest.mark.parametrize("decoder", ["sampled", "consensus", "exact", "local"])
 def test_a_model_given_the_size_may_be_asked_for_no_items(decoder, rng):
     X = [ItemSet(rng.random((5, 1)), phi=rng.random((5, 3))) for _ in range(4)]
     model = ConditionalDPP(given_size=True).fit(X, [[0, 1], [2, 4], [1, 3], [0, 2]])

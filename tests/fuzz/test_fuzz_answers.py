@@ -17,7 +17,7 @@ import exact
 from brute import subsets
 from brute_decoding import log_minor
 from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, LowRankDPP, NonsymmetricDPP, Subsets, diversify
-from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.kernels import L_to_K, cosine_similarity
 from holders import ARROW, DENSE, SPARSE, WHOLE
 
@@ -326,7 +326,6 @@ DECODERS = {
     "exact": lambda *args, **limits: exact_map(*args, **limits, time_limit=None),
     "local": local_search,
     "sampled": lambda *args, **limits: sampled_map(*args, **limits, n_samples=500, rng=0),
-    "typical": lambda *args, **limits: typical_map(*args, **limits, n_samples=500, rng=0),
     "consensus": consensus,
 }
 

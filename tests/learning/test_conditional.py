@@ -353,7 +353,7 @@ def test_a_set_of_the_size_given_keeps_quotas(quota):
         for decoder in DECODERS:
             if decoder == "exact" and least:
                 continue  # it takes no such quota, and says so
-            draws = {"n_samples": 500} if decoder in ("sampled", "typical") else {}
+            draws = {"n_samples": 500} if decoder == "sampled" else {}
             found = model.decode(x, decoder=decoder, **draws, **limits).sorted_subset.tolist()
             assert found in allowed, decoder
             if decoder in ("exact", "local"):

@@ -79,7 +79,7 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
         assert len(filled.sentences) > len(summary.sentences)
 
 
-@pytest.mark.parametrize("decoder", ["consensus", "greedy", "local", "typical"])
+@pytest.mark.parametrize("decoder", ["consensus", "greedy", "local"])
 def test_all_that_is_chosen_is_worth_having(bundled, decoder):
     for seed, budget in itertools.product(range(4), (12, 30)):
         summary = bundled.summarize(made_up(seed), budget, "words", decoder=decoder, n_samples=2_000)

@@ -1,11 +1,11 @@
-"""The best set under a budget: greedy, sampled, typical, consensus, exact and local search."""
+"""The best set under a budget: greedy, sampled, consensus, exact and local search."""
 
 from dpplearn.decoding.consensus import ConsensusSelection, consensus
 from dpplearn.decoding.diversify import diversify
 from dpplearn.decoding.exact import ExactSelection, exact_map
 from dpplearn.decoding.greedy import greedy_map
 from dpplearn.decoding.local import local_search
-from dpplearn.decoding.sampled import SampledSelection, sampled_map, typical_map
+from dpplearn.decoding.sampled import SampledSelection, sampled_map
 from dpplearn.decoding.selection import DiverseSelection, Selection
 
 __all__ = [
@@ -20,5 +20,4 @@ __all__ = [
     "greedy_map",
     "local_search",
     "sampled_map",
-    "typical_map",
 ]

@@ -96,7 +96,7 @@ def diversify(
         Positive; 1 each by default.
     diversity : float
         0 ranks by score alone, 1 by similarity alone. From 1/2 up, and at 0, the weights are those of pyversity.
-    decoder : {"greedy", "sampled", "consensus", "exact", "local", "typical"}
+    decoder : {"greedy", "sampled", "consensus", "exact", "local"}
         How the set is found; see `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
     scale : float
         Strength of the scores, as in pyversity; as much of it as leaves qualities between e^-300 and e^300.

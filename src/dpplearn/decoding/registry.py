@@ -36,11 +36,6 @@ DECODERS: dict[str, Decoder] = {
     ),
     "exact": Decoder("dpplearn.decoding.exact:exact_choice", "the most probable set, proved so (up to about 60 items)"),
     "local": Decoder("dpplearn.decoding.local:local_choice", "greedy, improved by one item at a time"),
-    "typical": Decoder(
-        "dpplearn.decoding.sampled:typical_choice",
-        "the most probable set drawn of the usual number of items",
-        random=True,
-    ),
 }
 
 

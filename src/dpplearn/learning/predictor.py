@@ -145,7 +145,7 @@ class ConditionalPredictor:
         x : ItemSet
             Its `cost` counts against the budget; 1 for each item where it has none.
         budget : float, optional
-        decoder : {"greedy", "sampled", "consensus", "exact", "local", "typical"} or callable
+        decoder : {"greedy", "sampled", "consensus", "exact", "local"} or callable
             `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of
             `dpplearn.decoding`, or any function with the same signature.
         **options

@@ -38,7 +38,6 @@ SYSTEM_TITLES = {
     "lr-dpp": "LR+DPP",
     "submod": "SubMod",
     "dpp-sample": "DPP",
-    "dpp-typical": "DPP (typical)",
     "dpp-greedy": "DPP (greedy)",
     "dpp-consensus": "DPP (consensus)",
     "dpp-compressed": "DPP (compressed)",
@@ -47,15 +46,14 @@ SYSTEM_TITLES = {
 SYSTEMS = tuple(SYSTEM_TITLES)
 DECODER_OF = {
     "dpp-sample": "sampled",
-    "dpp-typical": "typical",
     "dpp-greedy": "greedy",
     "dpp-consensus": "consensus",
     "dpp-compressed": "consensus",
 }
 COMPRESSED = "dpp-compressed"  # with shorter forms of sentences
-PAPER_SYSTEMS = ("dpp-sample", "dpp-typical", "dpp-greedy")  # which learn from one extract for all references
+PAPER_SYSTEMS = ("dpp-sample", "dpp-greedy")  # which learn from one extract for all references
 LEARNED = ("lr-mmr", "lr-dpp")
-OVERRUN = 15.0  # bytes that sampled, typical and consensus summaries may run over, trimmed by the scorer (section 7.3)
+OVERRUN = 15.0  # bytes that sampled and consensus summaries may run over, trimmed by the scorer (section 7.3)
 
 
 class SystemModels(NamedTuple):
@@ -92,7 +90,7 @@ def check_systems(names: Iterable[str]) -> list[str]:
 def summary_of(system: str, models: SystemModels, read: Featurized, budget: float, unit: Unit) -> str:
     """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence.
 
-    The oracle sees the references. Sampled, typical and consensus summaries may be 15 bytes over a budget of bytes. All
+    The oracle sees the references. Sampled and consensus summaries may be 15 bytes over a budget of bytes. All
     systems fill the budget, as the paper defines them, so that tables compare equal lengths; `summarize` need not.
     """
     summarizer, asked = models.summarizer, (read, budget, unit)

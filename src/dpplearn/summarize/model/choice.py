@@ -20,7 +20,6 @@ from dpplearn.summarize.model.worth import worth_of
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
-TYPICAL_SAMPLES = 200_000  # and "typical" at most
 CHRONOLOGICAL, SOURCE, IMPORTANCE = ORDERS = ("chronological", "source", "importance")
 
 
@@ -45,7 +44,7 @@ class Choice(NamedTuple):
 class Decision:
     """All that the choice of sentences depends on.
 
-    With `fill`, the decoder chooses among all that is allowed, as it is defined. Sampled, typical and consensus sets
+    With `fill`, the decoder chooses among all that is allowed, as it is defined. Sampled and consensus sets
     may be `overrun` longer, for a scorer that trims.
     """
 
@@ -136,7 +135,7 @@ class Decision:
         if forms is not None:
             within |= {"groups": forms, "max_per_group": 1}
         limits = check_limits(model.n, cost, bound + self.overrun * random, **within)
-        if name in ("sampled", "typical"):
+        if name == "sampled":
             found = self.drawn(model, limits, bound)
         else:
             own = {"utility": ready.agreement, "rng": self.rng} if name == "consensus" else {}
@@ -152,10 +151,7 @@ class Decision:
         """
         near, n = bound - self.overrun / 3 if self.overrun else 0.97 * bound, self.n_samples
         tries: list[dict[str, Any]] = [{"min_cost": near}]
-        if self.decoder == "typical":
-            n, tries = min(n, TYPICAL_SAMPLES), [*tries, {}]
-        else:
-            tries += [{"min_cost": low, "tilt": True} for low in (near, 0.85 * bound, 0.0)]
+        tries += [{"min_cost": low, "tilt": True} for low in (near, 0.85 * bound, 0.0)]
         draw = decoder(self.decoder)
         sets = (draw(model, limits, n_samples=n, rng=self.rng, **options).subset for options in tries)
         return next((one for one in sets if one.size), np.empty(0, np.int64))
