@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, LowRankDPP, NonsymmetricDPP, diversify
+from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP, diversify
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.integrations._common import cosines
 from dpplearn.kernels import L_to_K, cosine_similarity, from_quality, rbf_similarity
@@ -113,7 +113,6 @@ ENTRIES = {  # of rows
     "consensus by counts": lambda X: consensus((1.0 + SCORES, np.eye(40, 6) + 1.0), k=1, utility=X),
     "LowRankDPP": lambda X: LowRankDPP(X).marginals,
     "LowRankDPP.from_quality": lambda X: LowRankDPP.from_quality(1.0 + SCORES, X).marginals,
-    "ImplicitDPP": lambda X: np.concatenate(list(ImplicitDPP(X).sample(3, rng=0, k=3, burn_in=50, thin=9))),
     "cosine_similarity": lambda X: cosine_similarity(X, rho=0.5),
     "ItemSet": lambda X: ItemSet(np.ones((40, 1)), phi=X).parts[0].cosines(),
     "learning": learned,

@@ -32,7 +32,6 @@ def of_learning():
         for kind in ("fixed", "mixture"):
             model = ConditionalDPP(similarity=kind, nugget=0.3 if kind == "fixed" else 0.0).fit(X, y)
             yield from (model, model.similarity_, model.quality_, model.encoding_)
-        yield ConditionalDPP(quality="boosted", nugget=0.3).fit(X, y).quality_
     baskets = 20 * [["bib", "bottle"], ["cot"]]
     fitted = KernelDPP(alpha=1.0, nonsymmetric=True).fit(baskets)
     yield from (fitted, fitted.factors_, Baskets.read(baskets), completion(fitted, baskets, rng=0))
@@ -44,7 +43,7 @@ def of_sets():
     L, rows = np.eye(40) + 0.1, rng.standard_normal((60, 5))
     dpp = DPP(L)
     yield from (dpp, KDPP(dpp, 3), LowRankDPP(rows), NonsymmetricDPP.from_kernel(L), dpp.sample(90, rng=0))
-    yield from (ImplicitDPP(L), Estimate(1.23456789, 0.1), Estimate(1 / 3))
+    yield from (ImplicitDPP(lambda i, j: L[i, j], 40), Estimate(1.23456789, 0.1), Estimate(1 / 3))
     chosen = diversify(rows, rng.random(60), k=30)
     yield from (chosen, chosen.kept[0], chosen.skipped[0], chosen.candidates, chosen.limits)
     options = {"k": 3}

@@ -10,13 +10,12 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Items, check_items, frozen
-from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide, to_dense
+from dpplearn._linalg import Spectrum, logdet, schur_complement, spectrum_wide
 from dpplearn._precision import NEARLY_SURE, WIDE
-from dpplearn.operand import Operand, Rows
+from dpplearn.operand import Operand
 from dpplearn.process import Distribution, PointProcess, remaining
 from dpplearn.sampling import Tables
 from dpplearn.sampling.elimination import eliminate, sample_elimination
-from dpplearn.sampling.mcmc import MarkovChain, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, with_alias
 from dpplearn.subsets import Subsets
 
@@ -25,8 +24,6 @@ SURE = 1e200  # odds p / (1 - p) that stand for p = 1
 
 class Spectral(Distribution):
     """A distribution sampled from orthonormal vectors: first some of them are picked, then as many items."""
-
-    _fixed_size: int | None = None  # of a k-DPP
 
     @property
     @abstractmethod
@@ -38,11 +35,7 @@ class Spectral(Distribution):
     def _operand(self) -> Operand:
         """L, as an array or as rows; or an error that says why there is none."""
 
-    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
-        if method == "mcmc":
-            L, gram = self._operand, isinstance(self._operand, Rows)
-            kernel = np.ascontiguousarray(to_dense(L.scaled())) if isinstance(L, Rows) else L.L
-            return sample_mcmc(MarkovChain(kernel, self.n, gram=gram), size, rng, self._fixed_size)
+    def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:  # noqa: ARG002  # a k-DPP has one
         tables = self._sampling_tables(size)
         return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
 
@@ -174,7 +167,7 @@ class Determinantal(Spectral, PointProcess):
         p, V, _ = self.spectrum
         return make_tables(p, settled(p, V))
 
-    _methods: tuple[str, ...] = ("spectral", "cholesky", "mcmc")
+    _methods: tuple[str, ...] = ("spectral", "cholesky")
 
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
         if method == "cholesky":

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, Items, Seed, check_features, check_int, check_rng, check_subset, frozen
-from dpplearn._linalg import logdet, to_dense
+from dpplearn._checks import FloatArray, Items, Seed, check_int, check_rng, check_subset
+from dpplearn._linalg import logdet
 from dpplearn.process import Absent, Frozen
 from dpplearn.sampling.mcmc import MarkovChain, check_symmetric, sample_mcmc
 from dpplearn.subsets import Subsets
@@ -17,22 +16,22 @@ UNKNOWN = "it would need all of L. Use log_weight or sample; or DPP(L) or LowRan
 
 
 class ImplicitDPP(Frozen):
-    """A DPP given by a function (i, j) -> L_ij, or by features where no factorization fits.
+    """A DPP given by a function (i, j) -> L_ij.
 
     There is no normalizer and no exact sampler; `sample` runs a Markov chain that adds, deletes and
     swaps items and whose law converges to the DPP. It starts from a greedy set. Prefer `DPP` or
-    `LowRankDPP` wherever L or B^T B can be factorized: they are exact and faster. The start calls a function for
-    n |Y| entries, and each move for |Y| of them: with thousands of items, pass features, or fewer moves.
+    `LowRankDPP` wherever L or B^T B can be factorized: they are exact and faster. The start calls the function for
+    n |Y| entries, and each move for |Y| of them.
 
-    A function must be symmetric. `log_weight` checks all pairs that it reads, and `sample` those of its first set; a
+    The function must be symmetric. `log_weight` checks all pairs that it reads, and `sample` those of its first set; a
     move reads only one of L_ij and L_ji.
 
     Parameters
     ----------
-    kernel : callable or array of shape (n, d)
-        `kernel(i, j)` returns L_ij for whole numbers i and j; or rows b_i with L_ij = b_i . b_j.
+    kernel : callable
+        `kernel(i, j)` returns L_ij for whole numbers i and j.
     n : int
-        Number of items; may be left out for features.
+        Number of items.
 
     Examples
     --------
@@ -42,18 +41,12 @@ class ImplicitDPP(Frozen):
     (3, array([4, 4, 4]))
     """
 
-    def __init__(self, kernel: Callable[[int, int], float] | ArrayLike, n: int | None = None) -> None:
-        if callable(kernel):
-            if n is None:
-                raise TypeError("n must be given with a kernel function: how many items are there?")
-            self._set(kernel=kernel, n=check_int(n, "n", low=1))
-            return
-        B = frozen(np.ascontiguousarray(to_dense(check_features(kernel, "kernel"))))
-        if n is not None and n != len(B):
-            raise ValueError(f"n must be the number of rows of the features ({len(B)}), found {n}.")
-        self._set(kernel=B, n=len(B))
+    def __init__(self, kernel: Callable[[int, int], float], n: int) -> None:
+        if not callable(kernel):
+            raise TypeError("kernel must be a function (i, j) -> L_ij. A matrix is for DPP(L), rows for LowRankDPP(B).")
+        self._set(kernel=kernel, n=check_int(n, "n", low=1))
 
-    kernel: Callable[[int, int], float] | np.ndarray
+    kernel: Callable[[int, int], float]
     n: int
 
     def __repr__(self) -> str:
@@ -74,7 +67,7 @@ class ImplicitDPP(Frozen):
         Y = check_subset(subset, self.n)
         row = self._chain().row
         L_Y = np.array([row(int(i), Y) for i in Y]).reshape(Y.size, Y.size)
-        for a in range(Y.size if callable(self.kernel) else 0):
+        for a in range(Y.size):
             check_symmetric(int(Y[a]), L_Y[a, :a], Y[:a], L_Y[:a, a])
         return logdet(L_Y)
 
@@ -107,4 +100,4 @@ class ImplicitDPP(Frozen):
         return Subsets._of(*sample_mcmc(self._chain(), size, generator, k, burn_in, thin), self.n)
 
     def _chain(self) -> MarkovChain:
-        return MarkovChain(self.kernel, self.n, gram=not callable(self.kernel))
+        return MarkovChain(self.kernel, self.n)

@@ -53,7 +53,7 @@ class KDPP(Spectral):
     """
 
     K, marginal_kernel = Absent(NO_K), Absent(NO_K)
-    _methods = ("spectral", "mcmc")
+    _methods = ("spectral",)
 
     def __init__(self, dpp: Determinantal, k: int) -> None:
         given: object = dpp
@@ -67,7 +67,7 @@ class KDPP(Spectral):
         k = check_int(k, "k", high=None)
         if k > dpp.n:
             raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")
-        self._set(dpp=dpp, k=k, items=dpp.items, _fixed_size=k)
+        self._set(dpp=dpp, k=k, items=dpp.items)
         _ = self._spectrum  # raises where k is above the rank
 
     dpp: Determinantal
@@ -179,7 +179,7 @@ class KDPP(Spectral):
             return 0.0
         return float(np.exp(log_det + log_e - self._spectrum.log_e))
 
-    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002  # as for other kernels
         if self.prob(A, B) == 0.0:
             raise impossible(include=A, exclude=B)
         return type(self)(self.dpp.condition(A, B), self.k - A.size)

@@ -88,7 +88,7 @@ class LowRankDPP(Determinantal):
         self._some_items(None)
         return to_dense(self.B @ self.B.T)
 
-    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002
+    def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002  # as for other kernels
         """The remaining rows of B lose their part in the span of the included ones: again L = B B^T."""
         if A.size == 0:
             return self._of(self.B[rest], self.items[rest])

@@ -141,14 +141,12 @@ class Distribution(Frozen, ABC):
             How many; 0 gives no subsets.
         rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
             The same seed gives the same subsets, whatever `n_jobs`.
-        method : {"spectral", "cholesky", "mcmc"}, or {"jumps", "elimination"} of a kernel that is not symmetric
+        method : {"spectral", "cholesky"}, or {"jumps", "elimination"} of a kernel that is not symmetric
             The first is the default. "spectral" is exact; after one eigendecomposition the cost of a sample follows its
             size, not n. "cholesky" (not for a k-DPP) is exact and needs no eigendecomposition where K is given, at
-            n^3 / 3 operations a sample, or n d^2 for features. "mcmc" is approximate: a Markov chain's states, n moves
-            apart (100 at least) after 20 times as many (`ImplicitDPP` has the options). "jumps" is exact and goes from
-            one chosen item to the next: after O(n d^2) once, O(k^2 d^2) for a sample of k items, whatever n; what it
-            prepares takes n d^2 / 32 numbers, up to 270 MB. "elimination", exact, decides one item after the other, in
-            O(n d^2) a sample.
+            n^3 / 3 operations a sample, or n d^2 for features. "jumps" is exact and goes from one chosen item to the
+            next: after O(n d^2) once, O(k^2 d^2) for a sample of k items, whatever n; what it prepares takes n d^2 / 32
+            numbers, up to 270 MB. "elimination", exact, decides one item after the other, in O(n d^2) a sample.
         n_jobs : int, optional
             Threads; every core by default (None or -1).
         progress : bool

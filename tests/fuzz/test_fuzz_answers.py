@@ -130,7 +130,7 @@ def test_symmetric(n, d, spread, seed):
     for process in (DPP(held), LowRankDPP(B), LowRankDPP(sparse.csr_array(B))):
         assert_answers(process, truth, sure)
         assert_conditions(process, truth, sure, rng)
-    weight = ImplicitDPP(B).log_weight
+    weight = ImplicitDPP(lambda i, j: B[i] @ B[j], n).log_weight
     for Y in truth:
         if sure[Y] > SURE:
             assert weight(list(Y)) == pytest.approx(exact.log_of(truth[Y] / truth[()]), abs=1e-6)
@@ -212,7 +212,6 @@ def test_the_same_numbers_in_any_holder(n, d, holder, seed):
     if holder not in ARROW:
         np.testing.assert_allclose(LowRankDPP(held).marginals, LowRankDPP(X).marginals, atol=1e-12)
         np.testing.assert_allclose(cosine_similarity(held), cosine_similarity(X), atol=1e-12)
-        assert ImplicitDPP(held).log_weight([0]) == ImplicitDPP(X).log_weight([0])
         phi = ConditionalDPP.from_weights(theta / 8).dpp(ItemSet(X, phi=held))
         plain = ConditionalDPP.from_weights(theta / 8).dpp(ItemSet(X, phi=X))
         np.testing.assert_allclose(phi.marginals, plain.marginals, atol=1e-12)

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score
 
 from brute_learning import THETA, training_set
-from dpplearn import DPP, ConditionalDPP, ItemSet
+from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import ConditionalDPPCV
 
 
@@ -173,23 +173,3 @@ def test_it_names_the_instance_that_cannot_be_and_a_cure_that_works():
     with pytest.raises(ValueError, match=r"1 of 6 .*instance 4: .*items 0 and 1.*\"nugget\": \[0\.01, 0\.1\]"):
         search({"nugget": [0.0, 0.1]}, cv=2).fit(X, y)
     assert search({"nugget": [0.01, 0.1]}, cv=2).fit(X, y).nugget_ in (0.01, 0.1)
-
-
-def test_kinds_of_quality_are_compared_by_held_out_likelihood():
-    """Where the sign of a product is good trees win, and where a score is linear the linear one."""
-    pytest.importorskip("lightgbm")
-    rng = np.random.default_rng(0)
-    best = {}
-    for kind in ("product", "linear"):
-        X, y = [], []
-        for _ in range(40):
-            F = np.column_stack([np.ones(12), rng.standard_normal((12, 2))])
-            eta = 3 * np.sign(F[:, 1] * F[:, 2]) - 1.5 if kind == "product" else 2 * F[:, 1] - 1.0
-            X.append(ItemSet(F, phi=rng.standard_normal((12, 4))))
-            q = np.exp(eta / 2)
-            y.append(DPP.from_quality(q, X[-1].similarity_matrix(nugget=0.2)).sample(1, rng=rng)[0])
-        one = search({"nugget": [0.2, 0.5], "quality": ["log-linear", "boosted"]}, cv=2).fit(X, y)
-        assert len(one.cv_results_["params"]) == 4
-        best[kind] = one.best_params_["quality"]
-        assert one.quality_.kind == best[kind]
-    assert best == {"product": "boosted", "linear": "log-linear"}

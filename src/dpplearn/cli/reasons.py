@@ -71,8 +71,9 @@ class AppliedModel:
     def words(self, name: str, item: int) -> str:
         """What an item has in a field, in words."""
         if name in self.columns:
-            j, column = self.columns[name]
-            return column.words(float(self.items.columns[item, j]))
+            (j, column), raw = self.columns[name], self.items.raw
+            assert raw is not None  # it was read from a table
+            return column.words(float(raw[item, j]))
         return f"its {name} of {self.relative.values[item, self.relative.groups[name][0]]:.4g}"
 
     @property

@@ -50,6 +50,7 @@ class ArrayOps:
     first = staticmethod(np.ndarray.argmax)  # the place of the first True
     numbers = staticmethod(tuple)  # Python's numbers; one wait for a device
     multiply = staticmethod(np.multiply)
+    wide = staticmethod(lambda x: x.astype(np.float64, copy=False))
     dot = staticmethod(np.ndarray.dot)  # twice as fast as @ for few numbers
     at = staticmethod(operator.getitem)  # on a device, without waiting
     order = staticmethod(lambda x: np.argsort(x, kind="stable"))
@@ -111,15 +112,15 @@ class Rule:
 
     def best(self, g: Any, items: Any) -> tuple[float, int, int]:
         """The best score, its place and its item."""
-        scores = g if self.plain else self.scores(g, items)
-        best = self.xp.at(scores, scores.argmax())  # faster than max
+        xp, scores = self.xp, g if self.plain else self.scores(g, items)
+        best = xp.at(scores, scores.argmax())  # faster than max
         equal = scores >= self.below(best)
         if self.cost is not None:
-            key = self.xp.choose(equal, self.key(g, items), -np.inf)
+            key = xp.choose(equal, self.key(g, items), -np.inf)
             most = key.max()
             equal = key >= most - self.tie * abs(most)
-        place = self.xp.first(equal)
-        score, at, j = self.xp.numbers((best, place, self.xp.at(items, place)))
+        place = xp.first(equal)
+        score, at, j = xp.numbers((best, place, xp.at(items, place)))
         return float(score), int(at), int(j)
 
 
@@ -282,54 +283,52 @@ class RowGains(Gains):
         self.n, self.d = rows.shape
         self.sparse = sparse.issparse(rows)
         self.start = self.n if self.n * self.d <= WHOLE else xp.start
-        self.U = xp.put(np.empty((ROOM, self.d)) if U is None else U, diag)
+        self.U = xp.put(np.empty((min(ROOM, max(k, 1)), self.d)) if U is None else U, diag)
         self.t, self.known = 0 if U is None else len(U), 0  # directions, and those that `base` accounts for
         self.noise = (self.d + 8 * min(k, self.d)) * EPS
         self.bound = diag + 0.0
         self.base: Any = None  # bounds by the last pass over all
 
     def block(self, items: Any) -> Any:
-        rows, scale, diag = self.rows, self.scale, self.diag
+        rows, self.s, self.g = self.rows, self.scale, self.diag + 0.0  # the engine keeps these gains up to date
         if len(items) < self.n:
-            rows, scale, diag = rows[items], scale[items], diag[items]
-        if self.sparse:
-            self.X = sparse.csr_array(sparse.diags_array(scale) @ rows.astype(np.float64))
-        else:
-            self.X = rows * scale[:, None]  # scale is float64, and so is the product
-        self.g = diag + 0.0  # the engine keeps it up to date
+            rows, self.s, self.g = rows[items], self.scale[items], self.diag[items]
+        self.X = self.xp.wide(rows)
         if self.t:
             W = self.X @ self.U[: self.t].T
             W *= W
-            self.g -= W.sum(1)
+            self.g -= W.sum(1) * self.s * self.s
         return self.g
 
     def take(self, j: int, place: int | None = None) -> float:
         if place is None:
             self.block([j])
             place = 0
-        b = self.X[[place]].toarray()[0] if self.sparse else self.X[place]
-        dot, U = self.xp.dot, self.U[: self.t]
-        v = b - dot(dot(U, b), U) if self.t else b
-        gain, diag = self.xp.numbers((self.g[place], self.diag[j]))
+        dot, t, X = self.xp.dot, self.t, self.X
+        v = x = X[[place]].toarray()[0] if self.sparse else X[place]
+        if t:
+            U = self.U[:t]
+            v = x - dot(dot(U, x), U)
+        gain, diag, scale = self.xp.numbers((self.g[place], self.diag[j], self.s[place]))
         if gain <= AGAIN * diag:  # digits may be lost
             own = float(self.own[j])
-            gain, before = own + max(float(dot(b, v)), 0.0), diag - own
+            gain, before = own + max(scale * float(dot(x, v)) * scale, 0.0), diag - own
             while not own and 0.0 < gain < AGAIN * before:  # once more (Kahan)
                 before = gain
                 v = v - dot(dot(U, v), U)
-                gain = float(dot(v, v))
+                gain = scale * float(dot(v, v)) * scale
             if gain <= (0.0 if own else self.noise * diag):
                 self.fallen = 0.0
                 return 0.0
-        gain = float(gain)
-        if self.t == len(self.U):
+        if t == len(self.U):
             self.make_room()
-        u = self.xp.multiply(v, gain**-0.5, out=self.U[self.t])
+        u = self.xp.multiply(v, scale * gain**-0.5, out=self.U[self.t])
         self.t += 1
-        w = self.X @ u if self.sparse else dot(self.X, u)
+        w = X @ u if self.sparse else dot(X, u)
+        w *= self.s
         w *= w
         self.fallen = w
-        return gain
+        return float(gain)
 
     def make_room(self) -> None:
         """Make twice the room; or replace more directions than columns by the R of U = QR, whose R^T R is U^T U."""

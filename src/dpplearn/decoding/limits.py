@@ -242,7 +242,7 @@ def check_limits(
 ) -> Limits:
     """Limits that some set can satisfy; else an error that says which of them cannot be met."""
     costs = np.ones(n) if cost is None else check_vector(cost, "cost", n)
-    if costs.min(initial=np.inf) <= 0.0:
+    if cost is not None and costs.min(initial=np.inf) <= 0.0:
         raise ValueError(
             f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
             "For an item that is free, give it a small cost or name it in include."

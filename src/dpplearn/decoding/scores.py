@@ -56,9 +56,11 @@ def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
         return np.nan * s
     if low == high or (not ranked and high / largest - low / largest <= 8 * eps):
         return 0.0 * s
-    sample = s[:: 1 + (len(s) - 1) // SAMPLE]
-    there = np.append(sample.cpu() if hasattr(s, "cpu") else sample, [low, high])
-    few = len(sample) < len(s) and np.unique(there).size <= 3  # it may have missed those that are not set apart
+    there, few = s, False
+    if len(s) > SAMPLE or hasattr(s, "cpu"):
+        sample = s[:: 1 + (len(s) - 1) // SAMPLE]
+        there = np.append(sample.cpu() if hasattr(s, "cpu") else sample, [low, high])
+        few = len(sample) < len(s) and np.unique(there).size <= 3  # it may have missed those that are not set apart
     if ranked or few or least_far_gap(there) < np.inf:
         return s.new_tensor(spaced(s.cpu().numpy(), eps, ranked)) if hasattr(s, "cpu") else spaced(s, eps, ranked)
     return centred(s, low, high)
@@ -112,9 +114,11 @@ def least_far_gap(s: FloatArray) -> float:
     Each of them is FAR times as wide as all smaller gaps together: where these are but one or two, which may be
     narrow by chance, FAR^2 times.
     """
+    s = np.sort(s)
     with np.errstate(over="ignore"):
-        gaps = np.diff(np.sort(s))
-    gaps = np.sort(gaps[gaps > 0.0])
+        gaps = s[1:] - s[:-1]
+    gaps.sort()
+    gaps = gaps[gaps.searchsorted(0.0, "right") :]
     first = max(0, gaps.size - 1 - max(2, gaps.size // 2))
     if gaps.size < 2 or gaps[-1] <= FAR * gaps[first]:  # the usual case, at once
         return np.inf

@@ -21,7 +21,7 @@ from dpplearn._checks import Features, FloatArray, warn_user
 
 Kind = Literal["number", "boolean", "category", "ordered"]
 KINDS: tuple[Kind, ...] = ("number", "boolean", "category", "ordered")
-MOST_LEVELS = 254  # with weights of their own; a tree's bins are bytes
+MOST_LEVELS = 254  # with weights of their own
 WIDE = 256  # similarity features beyond this are sparse
 FARTHEST = 12.0  # standard deviations from the mean: numbers beyond are taken for this
 WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}

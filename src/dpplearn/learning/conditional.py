@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from dpplearn._checks import check_choice
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.backends import Evaluator
 from dpplearn.learning.fit import FitSettings, fit_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import QUALITIES, known_weights
+from dpplearn.learning.quality import known_weights
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
-from dpplearn.learning.training_set import Shard, training_data
-from dpplearn.learning.trees import Boosted, fit_trees
+from dpplearn.learning.training_set import training_data
 
 
 class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -34,16 +32,10 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     ----------
     prior_variance : float or array of shape (m,), default 1.0
         Variance of the Gaussian prior on each weight, around 0. A vector gives each feature its own; numpy.inf or
-        None means no prior. With trees, that of the values of the leaves.
-    quality : {"log-linear", "boosted"} or mapping
-        "log-linear" is q = exp(theta . f / 2). "boosted" is a sum of LightGBM's trees (`pip install dpplearn[trees]`)
-        on raw columns (numbers, categories and missing values, as `ItemSet.from_long` reads them, or else the
-        features), grown on the same likelihood: it finds thresholds and interactions. Held-out instances find the
-        number of trees. A mapping has parameters of LightGBM, such as {"max_depth": 3, "n_estimators": 300}.
+        None means no prior.
     similarity : {"fixed", "mixture"} or a Similarity
         "fixed" is S with `rho` and `nugget`. "mixture" learns, together with theta, the weights of the named parts of
-        the item sets, of a constant, and of what is particular to an item. Trees keep the mixture that the log-linear
-        quality has.
+        the item sets, of a constant, and of what is particular to an item.
     rho : float
         Value of the constant similarity feature of section 7.2: S_ij becomes (S_ij + rho^2) / (1 + rho^2).
         0 leaves the similarities as given.
@@ -54,8 +46,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         Whether a weight for a constant 1, which sets how many items are chosen, is learned beside those of the
         features. Where the features span a constant already, such as a column of ones, or the size is given, none is
         added. It comes first, is called "constant", and has a wide prior: log q^2 of the average item has variance 100.
-        Without a constant, a feature's weight may take the wrong sign to make sets smaller or larger. Trees always have
-        one.
+        Without a constant, a feature's weight may take the wrong sign to make sets smaller or larger.
     given_size : bool
         Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
         the size is fixed by design, and to learn similarity without the size in the way.
@@ -66,7 +57,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     max_iter : int
         Iterations at most; where the similarity is learned, from each start.
     random_state : int
-        Seed of the random starts, and of what trees hold out.
+        Seed of the random starts.
     n_jobs : int or None
         Processes to spread the instances over; None or -1 for all cores.
     backend : {None, "dask"} or distributed.Client
@@ -80,8 +71,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     theta_ : array of shape (m,)
         The weights; that of a constant that was added comes first.
     covariance_ : array of shape (m, m) or None
-        Of the weights, by the Laplace approximation; None where some weight is undetermined, it is not known,
-        or the quality is made of trees.
+        Of the weights, by the Laplace approximation; None where some weight is undetermined, or it is not known.
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
         With a learned similarity they are joint with its own.
@@ -106,7 +96,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
 
     See Also
     --------
-    ConditionalDPPCV : chooses the prior variance, the nugget, the kind of similarity and of quality.
+    ConditionalDPPCV : chooses the prior variance, the nugget and the kind of similarity.
 
     Examples
     --------
@@ -122,7 +112,6 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         self,
         prior_variance: float | ArrayLike | None = 1.0,
         *,
-        quality: str | Mapping[str, Any] = "log-linear",
         similarity: str | Similarity = "fixed",
         rho: float = 0.0,
         nugget: float = 0.0,
@@ -137,7 +126,6 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         progress: bool | Progress = False,
     ) -> None:
         self.prior_variance = prior_variance
-        self.quality = quality
         self.similarity = similarity
         self.rho = rho
         self.nugget = nugget
@@ -179,18 +167,11 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
             Write the weights there after each iteration. A fit that finds the file goes on from it.
         """
         settings, data = self.fit_settings(), training_data(X, y, sample_weight)
-        trees = isinstance(self.quality, Mapping) or self.quality == Boosted.kind
-        if trees and not isinstance(data, Shard):
-            raise TypeError("Trees need the item sets in memory: pass ItemSets in place of the paths of shards.")
         options = {"backend": self.backend, "n_jobs": self.n_jobs, "evaluator": evaluator, "verbose": self.progress}
-        fitted = fit_weights(data, settings, checkpoint=checkpoint, **options)
-        return self._keep(fit_trees(data, fitted, self.quality, settings) if trees else fitted)
+        return self._keep(fit_weights(data, settings, checkpoint=checkpoint, **options))
 
     def fit_settings(self) -> FitSettings:
         """The arguments, checked."""
-        linear = (
-            not isinstance(self.quality, Mapping) and check_choice(self.quality, "quality", QUALITIES) != Boosted.kind
-        )
         return FitSettings(
             prior_variance=self.prior_variance,
             tol=self.tol,
@@ -199,7 +180,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
             on_impossible=self.on_impossible,
             given_size=self.given_size,
             random_state=self.random_state,
-            constant=self.constant if linear else True,
+            constant=self.constant,
         )
 
     @classmethod

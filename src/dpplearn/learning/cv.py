@@ -59,9 +59,8 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         What the settings change; `ConditionalDPP()` if none is given.
     param_grid : mapping of str to list, or list of such mappings, optional
         Values to compare, by the names of the arguments of ConditionalDPP, such as {"prior_variance": [0.1, 1, 10],
-        "nugget": [0.01, 0.1], "similarity": ["fixed", "mixture"], "quality": ["log-linear", "boosted"]}. A mixture
-        learns what `rho` and `nugget` say of the fixed similarity, and is tried once for all of these. By default five
-        prior variances from 0.01 to 100.
+        "nugget": [0.01, 0.1], "similarity": ["fixed", "mixture"]}. A mixture learns what `rho` and `nugget` say of the
+        fixed similarity, and is tried once for all of these. By default five prior variances from 0.01 to 100.
     scoring : callable, optional
         scoring(model, X, y) -> float, larger is better; by default the mean log-likelihood of held-out
         subsets. The paper tunes on ROUGE: pass a function that decodes with model.predict and scores the

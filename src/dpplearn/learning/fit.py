@@ -298,7 +298,6 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
         largest(best.point.gradient),
         best.n_iter,
         converged,
-        quality.names,
         starts,
         survey.encoding,
         spread,

@@ -131,11 +131,6 @@ class ItemSet(Frozen):
         """Number of quality features, m in the paper."""
         return self.features.shape[1]
 
-    @property
-    def columns(self) -> FloatArray:
-        """What trees split: the columns of the table, in which NaN is what is not known, or else the features."""
-        return self.features if self.raw is None else self.raw
-
     def __len__(self) -> int:
         return self.n
 

@@ -11,15 +11,14 @@ from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.files import whole_number
 from dpplearn.learning.fit import check_precision
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.quality import QUALITIES, Fitted, LogLinear, read_covariance
+from dpplearn.learning.quality import Fitted, LogLinear, read_covariance
 from dpplearn.learning.similarity import Fixed, Mixture, Similarity
 from dpplearn.learning.tables import Encoding
-from dpplearn.learning.trees import Boosted, read_boosted
 
-FORMAT, VERSION = "dpplearn.ConditionalDPP", 5
+FORMAT, VERSION = "dpplearn.ConditionalDPP", 6
 MOST_SHARED = 500  # weights up to which a file holds their covariance
 PARAMS = (
-    "prior_variance", "tol", "rho", "nugget", "quality", "similarity", "on_impossible", "max_iter", "random_state",
+    "prior_variance", "tol", "rho", "nugget", "similarity", "on_impossible", "max_iter", "random_state",
     "given_size", "constant",
 )  # fmt: skip
 FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged", "n_sets", "n_items")
@@ -29,11 +28,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the old file, if any, stays until the new one is whole."""
     from dpplearn import __version__
 
-    given, quality = model.similarity, model.quality
+    given = model.similarity
     params = {name: getattr(model, name) for name in PARAMS}
     if isinstance(given, Fixed):  # its own, which count, and not the model's
         params |= {"rho": given.rho, "nugget": given.nugget}
-    params["quality"] = quality if isinstance(quality, str) else dict(quality)
     params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
@@ -50,62 +48,48 @@ def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitt
     missing = [k for k in ("params", "feature_names", "quality", "similarity", *FITTED) if k not in data]
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
-    quality = read_quality(data["quality"], data["feature_names"], path)
-    linear, m = isinstance(quality, LogLinear), quality.n_features
-    weights = quality.theta.size if isinstance(quality, LogLinear) else m
+    quality, encoding = read_quality(data["quality"], data["feature_names"], path), None
     n_iter, n_sets, n_items = (whole_number(data[name], name, path) for name in ("n_iter", "n_sets", "n_items"))
     if not isinstance(converged := data["converged"], bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
-    std = numbers(data["theta_std"], "theta_std", path, weights if linear else 1)
+    std = numbers(data["theta_std"], "theta_std", path, quality.theta.size)
     if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
-    names, encoding = read_names(data["feature_names"], weights, path), None
     if "encoding" in data:
         encoding = Encoding.from_state(data["encoding"], path)
-        if tuple(encoding.names) != names[-m:]:
+        if tuple(encoding.names) != quality.names[-quality.n_features :]:
             raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
-        if not linear and len(encoding.features) != len(quality.names) - 1:
-            raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
     fitted = Fitted(
         quality, std, read_similarity(data["similarity"], path),
         log_likelihood=number(data["log_likelihood"], "log_likelihood", path),
         gradient_norm=number(data["gradient_norm"], "gradient_norm", path),
         n_iter=n_iter,
         converged=converged,
-        names=names,
         starts=numbers(data.get("starts", []), "starts", path),
         encoding=encoding,
         covariance=read_covariance(data.get("covariance"), std, path),
         n_sets=n_sets,
         n_items=n_items,
     )  # fmt: skip
-    return read_estimator(kind, data["params"], path, m), fitted
+    return read_estimator(kind, data["params"], path, quality.n_features), fitted
 
 
-def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLinear | Boosted:
-    """A record of a known kind."""
-    kind = record.get("kind") if isinstance(record, dict) else None
-    if kind == Boosted.kind:
-        return read_boosted(record, path)
-    if kind != LogLinear.kind:
-        raise ValueError(f"quality in {path} must be an object of kind {' or '.join(QUALITIES)}, found {record!r:.80}.")
-    theta = numbers(record.get("theta"), "theta", path)
+def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLinear:
+    """The weights, with their names."""
+    if not isinstance(record, dict):
+        raise ValueError(f"quality in {path} must be an object, found {record!r:.80}.")
+    theta, constant = numbers(record.get("theta"), "theta", path), record.get("constant", False)
     if theta.size == 0 or not np.isfinite(theta).all():
         raise ValueError(f"theta in {path} must hold at least one weight, and only finite ones.")
-    constant = record.get("constant", False)
     if not isinstance(constant, bool) or (constant and theta.size == 1):
         raise ValueError(
             f"constant in {path} must be true or false, and go with other weights; found {constant!r:.40}."
         )
-    return LogLinear(theta, read_names(names, theta.size, path), constant)
-
-
-def read_names(names: Any, m: int, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The names of m features."""
     try:
-        return check_names(names if isinstance(names, list) else [names], m) or ()
+        names = check_names(names if isinstance(names, list) else [names], theta.size) or ()
     except (TypeError, ValueError) as error:
-        raise ValueError(f"feature_names in {path} are not those of {m} weights: {error}") from None
+        raise ValueError(f"feature_names in {path} are not those of {theta.size} weights: {error}") from None
+    return LogLinear(theta, names, constant)
 
 
 def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:

@@ -48,7 +48,7 @@ class ConditionalPredictor:
     It knows nothing of scikit-learn, whose import takes longer than a summary: `ConditionalDPP` is the estimator.
     """
 
-    quality_: Any  # LogLinear, or Boosted
+    quality_: LogLinear
     similarity_: Similarity
     theta_std_: FloatArray
     feature_names_in_: np.ndarray
@@ -64,7 +64,7 @@ class ConditionalPredictor:
         self.quality_, self.theta_std_, self.similarity_ = fitted.quality, fitted.std, fitted.similarity
         self.log_likelihood_, self.gradient_norm_ = fitted.log_likelihood, fitted.gradient_norm
         self.n_iter_, self.converged_, self.starts_ = fitted.n_iter, fitted.converged, fitted.starts
-        self.feature_names_in_ = np.array(fitted.names, dtype=object)
+        self.feature_names_in_ = np.array(fitted.quality.names, dtype=object)
         self.n_features_in_ = fitted.quality.n_features
         self.encoding_, self.covariance_ = fitted.encoding, fitted.covariance
         self.n_sets_, self.n_items_ = fitted.n_sets, fitted.n_items
@@ -74,8 +74,6 @@ class ConditionalPredictor:
     def theta_(self) -> FloatArray:
         """The weights of a log-linear quality."""
         self._check_fitted()
-        if not isinstance(self.quality_, LogLinear):
-            raise AttributeError(f"A quality of kind {self.quality_.kind!r} has no weights theta: see summary().")
         return self.quality_.theta
 
     @property

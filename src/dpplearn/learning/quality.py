@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,6 @@ from dpplearn.learning.itemset import ItemSet, check_names
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.tables import Encoding
 
-QUALITIES = ("log-linear", "boosted")  # by the names that `ConditionalDPP(quality=...)` takes
 MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
 MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
 
@@ -38,8 +37,6 @@ class LogLinear:
     """
 
     __repr__ = short_repr
-
-    kind: ClassVar[str] = "log-linear"
 
     theta: FloatArray
     names: tuple[str, ...] = ()
@@ -67,7 +64,7 @@ class LogLinear:
         return self.jacobian(items) * self.theta
 
     def state(self) -> dict[str, Any]:
-        return {"kind": self.kind, "theta": self.theta, **({"constant": True} if self.constant else {})}
+        return {"theta": self.theta, **({"constant": True} if self.constant else {})}
 
 
 def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:
@@ -88,14 +85,13 @@ def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:
 class Fitted:
     """A quality with the standard errors of its parameters, a similarity, and how they were reached."""
 
-    quality: Any  # LogLinear, or Boosted
+    quality: LogLinear
     std: FloatArray
     similarity: Similarity
     log_likelihood: float
     gradient_norm: float
     n_iter: int
     converged: bool
-    names: tuple[str, ...]
     starts: FloatArray = field(default_factory=lambda: np.empty(0))  # log-posteriors that the starts reached
     encoding: Encoding | None = None
     covariance: FloatArray | None = None  # of the weights; None where it is not known, or some weight is undetermined
@@ -110,11 +106,9 @@ def known_weights(
     """Weights that were not fitted here, with their standard errors where those are known."""
     weights = check_array(theta, "theta", 1).copy()
     m = weights.size
-    known = check_names(names, m) or default_names(m)
     std = np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy()
-    return Fitted(
-        LogLinear(weights, known), std, Fixed(rho, nugget), np.nan, np.nan, 0, True, known, covariance=covariance
-    )
+    quality = LogLinear(weights, check_names(names, m) or default_names(m))
+    return Fitted(quality, std, Fixed(rho, nugget), np.nan, np.nan, 0, True, covariance=covariance)
 
 
 def read_covariance(given: Any, std: FloatArray, path: str | os.PathLike[str]) -> FloatArray | None:

@@ -4,7 +4,7 @@
 
 is how much more likely, as a logarithm, they make item i than the average item: 0.7 is twice as likely. Its standard
 error is the root of x^T Sigma_AA x with x = f_iA - mean f_A and the covariance Sigma of the weights; where a model
-knows only the error of each, |x| . sigma_A, the most that it can be. Trees have terms along their paths, and no error.
+knows only the error of each, |x| . sigma_A, the most that it can be.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.quality import LogLinear
 
 MOST = 3  # reasons that are given
 LEAST = 0.1  # a term that is less is no reason: a tenth more likely than the average item
@@ -28,7 +27,7 @@ class Reason:
     """A reason for an item: an idea, in words, and how much more likely it makes it, as a logarithm.
 
     `amount` is relative to the average item of the instance; `error` is its standard error, None where there is none to
-    know: of trees, and of what was asked for and not learned.
+    know, as of what was asked for and not learned.
 
     Examples
     --------
@@ -56,17 +55,15 @@ class Relative:
     """What groups of columns add to 2 log q of the items of one instance, each less the average."""
 
     def __init__(self, model: Any, items: ItemSet, groups: Mapping[Any, IntArray]) -> None:
-        self.model, self.groups, quality = model, groups, model.quality_
-        self.linear = isinstance(quality, LogLinear)
-        terms = quality.contributions(items)
-        terms = terms - terms.mean(axis=0)
-        self.values = quality.jacobian(items) if self.linear else np.column_stack([np.ones(items.n), items.columns])
+        self.model, self.groups = model, groups
+        self.values = model.quality_.jacobian(items)
         self.means = self.values.mean(axis=0)
+        terms = (self.values - self.means) * model.quality_.theta
         self.amounts: dict[Any, FloatArray] = {group: terms[:, own].sum(axis=1) for group, own in groups.items()}
 
     def error(self, i: int, *groups: Any) -> float | None:
         """The standard error of what some groups add for an item together; None where it is not known."""
-        if not self.linear or not groups:
+        if not groups:
             return None
         own = np.unique(np.concatenate([self.groups[group] for group in groups]))
         x = self.values[i, own] - self.means[own]

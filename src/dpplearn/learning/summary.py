@@ -95,25 +95,22 @@ def digits_of(error: float) -> int:
 
 def conditional_summary(model: Any) -> ModelSummary:
     """Of a ConditionalDPP: its quality, and its similarity."""
-    quality, similarity, encoding = model.quality_, model.similarity_, model.encoding_
-    trees, learned = quality.kind == "boosted", isinstance(similarity, Mixture)
+    similarity, encoding = model.similarity_, model.encoding_
+    learned = isinstance(similarity, Mixture)
     independent = encoding is not None and not encoding.phi
     facts = {"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}
-    facts["quality"] = f"{model.n_iter_} trees" if trees else quality.kind
     facts["similarity"] = "none, items are independent of each other" if independent else similarity.kind
     if np.isfinite(model.log_likelihood_):
         facts["log-likelihood"] = f"{model.log_likelihood_:.6g}"
-        if not trees:
-            weights = model.theta_.size + (len(similarity.weights) - 1 if learned else 0)
-            facts["AIC"] = f"{2 * weights - 2 * model.log_likelihood_:.6g}"
+        weights = model.theta_.size + (len(similarity.weights) - 1 if learned else 0)
+        facts["AIC"] = f"{2 * weights - 2 * model.log_likelihood_:.6g}"
     else:
         facts["log-likelihood"] = "not known"
-    if not trees:
-        facts["iterations"] = f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}"
-        facts["unit"] = "log q^2; a weight of +0.69 doubles the odds of an item by itself"
+    facts["iterations"] = f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}"
+    facts["unit"] = "log q^2; a weight of +0.69 doubles the odds of an item by itself"
     if hasattr(model, "prior_variance"):  # the summarizer's own models do not have it
         facts["prior"] = prior_in_words(model)
-    if encoding is not None and encoding.references and not trees:
+    if encoding is not None and encoding.references:
         facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
     if not independent and not learned:
         facts["similarity weights"] = "given, not learned"
@@ -130,8 +127,6 @@ def prior_in_words(model: Any) -> str:
     if prior is None or np.all(np.isinf(np.asarray(prior, float))):
         return "none"
     words = f"variance {prior:g}" if np.ndim(prior) == 0 else "a variance for each weight"
-    if model.quality_.kind == "boosted":
-        return f"{words}, of the leaves"
     settled = model.feature_names_in_[undetermined(model)].tolist()
     few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
     return f"{words}; the error of {few} is the prior's: the data do not say" if settled else words
@@ -147,15 +142,10 @@ def undetermined(model: Any) -> np.ndarray:
 
 
 def quality_table(model: Any) -> Table:
-    """Weights with standard errors, or how much each column moves log q^2 of an item."""
-    quality = model.quality_
-    if quality.kind != "boosted":
-        alone = undetermined(model).tolist() if hasattr(model, "prior_variance") else []
-        notes = ["undetermined" if one else "" for one in alone]
-        return weight_table("feature", model.feature_names_in_, model.theta_, model.theta_std_, notes)
-    order = np.argsort(-quality.importance, kind="stable").tolist()
-    rows = tuple((quality.names[j + 1], f"{quality.importance[j]:.3f}") for j in order)
-    return Table("column", ("mean |added to log q^2|",), rows)
+    """Weights with standard errors."""
+    alone = undetermined(model).tolist() if hasattr(model, "prior_variance") else []
+    notes = ["undetermined" if one else "" for one in alone]
+    return weight_table("feature", model.feature_names_in_, model.theta_, model.theta_std_, notes)
 
 
 def similarity_table(similarity: Fixed | Mixture) -> Table:

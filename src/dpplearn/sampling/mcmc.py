@@ -12,39 +12,23 @@ import numpy as np
 from numpy.random import Generator
 
 from dpplearn._checks import FloatArray, IntArray, number_text
+from dpplearn._linalg import logdet
 from dpplearn._precision import ZERO_GAIN
+from dpplearn._run.stop import check_stop
 from dpplearn.sampling import end_to_end
 
-Entry = Callable[[int, int], float]
 MOST_MOVES = 10**11  # a day, or a week
-CHUNK = 4096  # moves whose random numbers are drawn together
 
 
 class MarkovChain:
-    """A kernel seen through its entries, the present set Y, and the Cholesky factor of L_Y."""
+    """A kernel given by a function (i, j) -> L_ij, the present set Y, L_Y and its log-determinant."""
 
-    def __init__(self, kernel: FloatArray | Entry, n: int, *, gram: bool = False) -> None:
-        self.kernel, self.n, self.gram, self.k = kernel, n, gram, 0
-        self.inside, self.Y, self.C = np.zeros(n, np.bool_), np.empty(0, np.int64), np.empty((0, 0))
-
-    def reserve(self, capacity: int) -> None:
-        """Make room for a set of so many items: an odd number, because rows a power of two apart are slow to read."""
-        capacity |= 1
-        Y, C, k = np.empty(capacity, np.int64), np.empty((capacity, capacity)), self.k
-        Y[:k], C[:k, :k] = self.Y[:k], self.C[:k, :k]
-        self.Y, self.C, self.b = Y, C, np.empty(capacity)
-
-    def row(self, i: int, items: IntArray) -> FloatArray:
-        """L[i, items]."""
-        if callable(self.kernel):
-            return np.array([self.entry(i, int(j)) for j in items], np.float64)
-        if self.gram:
-            return np.asarray(self.kernel[items] @ self.kernel[i])
-        return self.kernel[i, items]
+    def __init__(self, kernel: Callable[[int, int], float], n: int) -> None:
+        self.kernel, self.n = kernel, n
+        self.Y, self.L_Y, self.log_det = np.empty(0, np.int64), np.empty((0, 0)), 0.0
 
     def entry(self, i: int, j: int) -> float:
-        """L_ij from the function, which must be a finite number."""
-        assert callable(self.kernel)
+        """L_ij, which must be a finite number."""
         value = self.kernel(i, j)
         try:
             number = float(value)
@@ -54,11 +38,13 @@ class MarkovChain:
             raise ValueError(f"The kernel must return finite numbers, but L({i}, {j}) is {number}.")
         return number
 
+    def row(self, i: int, items: IntArray) -> FloatArray:
+        """L[i, items]."""
+        return np.array([self.entry(i, j) for j in items.tolist()], np.float64)
+
     def diagonal(self) -> FloatArray:
         """L_ii of every item."""
-        if callable(self.kernel):
-            return np.array([self.entry(i, i) for i in range(self.n)], np.float64)
-        return np.einsum("ij,ij->i", self.kernel, self.kernel) if self.gram else self.kernel.diagonal().copy()
+        return np.array([self.entry(i, i) for i in range(self.n)], np.float64)
 
     def start_greedy(self, k: int | None) -> None:
         """Take the item that multiplies det(L_Y) most, k times, or while it multiplies it by more than 1."""
@@ -67,7 +53,7 @@ class MarkovChain:
             i = int(whole.argmin())
             raise ValueError(f"The kernel must have a non-negative diagonal, but L({i}, {i}) = {whole[i]}.")
         gain, Y = whole.copy(), np.empty(0, np.int64)
-        L_Y, factor = np.empty((0, self.n)), np.empty((0, self.n))  # rows of L, and what is left of them
+        L, factor = np.empty((0, self.n)), np.empty((0, self.n))  # rows of L, and what is left of them
         while k is None or Y.size < k:
             i = int(gain.argmax())
             if gain[i] <= (1.0 if k is None else ZERO_GAIN * whole[i]):
@@ -78,34 +64,36 @@ class MarkovChain:
                     "others to working precision."
                 )
             row = self.row(i, np.arange(self.n))
-            if callable(self.kernel):
-                check_symmetric(i, row[Y], Y, L_Y[:, i])
+            check_symmetric(i, row[Y], Y, L[:, i])
             left = (row - factor[:, i] @ factor) / np.sqrt(gain[i])
-            L_Y, factor, Y = np.vstack([L_Y, row]), np.vstack([factor, left]), np.append(Y, i)
+            L, factor, Y = np.vstack([L, row]), np.vstack([factor, left]), np.append(Y, i)
             gain -= left**2
             gain[Y] = -np.inf
-        # no set has more items than L or B has columns; of a function nothing is known
-        self.reserve(2 * Y.size + 16 if callable(self.kernel) else max(Y.size, self.kernel.shape[1]) + 1)
-        self.k, self.Y[: Y.size], self.inside[Y] = Y.size, Y, True
-        self.C[: Y.size, : Y.size] = np.tril(factor[:, Y].T)
+        self.Y, self.L_Y = Y, L[:, Y]
+        self.log_det = logdet(self.L_Y)
 
-    def run(self, steps: int, rng: Generator, *, fixed_size: bool) -> None:
-        """Make `steps` moves."""
-        from dpplearn.sampling._loops import ChainState, run_chain
+    def move(self, u: FloatArray, fixed_size: bool) -> None:
+        """Toggle one item, or swap one in Y for one outside, by four uniform numbers.
 
-        entries = np.empty((1, self.n)) if callable(self.kernel) else self.kernel
-        for start in range(0, steps, CHUNK):
-            u = rng.random((min(steps - start, CHUNK), 4))
-            for part in u[:, None] if callable(self.kernel) else [u]:
-                if callable(self.kernel):  # one move at a time, with the row of its item
-                    i = min(int(part[0, 1] * self.n), self.n - 1)
-                    if not self.inside[i] and (self.k > 0 or (not fixed_size and part[0, 0] < 0.5)):
-                        entries[0, i] = self.entry(i, i)
-                        entries[0, self.Y[: self.k]] = self.row(i, self.Y[: self.k])
-                    if self.k == self.Y.size:
-                        self.reserve(2 * self.k)
-                state = ChainState(entries, self.gram, self.Y, self.inside, self.C, self.b)
-                self.k = run_chain(state, part, self.k, fixed_size)
+        Each move is proposed with equal chance from both sides, and is accepted with probability min(1, ratio of
+        determinants).
+        """
+        i, toggle = min(int(u[1] * self.n), self.n - 1), not fixed_size and u[0] < 0.5
+        others, inside = np.ones(self.Y.size, np.bool_), i in self.Y
+        if toggle:
+            others = np.not_equal(self.Y, i)
+        elif inside or not self.Y.size:
+            return
+        else:
+            others[min(int(u[2] * self.Y.size), self.Y.size - 1)] = False
+        Y, L_Y = self.Y[others], self.L_Y[others][:, others]
+        if not inside:
+            row = self.row(i, Y)
+            L_Y = np.block([[L_Y, row[:, None]], [row, np.array(self.entry(i, i))]])
+            Y = np.append(Y, i)
+        log_det = logdet(L_Y)
+        if u[3] < np.exp(min(log_det - self.log_det, 0.0)):
+            self.Y, self.L_Y, self.log_det = Y, L_Y, log_det
 
 
 def check_symmetric(i: int, row: FloatArray, items: IntArray, column: FloatArray) -> None:
@@ -132,6 +120,8 @@ def sample_mcmc(
     chain.start_greedy(k)
     draws = []
     for s in range(size):
-        chain.run(burn_in + thin if s == 0 else thin, rng, fixed_size=k is not None)
-        draws.append(np.sort(chain.Y[: chain.k]))
+        for _ in range(burn_in + thin if s == 0 else thin):
+            chain.move(rng.random(4), fixed_size=k is not None)
+        check_stop()
+        draws.append(np.sort(chain.Y))
     return end_to_end(draws)

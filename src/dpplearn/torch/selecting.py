@@ -60,6 +60,7 @@ class TensorOps:
     at = staticmethod(torch.take)
     dot = staticmethod(torch.matmul)
     multiply = staticmethod(torch.mul)
+    wide = staticmethod(Tensor.double)
     numbers = staticmethod(lambda x: torch.stack([one.double() for one in x]).tolist())
     order = staticmethod(lambda x: torch.argsort(x, stable=True))
     host = staticmethod(host)
