@@ -15,12 +15,6 @@ def made_up(n):
     return [RAIN | {"id": f"c{k}", "references": ["Rain."], "split": "ab"[k % 2]} for k in range(n)]
 
 
-def parquet(path, records, rows=7):
-    table = pytest.importorskip("pyarrow").Table.from_pylist(records)
-    pytest.importorskip("pyarrow.parquet").write_table(table, path, row_group_size=rows)
-    return path
-
-
 def zstandard(path, data):
     arrow = pytest.importorskip("pyarrow")
     with arrow.CompressedOutputStream(str(path), "zstd") as file:
@@ -30,14 +24,9 @@ def zstandard(path, data):
 
 def as_kind(kind, folder, records):
     """The same clusters in another kind of files."""
-    if kind == "parquet":
-        return parquet(folder / "c.parquet", records)
-    if kind == "files":
+    if kind == "pattern":
         for k in range(0, len(records), 40):
             write(folder / "shards" / f"{k:04d}.jsonl", lines(*records[k : k + 40]))
-        return folder / "shards"
-    if kind == "pattern":
-        as_kind("files", folder, records)
         return folder / "shards" / "*.jsonl"
     data = lines(*records).encode()
     if kind == "zst":
@@ -45,7 +34,7 @@ def as_kind(kind, folder, records):
     return write(folder / f"c.{kind}", gzip.compress(data) if kind == "jsonl.gz" else data)
 
 
-KINDS = ("jsonl", "jsonl.gz", "zst", "parquet", "files", "pattern")
+KINDS = ("jsonl", "jsonl.gz", "zst", "pattern")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,7 +44,7 @@ def test_a_corpus_is_the_same_in_pieces(tmp_path, kind):
     corpus = open_corpus(path, split="b")
     assert [one.id for one in corpus] == [f"c{k}" for k in range(1, 120, 2)]
     pieces = list(corpus.pieces(corpus.notes()))
-    assert len(pieces) == 64 + 6 if kind not in ("files", "pattern", "parquet") else len(pieces) > 64
+    assert len(pieces) == 64 + 6 if kind != "pattern" else len(pieces) > 64
     assert [piece.number for piece in pieces] == list(range(len(pieces)))
     alone = [pickle.loads(pickle.dumps(piece)) for piece in reversed(pieces)]
     found = [one.id for piece in reversed(alone) for one in piece.entries(piece.source.fresh()) if one.cluster]
@@ -64,15 +53,15 @@ def test_a_corpus_is_the_same_in_pieces(tmp_path, kind):
     assert read_clusters(path)[7].documents[0].title == "Rain"
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "zst", "parquet"])
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "zst"])
 def test_bad_clusters_of_a_stream_are_named_by_their_place(tmp_path, kind):
     records = made_up(70)
     records[60] = records[60] | {"documents": []}
     records[65] = records[65] | {"id": "c3"}
-    path, place = as_kind(kind, tmp_path, records), "row" if kind == "parquet" else "line"
-    with pytest.raises(ValueError, match=rf'{place} 61, field "documents"'):
+    path = as_kind(kind, tmp_path, records)
+    with pytest.raises(ValueError, match='line 61, field "documents"'):
         list(open_corpus(path))
-    with pytest.warns(SkippedWarning, match=rf"skipped 2 .*kept 68.*{place} 61.*{place} 66.*of {place} 4\b"):
+    with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 68.*line 61.*line 66.*of line 4\b"):
         assert len(list(open_corpus(path, skip_bad=True))) == 68
 
 
@@ -98,10 +87,6 @@ def test_a_file_that_changes_while_it_is_read(tmp_path):
 def test_corpora_that_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="No file matches"):
         open_corpus(tmp_path / "*.jsonl")
-    with pytest.raises(ValueError, match="must have a column 'documents'"):
-        list(open_corpus(parquet(tmp_path / "a.parquet", [{"id": "a"}])))
-    with pytest.raises(ValueError, match="whole Parquet file"):
-        list(open_corpus(write(tmp_path / "b.parquet", "PAR1")))
     with pytest.raises(ValueError, match=r"has the split 'z'\. Found a, b"):
         list(open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(4))), split="z"))
 
@@ -143,20 +128,6 @@ def test_a_folder_is_another_when_a_file_in_it_is(tmp_path):
     assert corpus.identity == seen[-1]
     files[0].rename(folder / "a" / "0.txt")
     assert corpus.identity != seen[-1]
-
-
-def test_a_row_group_is_read_once(tmp_path, monkeypatch):
-    from dpplearn.summarize.corpora import parquet as module
-
-    path, opened, real = parquet(tmp_path / "c.parquet", made_up(120), rows=60), [], module.open_parquet
-    monkeypatch.setattr(module, "open_parquet", lambda path: opened.append(path) or real(path))
-    assert [one.id for one in open_corpus(path)] == [f"c{k}" for k in range(120)]
-    assert len(opened) == 3  # once to cut it, and once for each group
-    assert module.read_group.cache_info().currsize == 0  # nothing stays
-    pieces = list((corpus := open_corpus(path)).pieces(corpus.notes()))
-    next(pieces[0].entries(pieces[0].source.fresh()))
-    parquet(path, [one | {"id": "new"} for one in made_up(120)], rows=60)
-    assert next(pieces[1].entries(pieces[1].source.fresh())).id == "new"
 
 
 def test_a_cluster_is_split_once(tmp_path, monkeypatch):

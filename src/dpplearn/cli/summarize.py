@@ -123,9 +123,9 @@ def train_command(
 ) -> None:
     """Train a summarizer on CORPUS and write it to a model file.
 
-    CORPUS is a JSON Lines file (perhaps packed), a Parquet file, a pattern such as "news/*.jsonl.gz", a folder with one
-    sub-folder per cluster, or a folder in the DUC layout. It is read piece by piece: memory does not grow with it. A
-    run that was stopped goes on when the same command is run again.
+    CORPUS is a JSON Lines file (perhaps packed), a pattern such as "news/*.jsonl.gz", a folder with one sub-folder per
+    cluster, or a folder in the DUC layout. It is read piece by piece: memory does not grow with it. A run that was
+    stopped goes on when the same command is run again.
     """
     check_out(out)
     summarizer = Summarizer(**settings | {"encoder": named_encoder(settings["encoder"])})

@@ -19,7 +19,7 @@ SUFFIXES = (".jsonl", ".ndjson")  # of files that are nothing else
 
 def looks_like_jsonl(path: Path) -> bool:
     """Whether a file is called like JSON Lines, or begins with an object."""
-    if path.is_dir() or path.suffix.lower() == ".parquet":
+    if path.is_dir():
         return False
     if unpacked_name(path).endswith((*SUFFIXES, ".json")):
         return True

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpplearn._checks import count_of
-from dpplearn._io.encoding import entries, unpacked_name, walk
+from dpplearn._io.encoding import walk
 from dpplearn.summarize.corpora.cluster import Cluster, short
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.documents import matching, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
-from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
-from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
+from dpplearn.summarize.corpora.jsonl import cut_jsonl, looks_like_jsonl
 from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, Wanted, cut_clusters, piece_sizes
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class Reader:
 
 READERS = [  # a new format is one entry; the first that a path looks like reads it
     Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut=cut_jsonl),
-    Reader("a Parquet file with one cluster per row", looks_like_parquet, cut=cut_parquet),
     Reader("a folder with DUC data", looks_like_duc, read_duc),
     Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, cut=cut_folders),
 ]
@@ -73,9 +71,8 @@ class Census:
         self.said["language"].add(str(language))
         before = None if line is None else self.lines.setdefault((str(path), str(name)), line)
         if line is not None and before != line:
-            what = "row" if path.name.lower().endswith(SUFFIX) else "line"
             raise ValueError(
-                f'{path}, {what} {line}, field "id": {name!r} is already the id of {what} {before}. '
+                f'{path}, line {line}, field "id": {name!r} is already the id of line {before}. '
                 "Ids of clusters must differ; rename one."
             )
 
@@ -257,7 +254,7 @@ def open_corpus(
     ['0', '2']
     """
     given, models = Path(fspath(path)), None if references is None else Path(fspath(references))
-    paths, sources = shard_files(given) or matching(str(path)), list[tuple[Reader, Source]]()
+    paths, sources = matching(str(path)), list[tuple[Reader, Source]]()
     if not paths[0].exists():
         raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
     for one in paths:
@@ -267,15 +264,6 @@ def open_corpus(
             raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
         sources.append((reader, Source(one, encoding, models, skip_bad)))
     return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
-
-
-def shard_files(folder: Path) -> list[Path]:
-    """The files of a folder that holds a corpus in several: JSON Lines or Parquet, and nothing else but a README."""
-    if not folder.is_dir():
-        return []
-    there = [entry for entry in entries(folder) if not entry.name.upper().startswith("README")]
-    shards = [entry for entry in there if entry.is_file() and unpacked_name(entry).endswith((*SUFFIXES, SUFFIX))]
-    return shards if len(shards) == len(there) else []
 
 
 def read_clusters(
@@ -290,11 +278,10 @@ def read_clusters(
     Parameters
     ----------
     path : path
-        A JSON Lines file with one cluster per line (packed by gzip or Zstandard, too); or a Parquet file with one per
-        row; or a pattern such as "news/*.jsonl.gz", or a folder with nothing but such files; or a folder with one
-        sub-folder per cluster, holding .txt, .md or .html documents and perhaps a folder references/; or a folder with
-        DUC data at any depth, `docs/d30001t/APW19981016.0240` and models `D30001.M.100.T.A`; or a folder of documents,
-        which is one cluster.
+        A JSON Lines file with one cluster per line (packed by gzip or Zstandard, too); or a pattern such as
+        "news/*.jsonl.gz"; or a folder with one sub-folder per cluster, holding .txt, .md or .html documents and perhaps
+        a folder references/; or a folder with DUC data at any depth, `docs/d30001t/APW19981016.0240` and models
+        `D30001.M.100.T.A`; or a folder of documents, which is one cluster.
     encoding : str, optional
         UTF-8 by default; other bytes are an error, never guessed at. DUC files that are not UTF-8 are Latin-1.
     skip_bad : bool

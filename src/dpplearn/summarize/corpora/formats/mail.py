@@ -74,8 +74,7 @@ def read_message(file: DocumentFile) -> Document:
         for kind, text in own_html(block for part in body for block in html_blocks(decoded(part))):
             made.add(kind, text)
         return Document(file.name, made.text, title, date, blocks=made.blocks)
-    flowed = bool(body) and str(body[0].get_param("format") or "").lower() == "flowed"
-    return Document(file.name, own_text("\n\n".join(map(decoded, body)), flowed), title, date)
+    return Document(file.name, own_text("\n\n".join(map(decoded, body))), title, date)
 
 
 def parts(message: Message) -> tuple[list[Message], int]:
