@@ -1,0 +1,141 @@
+"""Introduces what a chosen sentence takes as known, in square brackets: `[Vincent] Cochetel`, `Friday [22 October]`.
+
+A surname that stands alone gets the first name that the same document gives it; a weekday gets its date, from the date
+of its document. Nothing is put in that the sources do not say. For English, by its names, titles and weekdays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import NamedTuple
+
+from dpplearn.summarize.text.states import DAYS, looks_ahead
+from dpplearn.summarize.text.words import word_set
+
+_TITLE = (
+    r"(?:(?:Mr|Mrs|Ms|Dr|Prof|Gov|Sen|Rep|Gen|Col|Lt|Maj|Capt|Sgt|Rev|Adm)\.|President|Chancellor|Premier|Governor"
+    r"|Senator|Mayor|Judge|Justice|Minister|Secretary|General|Colonel|Captain|Professor|Doctor|Sir|Lord|King|Queen"
+    r"|Prince|Princess|Pope|Cardinal|Bishop|Ambassador|Commissioner|Inspector|Detective|Chief)"
+)
+_SPEAKS = r"(?:said|says|told|added|warned|wrote|asked|announced|declared|insisted|argued|explained|resigned|testified)"
+_NAME = r"(?:[A-Z][a-zà-ÿ]+(?:['’-][A-Z][a-zà-ÿ]+)*|Mc[A-Z][a-z]+|[A-Z]['’][A-Z][a-z]+)"
+_WHOLE = rf"({_NAME}(?:\s[A-Z]\.)?(?:\s{_NAME})?)\s((?:(?:van|von|de|da|bin|al|el)\s)?{_NAME})"
+_PEOPLE = [  # full names that are surely a person's: by a title, by an age or role after it, by what it does
+    re.compile(pattern)
+    for pattern in (
+        rf"{_TITLE}\s{_WHOLE}\b",
+        rf"\b{_WHOLE}(?=,\s(?:\d\d?,|an?\s|the\s|who\s|\d\d?-year)|\s{_SPEAKS}\b|\swho\b)",
+        rf"\b{_SPEAKS}\s{_WHOLE}\b",
+    )
+]
+_NO_NAMES = word_set(  # in front of a name
+    "the a an in on at by for from and but when after before while as if his her their this that kingdom affairs vice"
+    " admiral major lieutenant sergeant corporal commander foreign prime deputy defense defence state spokesman"
+    " spokeswoman attorney united national royal french british american european president chancellor premier governor"
+    " senator mayor judge justice minister secretary general colonel captain professor doctor sir lord king queen"
+    " prince princess pope cardinal bishop ambassador commissioner inspector detective chief mr. mrs. ms. dr. gov. sen."
+)
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+_DATED = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTHS)}|\d|\[)"  # "Friday, May 2" needs no date
+_WEEKDAY = re.compile(rf"\b({'|'.join(day.capitalize() for day in DAYS)})\b(?![’']|{_DATED})")
+_MAYBE = re.compile(r"\b(?:could|may|might)\b|\b(?:until|by)\s+$")
+_OTHER_WEEK = re.compile(r"\b(?:next|last|every|each)\s+$")  # before a weekday that is perhaps not of this week
+
+
+class Addition(NamedTuple):
+    """Text in brackets, and the place in a sentence before which it stands."""
+
+    at: int
+    text: str
+
+
+@lru_cache(maxsize=256)
+def people(document: str) -> dict[str, str]:
+    """The first names of the people whom a text introduces, by surname.
+
+    Left out are surnames of two people, and what may be no name: words that the text has in lower case, too ("Air
+    France"), or in front of other names.
+
+    Examples
+    --------
+    >>> people("The rescue was led by Col. Dana Merrow. Idris Falk, the mayor, thanked her, said Ann Quill.")
+    {'Merrow': 'Dana', 'Falk': 'Idris', 'Quill': 'Ann'}
+    """
+    found: dict[str, set[str]] = {}
+    count = Counter(_WORD.findall(document))
+    for first, last in (names for pattern in _PEOPLE for names in pattern.findall(document)):
+        if last.lower() not in count:
+            found.setdefault(last, set()).add(_first_name(first, last, document, count))
+    return {last: min(firsts) for last, firsts in found.items() if len(firsts) == 1 and "" not in firsts}
+
+
+def _first_name(before: str, last: str, document: str, count: Counter[str]) -> str:
+    """The words before a surname that the text has nowhere else."""
+    first: list[str] = []
+    for part in reversed(before.split()):
+        if part.lower() in _NO_NAMES or part.lower() in count:
+            break
+        together = re.findall(rf"\b{re.escape(part)}(?:\s[A-Z][\w.’'-]*){{0,2}}?\s{re.escape(last)}\b", document)
+        if not part.endswith(".") and count[part] > len(together):
+            break
+        first.insert(0, part)
+    return " ".join(first)
+
+
+def unknown_people(text: str, before: str, document: str) -> list[Addition]:
+    """The first names to add where a surname stands alone of somebody whom the text before did not introduce.
+
+    Examples
+    --------
+    >>> unknown_people("Calloran will report in May.", "", "Ruth Calloran, a judge, was named. Calloran will report.")
+    [Addition(at=0, text='[Ruth] ')]
+    """
+    found = []
+    for last, first in people(document).items():
+        whole, place = f"{first} {last}", re.search(rf"(?<![\w'’-]){re.escape(last)}(?![\w-])", text)
+        if place is None or whole in before or whole in text:
+            continue
+        ahead = text[: place.start()].split()
+        word = ahead[-1] if ahead else ""
+        part_of_name = word[:1].isupper() and word.lower() not in _NO_NAMES
+        if not (
+            part_of_name or word.lower() in ("the", "a", "an", "of") or re.match(rf"\s{_NAME}", text[place.end() :])
+        ):
+            found.append(Addition(place.start(), f"[{first}] "))
+    return found
+
+
+def undated_days(text: str, told: date) -> list[Addition]:
+    """The dates to add to weekdays of a sentence told on some day: the last such day, or the next of what is to come.
+
+    Examples
+    --------
+    >>> undated_days("The dam broke on Thursday.", date(2024, 3, 15))
+    [Addition(at=25, text=' [14 March]')]
+    """
+    found: dict[str, Addition] = {}
+    for match in _WEEKDAY.finditer(text):
+        before, name = text[: match.start()], match[1].lower()
+        if name in found or _OTHER_WEEK.search(before):
+            continue
+        clause = re.split(r"[,;]", before)[-1]
+        days = (DAYS.index(name) - told.weekday()) % 7
+        back = 7 if days and not (looks_ahead(clause) or _MAYBE.search(clause)) else 0
+        day = told + timedelta(days - back)
+        found[name] = Addition(match.end(), f" [{day.day} {_MONTHS[day.month - 1]}]")
+    return [*found.values()]
+
+
+def annotated(text: str, additions: Sequence[Addition]) -> str:
+    """A text with its additions in their places."""
+    for at, added in sorted(additions, reverse=True):
+        text = text[:at] + added + text[at:]
+    return text
