@@ -79,3 +79,12 @@ def test_a_smaller_later_number_may_be_a_part():
         "Two of the dead of the Brenn bridge were children, two people died later.",
     ]
     assert not overtaken(texts, [THURSDAY, MONDAY])[0]
+
+
+def test_how_a_state_ended_overtakes_it():
+    texts = [
+        "The president, Jonas Obrecht, is in a coma, doctors said.",
+        "On Thursday Jonas Obrecht died.",
+        "The pilot, Ada Quill, is in a coma, doctors said.",
+    ]
+    assert overtaken(texts, [THURSDAY, MONDAY, THURSDAY]).tolist() == [True, False, False]

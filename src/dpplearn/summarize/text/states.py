@@ -49,6 +49,16 @@ _TOLLS = {  # by what is counted: words right after the number, or some words be
         ("homeless", "homeless|evacuated|displaced", "(?!)"),
     )
 }
+_PENDING = re.compile(  # a state that does not last
+    r"\b(?:in a coma|in (?:critical|grave|serious|stable) condition|on life support|hospitali[sz]ed|trapped|at large"
+    r"|(?:is|are|was|were|remains?|still) (?:still )?missing)\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(
+    r"\b(?:died|dies|dead|death|buried|funeral|released|freed|rescued|found|captured|arrested|recovered)\b",
+    re.IGNORECASE,
+)
+_CAPITAL = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
 _ALIKE = 2  # words that the tolls of one event share at least
 
 
@@ -106,7 +116,8 @@ def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDAr
     """Which sentences a later one overtakes; `told` are the dates of their documents.
 
     A forecast is overtaken when a document is later than the day it speaks of; a number of victims, when a later
-    document tells a larger one of the same event; a number of the missing, when it tells another one.
+    document tells a larger one of the same event; a number of the missing, when it tells another one; that somebody is
+    in a coma or missing, when it tells how that ended.
 
     Examples
     --------
@@ -124,6 +135,11 @@ def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDAr
     for i, text, time in dated:
         ahead = forecast_day(text, time)
         out[i] = ahead is not None and ahead.date() < latest
+    ends = [(time.date(), frozenset(_CAPITAL.findall(text))) for _, text, time in dated if _ENDED.search(text)]
+    for i, text, time in dated:
+        if not out[i] and _PENDING.search(text):
+            own = frozenset(_CAPITAL.findall(text))
+            out[i] = any(day > time.date() and not own.isdisjoint(names) for day, names in ends)
     counts = [(i, time.date(), found, set(words(text))) for i, text, time in dated if (found := tolls(text))]
     for i, day, own, said in counts:
         for _, later, others, also in counts:
