@@ -67,10 +67,10 @@ _DATELINE_WORD = (  # a name, an abbreviation, a day, a year or a date, and smal
     r"|(?:of|the|and|in|on|at|near|off|de|del|della|di|du|da|do|dos|des|las?|les?|el|al|bin|van|der)\b)[),]*)"
 )
 _DATELINE_DASH = r"(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?+|–)|—)"
+_AGENCY = r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)"
 _DATELINE = re.compile(
-    rf"\s*+(?:(?>(?:{_DATELINE_WORD}\s*){{0,12}}?(?=\())\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo"
-    rf"|Itar-Tass|Bloomberg)\)\s*+(?:{_DATELINE_DASH}\s*)?+"
-    rf"|(?={_CAPITAL}[.'’-]?{_CAPITAL})(?:{_DATELINE_WORD}\s*){{1,12}}{_DATELINE_DASH}\s*+"
+    rf"\s*+(?:(?:(?!{_AGENCY}){_DATELINE_WORD}\s*){{0,12}}+{_AGENCY}\s*+(?:{_DATELINE_DASH}\s*)?+"
+    rf"|(?={_CAPITAL}[.'’-]?{_CAPITAL})(?:{_DATELINE_WORD}\s*){{1,12}}+{_DATELINE_DASH}\s*+"
     # as in 新华社北京3月5日电(记者 王明) and 本报讯
     r"|(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?[讯訊电電]"
     r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}+)(?=\S)(?![\"'`“‘«( ]*[a-z])"
