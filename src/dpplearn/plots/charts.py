@@ -71,7 +71,7 @@ def plot_weights(
     if error is not None:
         ax.hlines(rows, theta - half, theta + half, colors=BLUE, lw=1.1)
     ax.scatter(theta, rows, 15, np.where(sure, BLUE, "white"), edgecolors=BLUE, linewidths=1.1, zorder=3)
-    ax.set_yticks(rows, [names[i] for i in shown])
+    ax.set_yticks(rows, [names[int(i)] for i in shown])
     ax.set_ylim(shown.size - 0.4, -0.6)  # the first at the top
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "top", "right"]].set_visible(False)
