@@ -25,9 +25,11 @@ def test_tasks_share_what_is_given_and_a_scheduler_that_is_restarted_is_said():
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             workers = Workers(client=client)
             assert dict(workers.each(add, range(6), 10)) == {task: task + 10 for task in range(6)}
+            answers = workers.each(add, range(6), 10)
+            next(answers)
+            client.restart()
             with pytest.raises(ConnectionError, match="was lost or started again"):
-                for _ in workers.each(add, range(6), 10):
-                    client.restart()
+                list(answers)
 
 
 def test_what_workers_compile_is_said_once_and_by_who_started_them():
