@@ -190,7 +190,7 @@ class Deadly:
 
 
 def test_workers_that_always_die_are_reported(data, monkeypatch):
-    monkeypatch.setattr("dpplearn.learning.backends.LOSSES", 1)
+    monkeypatch.setattr("dpplearn._run.processes.LOSSES", 1)
     X, y = data
     deadly = partial(PreparedShard.of, evaluator=Deadly(), similarity=Fixed(0.3))
     with (
