@@ -189,7 +189,7 @@ class Deadly:
 
 
 def test_workers_that_always_die_are_reported(data, monkeypatch):
-    monkeypatch.setattr("dpplearn.learning.training_set.LOSSES", 1)
+    monkeypatch.setattr("dpplearn._run.processes.LOSSES", 1)
     X, y = data
     deadly = partial(PreparedShard.of, evaluator=Deadly(), similarity=fixed_similarity(0.3))
     with (

@@ -25,7 +25,8 @@ from dpplearn._checks import FloatArray, IntArray, check_choice, check_jobs
 from dpplearn._linalg import logdet
 from dpplearn._precision import rounding
 from dpplearn._run.blas import blas_threads, one_thread
-from dpplearn._run.workers import LOSSES, Processes, check_backend, cluster_client, lost_worker
+from dpplearn._run.processes import Processes
+from dpplearn._run.workers import check_backend, cluster_client
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.itemset import ItemSet, Shard, check_encoding, check_examples
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
@@ -330,21 +331,13 @@ class ProcessBackend(Backend):
     def __init__(self, sources: Sequence[Source], prepare: Any, tick: Any, n_jobs: int) -> None:
         super().__init__(sources, prepare, tick)
         self.jobs = min(n_jobs, self.n_shards)
-        self.processes = [Processes(1) for _ in range(self.jobs)]
-        for w, process in enumerate(self.processes):
-            process.share(Backend(sources[w :: self.jobs], prepare))
+        self.processes = [Processes(1, Backend(sources[w :: self.jobs], prepare)) for w in range(self.jobs)]
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = [None] * self.n_shards
         futures = [process.submit(run_in_process, request) for process in self.processes]
         for w, process in enumerate(self.processes):
-            for _ in range(LOSSES):
-                if not process.is_lost(futures[w].exception()):
-                    break
-                futures[w] = process.submit(run_in_process, request)
-            if process.is_lost(futures[w].exception()):
-                raise lost_worker("With n_jobs=1, learning needs no other process.")
-            answers[w :: self.jobs] = futures[w].result()
+            answers[w :: self.jobs] = process.answer(futures[w], run_in_process, request)
             self.answered((w + 1) * self.n_shards // self.jobs)
         return answers
 
