@@ -33,13 +33,12 @@ from dpplearn.summarize.experiments.systems import (
     make_summaries,
     read_peers,
 )
-from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
 
 _DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that means the same document anywhere
-RECORDED = ("features", "oracle", "bigrams", "rho", "prior_variance")
+RECORDED = ("features", "oracle", "rho", "prior_variance")
 
 # Kulesza and Taskar (2011), Tables 1 (DUC 2003) and 2 (DUC 2004): ROUGE-1F, [1P, 1R,] 2F, SU4F, in percent.
 PAPER_SOURCE = "Kulesza and Taskar, Learning Determinantal Point Processes, UAI 2011"
@@ -117,8 +116,6 @@ class Experiment:
             "test_hash": fingerprint_of(self.tested),
             "test_clusters": len(self.tested),
             **{name: getattr(settings, name) for name in RECORDED},
-            **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
-            "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
             **self.scoring.record,
         }
 
@@ -155,7 +152,7 @@ class Experiment:
 
         The decoders of the paper learn from its targets.
         """
-        paper = [name for name in self.systems if name in PAPER_SYSTEMS and self.summarizer.targets is None]
+        paper = [name for name in self.systems if name in PAPER_SYSTEMS]
         groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
         tasks = []
         for decoder, systems in groups.items():
@@ -191,7 +188,7 @@ def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[
 
 def oracle_text(cluster: Cluster, summarizer: Summarizer) -> str:
     """The extract that training aims at."""
-    split = split_cluster(cluster, summarizer.splitter)
+    split = split_cluster(cluster)
     return "\n".join(split.texts[i] for i in summarizer.oracle_items(split))
 
 
