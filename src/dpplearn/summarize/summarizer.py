@@ -338,7 +338,7 @@ class Summarizer(Parameters):
         model = self._trained.model
         if isinstance(model, ConditionalDPP):
             return model
-        made = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
+        made = ConditionalDPP(self.prior_variance, rho=self.rho)
         for name, value in vars(model).items():
             setattr(made, name, value)
         return made
