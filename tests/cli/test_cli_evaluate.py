@@ -78,8 +78,7 @@ def test_evaluate_writes_what_it_says(files, tmp_path):
     )
 
 
-@pytest.mark.parametrize("damaged", [False, True])
-def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch, damaged):
+def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
     folder, _, test = files
     names = "begin,lexrank,dpp-greedy"
     arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", names, "--jobs", 1, "--json", "--out"]
@@ -96,16 +95,12 @@ def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch, damaged):
     stopped = run(*arguments, tmp_path / "parts")
     assert stopped.exit_code == 130
     assert "keeps what is done: run the same command" in stopped.stderr
-    [first] = (tmp_path / "parts" / ".work").rglob("0*.json")
     assert run(*arguments[:-2], "--systems", "begin", "--out", tmp_path / "parts").exit_code == 1  # other work
     made.clear()
     monkeypatch.setattr(systems_module, "summary_of", lambda *a: made.append(a[2].cluster.id) or real(*a))
-    if damaged:
-        first.write_bytes(first.read_bytes().replace(b"e", b"a", 1))  # JSON still, and wrong
     again = run(*arguments, tmp_path / "parts")
     assert json.loads(again.stdout) == whole
-    assert ("damaged" in again.stderr) == damaged
-    assert set(made) == {"b1.x", "b2.x"} | ({"b0.x"} if damaged else set())  # the first was done before the stop
+    assert set(made) == {"b1.x", "b2.x"}  # the first was done before the stop
     assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == sorted(
         path.name for path in (tmp_path / "whole").iterdir()
     )
