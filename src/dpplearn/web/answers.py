@@ -50,7 +50,7 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> Answer:
         }
         for i, sentence in enumerate(ready.read.sentences)
     ]
-    times, pieces = document_times(documents), set_aside(ready.read)
+    times = document_times(documents)
     return {
         "id": name,
         "model": reading.read.model,
@@ -58,7 +58,7 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> Answer:
         "documents": [*map(document_answer, documents)],
         "days": [None if time is None else time.date().isoformat() for time in times],
         "sentences": sentences,
-        "set_aside": {"count": len(pieces), "pieces": missed_first(pieces, None)},
+        "set_aside": missed_first(set_aside(ready.read), None),
         "defaults": reading.defaults,
         "notes": reading.read.notes,
         "skipped": reading.read.skipped,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -163,37 +162,24 @@ def check_characters(document: Document, name: str, settings: Settings) -> None:
 
 def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
     """Pinned and banned sentences that exist, do not contradict each other, and fit; or what to change."""
-    given, n = {name: getattr(options, name, []) for name in ("include", "exclude")}, ready.n
-    unknown = [(name, place, i) for name, items in given.items() for place, i in enumerate(items) if i >= n]
-    if unknown:
-        what = "there is no sentence {}: the cluster's are numbered 0 to {}."
-        raise invalid(*(((name, place), what.format(i, n - 1)) for name, place, i in unknown))
-    A, B = (np.unique(np.array(items, np.int64)) for items in given.values())
-    both, said = np.intersect1d(A, B), [ready.read.said[i] for i in A]
-    counts, size = Counter(said), joined_length([ready.read.texts[i] for i in A], unit) if A.size else 0
-    if both.size:
-        why = f"{numbered(both)} cannot be both pinned and banned. Undo one of the two."
+    n, A, B = ready.n, *(np.unique(getattr(options, name, [])).astype(np.int64) for name in ("include", "exclude"))
+    for name, items in (("include", A), ("exclude", B)):
+        if items.size and items[-1] >= n:
+            raise invalid(((name,), f"there is no sentence {items[-1]}: the cluster's are numbered 0 to {n - 1}."))
+    both, size = np.intersect1d(A, B).tolist(), joined_length([ready.read.texts[i] for i in A], unit) if A.size else 0
+    if both:
+        why = f"Sentence {both[0]} cannot be both pinned and banned. Undo one of the two."
     elif B.size == n:
         why = f"All {n} sentences are banned: none is left to choose. Allow some of them."
     elif size > budget:
         what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
         fitting = f"Raise the budget to {size:g} or unpin some."
         why = f"{what} {measured(size, unit)}, more than the budget of {budget:g}. {fitting}"
-    elif len(counts) < A.size:
-        twins = A[[counts[one] > 1 for one in said]]
-        why = f"{numbered(twins)}, all pinned, have the same words. Unpin all but one."
     elif A.size and ready.dpp.log_prob(A) == -np.inf:
-        mixture = "the words of some are a mixture of the others'. Unpin one of them."
-        why = f"{numbered(A)}, all pinned, have probability 0 together: {mixture}"
+        why = "The pinned sentences cannot go together: some have the same words, or only those of others. Unpin one."
     else:
         return A, B
     raise Problem("infeasible", why)
-
-
-def numbered(items: IntArray, most: int = 8) -> str:
-    """A few sentences by their numbers."""
-    some = ", ".join(map(str, items[:most].tolist())) + (", ..." if items.size > most else "")
-    return f"Sentence {some}" if items.size == 1 else f"Sentences {some}"
 
 
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:

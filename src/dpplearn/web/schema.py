@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from fastapi import UploadFile
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -12,7 +13,6 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     ValidatorFunctionWrapHandler,
-    WithJsonSchema,
     WrapValidator,
     model_validator,
 )
@@ -63,7 +63,6 @@ def check_question(about: str) -> str | None:
     return about.strip() or None
 
 
-FILES_SCHEMA: Any = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
 Text = Annotated[str, StringConstraints(max_length=1_000)]
 Question = Annotated[Text, AfterValidator(check_question)]
 Label = Annotated[str, StringConstraints(max_length=200)]
@@ -113,14 +112,14 @@ class NewCluster(Strict):
     keep_all: bool = Field(False, description="Choose from headings, tables, code, fragments and repetitions, too.")
 
 
-class Form(BaseModel):
+class FileForm(BaseModel):
     """Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ..."""
 
     model_config = ConfigDict(extra="forbid")
 
-    files: Annotated[list[Any], Field(min_length=1), WithJsonSchema(FILES_SCHEMA)]
+    files: list[UploadFile] = Field(min_length=1)
     model: Label | None = Field(None, description="A name from GET /models.")
-    keep_all: bool = Field(False, description="As in the JSON of this route.")
+    keep_all: bool = Field(False, description="As in POST /clusters.")
 
 
 class Options(Strict):
@@ -167,9 +166,6 @@ class Whole(NewCluster, Options):
 # Answers. They are made in `answers` of the records of `dpplearn.summarize.explain`, whose words these fields have.
 
 CHANCE = "Probability that the learned model includes it, given what is pinned and banned; not moved by the sliders."
-Marginal = Annotated[float, Field(description=CHANCE)]
-Notes = Annotated[list[str], Field(description="What a reader should know of the documents, such as another language.")]
-Quality = Annotated[float, Field(description="q, the square root of L_ii.")]
 Contributions = Annotated[dict[str, float], Field(description="Terms of log q^2 by feature, largest first; none is 0.")]
 
 
@@ -182,39 +178,25 @@ class ReadDocument(BaseModel):
     date: str | None = Field(None, description="When it was written, where that is known.")
 
 
-class Example(BaseModel):
-    """The example cluster: articles on an invented event."""
-
-    title: str
-    documents: list[ReadDocument]
-
-
-class Place(BaseModel):
-    """Where a sentence stands."""
+class PlacedSentence(BaseModel):
+    """A sentence, where it stands, and what the model thinks of it."""
 
     document: int = Field(description="Number of its document, from 0.")
     position: int = Field(description="Its place in the document, from 1.")
     start: int = Field(description="Offset of its first character in the document's text, in Unicode code points.")
     end: int = Field(description="Offset after its last character.")
     text: str
+    quality: float = Field(description="q, the square root of L_ii.")
 
 
-class ReadSentence(Place):
-    """A sentence, where it stands, and what the model thinks of it."""
+class ReadSentence(PlacedSentence):
+    """A sentence of a cluster."""
 
     id: int = Field(description="Its number in the cluster, from 0.")
     length: dict[UnitName, int] = Field(description="What it takes of a budget, by unit.")
-    quality: Quality
     contributions: Contributions
     x: float = Field(description="Place on the similarity map, from -1 to 1.")
     y: float
-
-
-class NotChosenFrom(BaseModel):
-    """What `keep_all` would make sentences of."""
-
-    count: int
-    pieces: list[NoCandidate] = Field(description="All of them, running text first.")
 
 
 class Defaults(BaseModel):
@@ -243,23 +225,17 @@ class ClusterAnswer(BaseModel):
     documents: list[ReadDocument]
     days: list[str | None] = Field(description="When each document was written, such as 2024-03-14, where it is known.")
     sentences: list[ReadSentence]
-    set_aside: NotChosenFrom
+    set_aside: list[NoCandidate] = Field(description="What `keep_all` would make sentences of; running text first.")
     defaults: Defaults
-    notes: Notes
+    notes: list[str] = Field(description="What a reader should know of the documents, such as another language.")
     skipped: list[SkippedFile] = Field(description="Files of a form that could not be read; the others were.")
 
 
-class JudgedSentence(Place):
-    """A sentence, where it stands, and what the model thinks of it."""
-
-    sentence: int = Field(description="Its number in the cluster.")
-    quality: Quality
-    marginal: Marginal
-
-
-class ChosenSentence(JudgedSentence):
+class ChosenSentence(PlacedSentence):
     """A sentence of the summary, where it stands, and why; `text` is what the summary has of it."""
 
+    sentence: int = Field(description="Its number in the cluster.")
+    marginal: float = Field(description=CHANCE)
     order: int = Field(description="Its place in the summary, from 1.")
     full: str = Field(description="The whole sentence.")
     dropped: list[tuple[int, int]] = Field(description="Spans of it that the summary does without, with `compress`.")
@@ -270,9 +246,11 @@ class ChosenSentence(JudgedSentence):
     alone: list[str] = Field(description="Words that no other sentence of the summary has.")
 
 
-class SentenceLeftOut(JudgedSentence):
+class SentenceLeftOut(PlacedSentence):
     """A sentence that is not in the summary, where it stands, and why."""
 
+    sentence: int = Field(description="Its number in the cluster.")
+    marginal: float = Field(description=CHANCE)
     code: str = Field(description="Why it was left out, in one word.")
     reason: str = Field(description="The same in a few words.")
     by: list[int] = Field(description="The chosen sentences that say it already.")
@@ -290,7 +268,7 @@ class SummaryAnswer(BaseModel):
     budget: float
     unit: UnitName
     note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
-    notes: Notes
+    notes: list[str]
     covers: Covers
     leaves_out: LeavesOut
     similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
@@ -298,49 +276,7 @@ class SummaryAnswer(BaseModel):
     selected: list[ChosenSentence]
     left_out: list[SentenceLeftOut] = Field(description="The best that are not in the summary, at most ten.")
     redundant: list[SentenceLeftOut] = Field(description="Good ones that the summary says already, most covered first.")
-    marginals: list[Marginal] = Field(description="Of every sentence.")
-
-
-class Model(BaseModel):
-    """A model that summaries can be made with."""
-
-    name: str
-    language: str | None
-    features: str
-    budget: float
-    unit: str
-    decoder: OfferedDecoder
-    trained_on: dict[str, Any]
-    default: bool
-
-
-class BudgetUnit(BaseModel):
-    """What a budget is counted in."""
-
-    budget: float = Field(description="About what suits a cluster of news, where none is given.")
-    reach: float = Field(description="Few want longer summaries: as far as a slider need go.")
-
-
-class Models(BaseModel):
-    """All models of the server, and what may be asked of them."""
-
-    models: list[Model]
-    decoders: dict[OfferedDecoder, str] = Field(description="How each chooses a set.")
-    units: dict[UnitName, BudgetUnit]
-    orders: dict[OrderName, str] = Field(description="How the sentences of a summary may be ordered.")
-    files: list[str] = Field(description="How names of files end that a form may hold.")
-
-
-class Health(BaseModel):
-    """Whether the server lives, and how busy it is."""
-
-    status: Literal["ok"]
-    version: str
-    workers: int
-    running: int
-    waiting: int
-    clusters: int
-    warm: bool = Field(description="Whether all loops are compiled: until then answers take a little longer.")
+    marginals: list[float] = Field(description="That of every sentence.")
 
 
 class ProblemDocument(BaseModel):

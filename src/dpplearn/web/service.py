@@ -1,4 +1,4 @@
-"""One server: its models, its workers, the clusters it keeps, and its counts."""
+"""One server: its models, its workers, and the clusters it keeps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from threading import RLock, Thread
 from typing import Any
 
 from fastapi import Request
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from dpplearn._run.sandbox import Sandboxes
 from dpplearn.summarize.explain.summary import Summary
@@ -21,8 +20,6 @@ from dpplearn.web.engine import Engine, Read, Reading
 from dpplearn.web.problems import Problem
 from dpplearn.web.settings import Settings
 from dpplearn.web.work import Deadline, Pool, run_in_process
-
-BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Clusters:
@@ -78,27 +75,13 @@ class Clusters:
 
 
 class Service:
-    """One server: its models, its workers, its clusters, and their counts for Prometheus."""
+    """One server: its models, its workers and its clusters."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.engine, self.clusters = settings, Engine(settings), Clusters(settings)
         self.pool = Pool(settings.workers, settings.queue)
         self.boxes = Sandboxes()  # processes that read what clients send
         self.transit = 0  # bytes of bodies that are being received
-        self.registry = CollectorRegistry()
-        labels, about = ("method", "route", "status"), "Time from a request to its answer."
-        self.requests = Counter("dpplearn_requests", "Requests answered.", labels, registry=self.registry)
-        self.seconds = Histogram("dpplearn_request_seconds", about, ("route",), buckets=BUCKETS, registry=self.registry)
-        for name, about, value in (
-            ("workers", "Threads that do the work.", lambda: self.pool.workers),
-            ("work_running", "Requests being worked on.", lambda: self.pool.running),
-            ("work_waiting", "Requests waiting for a worker.", lambda: self.pool.waiting),
-            ("readers_killed_total", "Processes ended while they read.", lambda: self.boxes.lost),
-            ("transit_bytes", "Bodies being received.", lambda: self.transit),
-            ("clusters", "Clusters in memory.", lambda: len(self.clusters.sizes())),
-            ("clusters_bytes", "Memory of the clusters, estimated.", lambda: sum(self.clusters.sizes())),
-        ):
-            Gauge(f"dpplearn_{name}", about, registry=self.registry).set_function(value)
         self.warming = Thread(target=self.warm, name="dpplearn-warm", daemon=True)
 
     def warm(self) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-MOST_WORKERS = 64
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -32,10 +31,11 @@ class Settings:
         How long one uploaded file that is no text (PDF, Word, e-mail ...) may take to read.
     max_seconds : float
         From the request's first byte to its answer.
-    max_transit_bytes, write_seconds : int and float
-        Memory of all bodies being received, and how long a client may leave a piece of its answer unread.
+    max_transit_bytes : int
+        Memory of all bodies that are being received or worked on.
     max_connections, idle_seconds : int and float
-        Of `dpplearn serve`: how many there may be, and how long one may be open without a request.
+        Of `dpplearn serve`: how many there may be, and how long one may be open without a request, or its client leave
+        a piece of its answer unread.
     max_clusters, max_clusters_bytes, cluster_seconds : int, int and float
         How many clusters are kept, the memory that they may take together, and how long after its last use one is kept.
     samples : int
@@ -66,7 +66,6 @@ class Settings:
     max_seconds: float = 30.0
     max_file_seconds: float = 10.0
     max_transit_bytes: int = 128_000_000
-    write_seconds: float = 20.0
     max_connections: int = 500
     idle_seconds: float = 10.0
     max_clusters: int = 2_000
@@ -81,11 +80,6 @@ class Settings:
         if self.token is not None and not re.fullmatch("[!-~]{16,}", self.token):
             made = 'python -c "import secrets; print(secrets.token_urlsafe())"'
             raise ValueError(f"token must be 16 or more letters, digits and signs of ASCII. This makes one: {made}")
-        for one in fields(self):
-            value, low = getattr(self, one.name), 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
-            high = MOST_WORKERS if one.name == "workers" else 1e15
-            numbers = {"int": int, "float": int | float}
-            if one.type in numbers and (
-                isinstance(value, bool) or not isinstance(value, numbers[one.type]) or not low <= value <= high
-            ):
-                raise ValueError(f"{one.name} must be a number from {low:g} to {high:g}, found {value!r}.")
+        for name, value in vars(self).items():
+            if isinstance(value, int | float) and not value >= (0 if name == "queue" else 1e-3):
+                raise ValueError(f"{name} must be a positive number, found {value!r}.")

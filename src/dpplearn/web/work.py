@@ -58,14 +58,6 @@ class Pool:
         self.workers, self.queue, self.taken = workers, queue, 0
         self.threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
 
-    @property
-    def running(self) -> int:
-        return min(self.taken, self.workers)
-
-    @property
-    def waiting(self) -> int:
-        return self.taken - self.running
-
     def check_room(self) -> None:
         """Refuse now what would be refused once its body has arrived."""
         if self.taken >= self.workers + self.queue:
@@ -121,8 +113,8 @@ def run_in_process(boxes: Sandboxes, settings: Settings, job: Callable[[Engine],
     """Do the job in a process, which is killed at the deadline; raises what it raises, and the limit's problem then."""
     try:
         with stops_when(deadline.check):
-            found = boxes.run(work, settings, job, seconds=max(deadline.left, 0.05), memory=MEMORY)
-            answer: Any = pickle.loads(found)
+            seconds = max(deadline.left, 0.05)
+            answer: Any = pickle.loads(boxes.run(work, settings, job, seconds=seconds, memory=MEMORY))
     except SandboxLostError:
         deadline.check()
         answer = ReaderError("The process ended before it answered.")
