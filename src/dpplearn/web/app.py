@@ -22,7 +22,7 @@ from dpplearn._run.blas import blas_threads
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.web import schema
-from dpplearn.web.answers import WRITERS, Answer, document_answer, json_bytes, summary_answer, why_answer
+from dpplearn.web.answers import WRITERS, document_answer, summary_answer, why_answer
 from dpplearn.web.engine import offered_decoder
 from dpplearn.web.guard import FORM, JSON, Guard, forget
 from dpplearn.web.problems import PROBLEM_JSON, PROBLEMS, Problem, of_validation
@@ -33,7 +33,7 @@ from dpplearn.web.work import Deadline
 
 API = "/api/v1"
 ClusterId = Annotated[str, Path(alias="id")]
-BY_DEFAULT = schema.Selection.model_validate({})
+BY_DEFAULT = schema.Options.model_validate({})
 SOME_PROBLEM: dict[str, Any] = {
     "model": schema.ProblemDocument,
     "description": "; ".join(f"{status} `{slug}`: {about}" for slug, (status, _, about) in PROBLEMS.items()),
@@ -150,10 +150,10 @@ def routes(service: Service) -> APIRouter:
 
     @router.post("/clusters/{id}/select", response_model=schema.SummaryAnswer, summary="Select sentences")
     async def select(
-        cluster: ClusterId, request: Request, options: Annotated[schema.Selection, Body()] = BY_DEFAULT
+        cluster: ClusterId, request: Request, options: Annotated[schema.Options, Body()] = BY_DEFAULT
     ) -> Response:
         """The best set of a cluster's sentences under a budget, given what is pinned and banned, with reasons."""
-        return json_response(await service.select(request, cluster, options, summary_answer))
+        return Response(await service.select(request, cluster, options, summary_answer), media_type=JSON)
 
     @router.get(
         "/clusters/{id}/why/{sentence}",
@@ -164,7 +164,8 @@ def routes(service: Service) -> APIRouter:
         cluster: ClusterId, sentence: schema.SentenceId, request: Request, options: Annotated[schema.Query, Query()]
     ) -> Response:
         """Of any sentence; the answer of `select` tells of the chosen ones and the best of the others."""
-        return json_response(await service.select(request, cluster, options, partial(why_answer, sentence=sentence)))
+        answer = partial(why_answer, sentence=sentence)
+        return Response(await service.select(request, cluster, options, answer), media_type=JSON)
 
     @router.post(
         "/clusters/{id}/export",
@@ -181,11 +182,11 @@ def routes(service: Service) -> APIRouter:
     async def summarize(request: Request, options: schema.Whole) -> Response:
         """Read documents and select from them in one call; nothing is kept."""
 
-        def task(deadline: Deadline) -> Answer:
+        def task(deadline: Deadline) -> bytes:
             reading = service.read(partial(read_texts, options), deadline)
             return summary_answer(engine.find(reading, options), reading.read.notes)
 
-        return json_response(await service.pool.run(request, task))
+        return Response(await service.pool.run(request, task), media_type=JSON)
 
     @router.get("/models", summary="Models")
     async def models() -> dict[str, Any]:
@@ -201,10 +202,6 @@ def routes(service: Service) -> APIRouter:
         return {"models": loaded, **offered}
 
     return router
-
-
-def json_response(answer: Answer) -> Response:
-    return Response(json_bytes(answer), media_type=JSON)
 
 
 async def on_http(request: Request, error: Exception) -> Response:

@@ -42,7 +42,7 @@ class Reading:
     read: Read
     summarizer: Summarizer
     ready: Prepared
-    defaults: schema.Defaults
+    defaults: schema.Options
     answer: bytes = b""  # that described it
 
     @cached_property
@@ -83,7 +83,7 @@ class Engine:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
         with compiled_always():  # that decoder needs those of all others, too
             reading = self.prepare(self.read(Cluster.example().documents, self.default))
-            self.find(reading, schema.Selection.model_validate({"decoder": "sampled"}), 1_000).explain().to_dict()
+            self.find(reading, schema.Options.model_validate({"decoder": "sampled"}), 1_000).explain().to_dict()
         self.warmed = True
 
     def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
@@ -123,32 +123,24 @@ class Engine:
         check_stop()
         length, unit = summarizer._length(None, None)
         own = {"budget": length_in(ready, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
-        return Reading(read, summarizer, ready, schema.Defaults.model_validate({"diversity": 0.5, **own}))
+        return Reading(read, summarizer, ready, schema.Options.model_validate({"diversity": 0.5, **own}))
 
     def find(self, reading: Reading, options: schema.Options, samples: int | None = None) -> Summary:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
-        unit = options.unit or defaults.unit
+        unit = str(options.unit or defaults.unit)
         own = defaults.budget if unit == defaults.unit else AUTO
-        budget = length_in(ready, own if options.budget is None else options.budget, unit)
+        budget = length_in(ready, options.budget or own or AUTO, unit)
         include, exclude = check_pins(ready, options, budget, unit)
         if options.compress:
             ready = reading.forms
             if ready.read.forms is not None:  # each sentence stands before its shorter forms, which are banned with it
                 first = np.unique(ready.read.forms, return_index=True)[1]
                 include, exclude = first[include], first[exclude]
-        summary = reading.summarizer.summarize(
-            ready,
-            budget,
-            unit,
-            decoder=options.decoder or defaults.decoder,
-            diversity=options.diversity,
-            include=include,
-            exclude=exclude,
-            n_samples=samples or self.settings.samples,
-            about=options.about,
-            order=options.order,
-        )
+        how: dict[str, Any] = {"decoder": options.decoder or defaults.decoder, "order": options.order}
+        how |= {"diversity": options.diversity, "about": options.about, "include": include, "exclude": exclude}
+        samples = samples or self.settings.samples
+        summary = reading.summarizer.summarize(ready, budget, unit, n_samples=samples, **how)
         check_stop()
         return summary
 
@@ -162,7 +154,7 @@ def check_characters(document: Document, name: str, settings: Settings) -> None:
 
 def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
     """Pinned and banned sentences that exist, do not contradict each other, and fit; or what to change."""
-    n, A, B = ready.n, *(np.unique(getattr(options, name, [])).astype(np.int64) for name in ("include", "exclude"))
+    n, A, B = ready.n, *(np.unique(items).astype(np.int64) for items in (options.include, options.exclude))
     for name, items in (("include", A), ("exclude", B)):
         if items.size and items[-1] >= n:
             raise invalid(((name,), f"there is no sentence {items[-1]}: the cluster's are numbered 0 to {n - 1}."))

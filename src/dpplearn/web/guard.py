@@ -43,9 +43,7 @@ class Guard:
         path, headers, begun = scope["path"], Headers(scope=scope), False
         deadline = Deadline(self.service.settings.max_seconds)
         body = Body(self.service, deadline, headers, receive)
-        # HEAD is answered as GET; the server that runs us sends no body then
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        scope = {**scope, "dpplearn.deadline": deadline, "method": method}
+        scope = {**scope, "dpplearn.deadline": deadline}
 
         async def answer(message: Message) -> None:
             nonlocal begun
@@ -61,7 +59,7 @@ class Guard:
                 await send({**message, "body": data[at : at + PIECE], "more_body": rest})
 
         try:
-            self.check(method, path.removeprefix(scope.get("root_path", "")), headers)
+            self.check(scope["method"], path.removeprefix(scope.get("root_path", "")), headers)
             await self.app(scope, body.receive, answer)
         except Problem as refused:
             forget(refused)
@@ -83,7 +81,7 @@ class Guard:
             kind, _, sent = headers.get("authorization", "").partition(" ")
             if kind.lower() != "bearer" or not secrets.compare_digest(sent.strip().encode(), token.encode()):
                 raise Problem("unauthorized", headers={"WWW-Authenticate": "Bearer"})
-        if method in ("GET", "OPTIONS"):
+        if method in ("GET", "HEAD", "OPTIONS"):
             return
         foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
         if foreign if origin is None else origin.lower().partition("://")[2] != host:
@@ -105,37 +103,33 @@ class Body:
         self.limit_name = "max_upload_bytes" if media_type(headers) == FORM else "max_body_bytes"
         self.limit: int = getattr(service.settings, self.limit_name)
         self.announced = int(headers.get("content-length", 0))  # a number: the server that runs us has seen to that
-        self.held, self.complete = 0, False
+        self.held, self.is_large, self.complete = 0, False, False
 
     async def receive(self) -> Message:
         """The next piece of the body, or a problem as soon as it is known to be too long or too slow."""
         if self.complete:
             return await self.receive_next()  # comes when the client closes its connection
-        settings, too_long = self.service.settings, self.announced > self.limit
+        too_long = self.announced > self.limit
         try:
             async with asyncio.timeout(self.deadline.left):
+                if self.held > PIECE and not self.is_large:  # few of these are in memory at once
+                    self.is_large = await self.service.large_bodies.acquire()
                 message = {} if too_long else await self.receive_next()
         except TimeoutError:
             what = "The body did not arrive in time"
-            raise limited("too-slow", "max_seconds", settings.max_seconds, what, "Send it faster.") from None
-        size = len(message.get("body", b""))
-        self.held += size
-        self.service.transit += size
+            raise limited("too-slow", "max_seconds", self.deadline.seconds, what, "Send it faster.") from None
+        self.held += len(message.get("body", b""))
         if too_long or self.held > self.limit:
             await self.discard()
             advice = "Send less text, or fewer files."
             raise limited("too-large", self.limit_name, self.limit, "The body is too long", advice)
-        if self.held > PIECE and self.service.transit > (most := settings.max_transit_bytes):
-            await self.discard()
-            what = "Other requests have sent much that is worked on"
-            raise limited("busy", "max_transit_bytes", most, what, "Try again in a second.")
         self.complete = not message.get("more_body", False)
         return message
 
     def release(self) -> None:
         """It is in memory no more."""
-        self.service.transit -= self.held
-        self.held = 0
+        if self.is_large:
+            self.service.large_bodies.release()
 
     async def discard(self) -> None:
         """Read on for a moment, keeping nothing: a connection closed on a sender loses the answer too."""

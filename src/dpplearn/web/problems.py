@@ -87,8 +87,9 @@ def of_validation(errors: Sequence[Any]) -> Problem:
         return Problem("malformed", f"The body must be JSON in UTF-8. {errors[0]['ctx']['error']}.")
     said = []
     for error in errors[:MOST_ERRORS]:
-        found = "" if error["type"] == "missing" else f", found {QUOTED.repr(error['input'])}"
-        said.append((error["loc"][1:], f"{error['msg'].removeprefix('Value error, ')}{found}."))
+        ours = error["msg"].removeprefix("Value error, ")
+        theirs = f"{error['msg']}, found {QUOTED.repr(error['input'])}."
+        said.append((error["loc"][1:], f"{ours.rstrip('.')}." if error["type"] == "value_error" else theirs))
     return invalid(*said)
 
 

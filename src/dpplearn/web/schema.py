@@ -5,20 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import UploadFile
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.explain.explanation import Alike, Covers, LeavesOut, NoCandidate, Sureness
+from dpplearn.summarize.text.units import share_of
 from dpplearn.summarize.text.words import words
 
 UnitName = Literal["words", "sentences", "bytes", "tokens"]
@@ -39,30 +30,24 @@ MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text/
 # unit: (a budget that about suits a cluster of news, as far as a slider need go)
 BUDGETS = {"words": (100, 500), "sentences": (5, 30), "bytes": (665, 3_000), "tokens": (150, 650)}
 MOST_BUDGET = 1_000_000
-# above 0 and up to 100; few digits, since a pattern that looks for one that is not 0 takes the square of their number
-SHARE_PATTERN = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0-9]{0,5})%$"
 
 
-def check_budget(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-    """One error where a budget is neither of the two, in place of one for each."""
-    try:
-        return check(value)
-    except ValidationError:
-        raise ValueError(f'must be a number from 1 to {MOST_BUDGET:,}, or a share of the text such as "20%"') from None
-
-
-Number = Annotated[float, Field(ge=1, le=MOST_BUDGET)]
-Share = Annotated[str, Field(pattern=SHARE_PATTERN)]
-GivenBudget = Annotated[Number | Share | None, WrapValidator(check_budget)]
+def check_budget(budget: float | str) -> float | str:
+    """A number, a share of the text, or "auto", which is the default."""
+    if not isinstance(budget, str) and not 1 <= budget <= MOST_BUDGET:
+        raise ValueError(f"budget must be a number from 1 to {MOST_BUDGET:,}, found {budget:g}.")
+    share_of(budget)
+    return budget
 
 
 def check_question(about: str) -> str | None:
     """A question with a word in it; None where it is blank, as an empty field is."""
     if about.strip() and not words(about):
-        raise ValueError("must have a word in it")
+        raise ValueError("about must have a word in it.")
     return about.strip() or None
 
 
+GivenBudget = Annotated[float | str, Field(union_mode="left_to_right"), AfterValidator(check_budget)]
 Text = Annotated[str, StringConstraints(max_length=1_000)]
 Question = Annotated[Text, AfterValidator(check_question)]
 Label = Annotated[str, StringConstraints(max_length=200)]
@@ -83,12 +68,12 @@ class Strict(BaseModel):
     def check_size(cls, data: Any) -> Any:
         """Refuse an object of many members before an error is made of each."""
         if isinstance(data, dict) and len(data) > 50:
-            raise ValueError("must have no more members than it may have")
+            raise ValueError("An object must have no more members than it may have.")
         return data
 
 
 class GivenDocument(Strict):
-    """A text of the request."""
+    """A text, as it is sent and as it was read."""
 
     text: str = Field(description="Plain text; blank lines separate paragraphs.", examples=["A storm hit the coast."])
     id: Label | None = Field(None, description="A label, unique among the documents; its number if not given.")
@@ -123,33 +108,28 @@ class FileForm(BaseModel):
 
 
 class Options(Strict):
-    """How long a summary is and how it is chosen."""
+    """How long a summary is, how it is chosen, and which sentences must be in it or out."""
 
-    budget: GivenBudget = Field(None, description='Length in the unit, or a share such as "20%"; else what suits.')
+    model_config = examples({"budget": 100, "unit": "words", "diversity": 0.5, "exclude": [0]})
+
+    budget: GivenBudget | None = Field(None, description='In the unit, or a share such as "20%"; else what suits.')
     unit: UnitName | None = Field(None, description="Of the budget; by default that of `defaults`, usually words.")
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: OfferedDecoder | None = Field(None, description="How the set is chosen; by default as the model has it.")
     about: Question | None = Field(None, description="A question, or a few words: what the summary is to be about.")
     order: OrderName = Field("chronological", description="; ".join(f"{k}: {what}" for k, what in ORDER_WORDS.items()))
     compress: bool = Field(False, description="Choose from shorter forms of sentences, too, with spans dropped.")
-
-
-class Selection(Options):
-    """Options of a selection from a cluster, with sentences that must be in or out."""
-
-    model_config = examples({"budget": 100, "unit": "words", "diversity": 0.5, "exclude": [0]})
-
     include: list[SentenceId] = Field([], max_length=10_000, description="Sentences pinned.")
     exclude: list[SentenceId] = Field([], max_length=10_000, description="Sentences banned.")
 
 
-class Query(Selection):
+class Query(Options):
     """The same options, in the query of an address."""
 
     model_config = ConfigDict(strict=False)
 
 
-class Export(Selection):
+class Export(Options):
     """A selection, and the kind of file to make of it."""
 
     model_config = examples({"format": "markdown", "budget": 100, "unit": "words"})
@@ -167,15 +147,6 @@ class Whole(NewCluster, Options):
 
 CHANCE = "Probability that the learned model includes it, given what is pinned and banned; not moved by the sliders."
 Contributions = Annotated[dict[str, float], Field(description="Terms of log q^2 by feature, largest first; none is 0.")]
-
-
-class ReadDocument(BaseModel):
-    """A text as it was read."""
-
-    id: str
-    title: str
-    text: str
-    date: str | None = Field(None, description="When it was written, where that is known.")
 
 
 class PlacedSentence(BaseModel):
@@ -199,15 +170,6 @@ class ReadSentence(PlacedSentence):
     y: float
 
 
-class Defaults(BaseModel):
-    """What `select` uses where nothing is given."""
-
-    budget: float
-    unit: UnitName
-    diversity: float
-    decoder: OfferedDecoder
-
-
 class SkippedFile(BaseModel):
     """A file of a form that could not be read."""
 
@@ -222,11 +184,11 @@ class ClusterAnswer(BaseModel):
     id: str
     model: str
     expires_in: float = Field(description="Seconds that it is kept after its last use.")
-    documents: list[ReadDocument]
+    documents: list[GivenDocument]
     days: list[str | None] = Field(description="When each document was written, such as 2024-03-14, where it is known.")
     sentences: list[ReadSentence]
     set_aside: list[NoCandidate] = Field(description="What `keep_all` would make sentences of; running text first.")
-    defaults: Defaults
+    defaults: Options = Field(description="What `select` uses where nothing is given.")
     notes: list[str] = Field(description="What a reader should know of the documents, such as another language.")
     skipped: list[SkippedFile] = Field(description="Files of a form that could not be read; the others were.")
 

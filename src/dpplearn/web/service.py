@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections import OrderedDict
@@ -15,7 +16,7 @@ from fastapi import Request
 from dpplearn._run.sandbox import Sandboxes
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
-from dpplearn.web.answers import cluster_answer, json_bytes
+from dpplearn.web.answers import cluster_answer
 from dpplearn.web.engine import Engine, Read, Reading
 from dpplearn.web.problems import Problem
 from dpplearn.web.settings import Settings
@@ -81,7 +82,7 @@ class Service:
         self.settings, self.engine, self.clusters = settings, Engine(settings), Clusters(settings)
         self.pool = Pool(settings.workers, settings.queue)
         self.boxes = Sandboxes()  # processes that read what clients send
-        self.transit = 0  # bytes of bodies that are being received
+        self.large_bodies = asyncio.Semaphore(2 * settings.workers)  # received or worked on at once
         self.warming = Thread(target=self.warm, name="dpplearn-warm", daemon=True)
 
     def warm(self) -> None:
@@ -102,12 +103,12 @@ class Service:
     def keep(self, reading: Reading) -> tuple[str, bytes]:
         """Keep a cluster; its name and the answer that describes it."""
         name = secrets.token_urlsafe(18)  # not to be guessed: who knows it may use the cluster
-        answer = json_bytes(cluster_answer(name, reading, self.settings.cluster_seconds))
+        answer = cluster_answer(name, reading, self.settings.cluster_seconds)
         self.clusters.put(name, replace(reading, answer=answer))
         return name, answer
 
     async def select(
-        self, request: Request, name: str, options: schema.Selection, answer: Callable[[Summary], Any]
+        self, request: Request, name: str, options: schema.Options, answer: Callable[[Summary], Any]
     ) -> Any:
         """What `answer` makes of a summary of a cluster."""
         self.clusters.get(name)

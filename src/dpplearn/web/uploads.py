@@ -12,20 +12,18 @@ from dpplearn.summarize.corpora.formats.apart import LIMITS
 from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.engine import Engine, Read, check_characters
-from dpplearn.web.problems import Problem, invalid
+from dpplearn.web.problems import Problem
 from dpplearn.web.schema import NewCluster, SkippedFile
 from dpplearn.web.settings import Settings
 
 
 def read_texts(sent: NewCluster, engine: Engine) -> Read:
     """The documents of a request, numbered where they have no id."""
-    documents = dict[str, Document]()
-    for i, one in enumerate(sent.documents):
-        name = one.id if one.id is not None else str(i + 1)
-        if name in documents:
-            raise invalid((("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ."))
-        documents[name] = Document(name, one.text, one.title or None, one.date or None)
-    return engine.featurize([*documents.values()], sent.model, keep_all=sent.keep_all)
+    documents = [
+        Document(str(i) if one.id is None else one.id, one.text, one.title or None, one.date or None)
+        for i, one in enumerate(sent.documents, 1)
+    ]
+    return engine.featurize(unlike(documents), sent.model, keep_all=sent.keep_all)
 
 
 def read_files(files: Sequence[tuple[str, bytes]], model: str | None, keep_all: bool, engine: Engine) -> Read:
@@ -38,8 +36,6 @@ def read_files(files: Sequence[tuple[str, bytes]], model: str | None, keep_all: 
             try:
                 documents += read_upload(name, data, engine.settings)
             except (Problem, ValueError) as error:
-                if isinstance(error, Problem) and len(files) == 1:
-                    raise
                 detail = error.detail if isinstance(error, Problem) else str(error)
                 skipped.append(SkippedFile(file=number, name=name, detail=detail))
     if not documents:
