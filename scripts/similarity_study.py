@@ -27,7 +27,7 @@ import numpy as np
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import blas_threads
-from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.similarity import Similarity
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Summarizer, read_clusters
 from dpplearn.summarize.model.oracle import training_targets
@@ -59,8 +59,8 @@ def item_set(n, rng):
 def truths():
     """What the subsets are drawn from."""
     return {
-        "equal parts": Mixture(("topic", "style"), np.array([0.1, 0.1, 0.4, 0.4])),
-        "one part": Mixture(("topic", "style"), np.array([0.1, 0.1, 0.78, 0.02])),
+        "equal parts": Similarity(("topic", "style"), np.array([0.1, 0.1, 0.4, 0.4])),
+        "one part": Similarity(("topic", "style"), np.array([0.1, 0.1, 0.78, 0.02])),
     }
 
 

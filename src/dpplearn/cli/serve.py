@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from dpplearn._checks import check_jobs
-from dpplearn._run.notice import say_when_compiling
+from dpplearn._run.progress import say_when_compiling
 from dpplearn.cli import say, stoppable
 from dpplearn.cli.options import ENCODER, JOBS, MODEL, Command, named_encoder
 

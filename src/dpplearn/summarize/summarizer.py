@@ -405,7 +405,7 @@ class Summarizer(Parameters):
         model = self._predictor
         if not isinstance(model, ConditionalDPP):
             if self._estimator is None:
-                self._estimator = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
+                self._estimator = ConditionalDPP(self.prior_variance, rho=self.rho)
                 for name, value in vars(model).items():
                     setattr(self._estimator, name, value)
             model = self._estimator

@@ -143,10 +143,10 @@ def compare(
     best = best_of({name: score for name, score in scores.items() if name != "oracle"} or scores)
     systems = {}
     for name, score in scores.items():
-        tested = name != best and set(score.topics.values()) & set(scores[best].topics.values())
-        tests = {m: paired_bootstrap(score, scores[best], m, "f", shared=True) for m in METRICS if tested}
+        tested = name != best and score.evaluations.keys() & scores[best].evaluations.keys()
+        tests = {m: paired_bootstrap(score, scores[best], m, "f") for m in METRICS if tested}
         systems[name] = {
-            "clusters": len(set(score.topics.values())),
+            "clusters": len(score.evaluations),
             "intervals": {m: {key: x[1:] for key, x in one.items()} for m, one in in_percent(score).items()},
             "against_best": {
                 metric: {

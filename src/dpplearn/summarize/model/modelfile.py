@@ -11,8 +11,8 @@ import numpy as np
 
 from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import known_weights, read_covariance
+from dpplearn.learning.modelfile import read_covariance
+from dpplearn.learning.predictor import ConditionalPredictor, known_weights
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.meaning import Meaning, check_encoder
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
