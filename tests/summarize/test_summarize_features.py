@@ -128,7 +128,7 @@ def rows_of(idf, texts):
 
 def test_words_of_a_text_are_weighed_by_its_own_sentences():
     numbered, columns = Numbered.of([["a", "b"], ["a", "a"], ["c"]])
-    idf = Idf.of_sentences(numbered.counts(), columns)
+    idf = Idf.of_sentences(numbered, columns)
     assert idf.weights(["a"])[0] == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
     rows = rows_of(idf, [["a", "b"], ["a", "c"]]).toarray()
     assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike

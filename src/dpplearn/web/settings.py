@@ -6,7 +6,6 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -42,7 +41,6 @@ class Settings:
     # page elsewhere reaches it by a name of its own that resolves to 127.0.0.1.
     hosts: tuple[str, ...] | None = LOOPBACK
     token: str | None = field(default=None, repr=False)  # what clients of the API must send as a bearer, if anything
-    encoder: Any = field(default=None, repr=False)  # that of the model, if it was trained with one
 
     def __post_init__(self) -> None:
         if self.token is not None and not re.fullmatch("[!-~]{16,}", self.token):
