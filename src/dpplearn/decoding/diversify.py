@@ -259,11 +259,9 @@ def read_candidates(
         check_whole(embeddings)
     if not sparse.issparse(embeddings):
         embeddings = as_numbers(embeddings, "embeddings")
-    n = embeddings.shape[0] if embeddings.ndim else -1
+    n = embeddings.shape[0] if embeddings.ndim else 1
     if n == 0 and (scores is None or np.shape(scores) == (0,)):
         return embeddings, np.empty(0), np.empty(0)
-    if embeddings.ndim != 2 and n != 0:
-        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
     z = np.zeros(n) if scores is None else read_scores(scores, n, ranked)
     return *read_features(embeddings, "embeddings", n_jobs=n_jobs), z
 

@@ -56,18 +56,23 @@ class TensorOps:
 
     log = staticmethod(torch.log)
     where = staticmethod(lambda mask: torch.nonzero(mask).flatten())
+    most = staticmethod(torch.max)
     first = staticmethod(lambda mask: mask.int().argmax())
-    at = staticmethod(torch.take)
     dot = staticmethod(torch.matmul)
     multiply = staticmethod(torch.mul)
     wide = staticmethod(Tensor.double)
-    numbers = staticmethod(lambda x: torch.stack([one.double() for one in x]).tolist())
+    at = staticmethod(lambda place, *tensors: torch.stack([x[place].double() for x in tensors]).tolist())
     order = staticmethod(lambda x: torch.argsort(x, stable=True))
     host = staticmethod(host)
     smaller = staticmethod(torch.minimum)
     choose = staticmethod(torch.where)
     put = staticmethod(lambda x, like: torch.tensor(x, device=like.device))
     largest = staticmethod(lambda x, m: float(torch.topk(x, m).values[-1]))
+
+    @staticmethod
+    def found(score: Tensor, place: Tensor, items: Tensor) -> tuple[float, int, int]:
+        best, at, j = torch.stack([score, place.double(), items.take(place).double()]).tolist()
+        return best, int(at), int(j)
 
     @staticmethod
     def precision(rows: Tensor) -> float:
