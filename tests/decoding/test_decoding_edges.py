@@ -156,16 +156,13 @@ def test_a_later_change_to_features_never_gives_a_wrong_log_prob(form, rng):
 
 def test_consensus_beyond_the_rank(rng):
     phi = rng.standard_normal((30, 3))
-    found = consensus((np.ones(30), phi), k=10, rng=0)
+    found = consensus((np.ones(30), phi), k=10)
     assert len(found) > 0
     assert "cost about 2.85" in found.reason
-    drawn = consensus((np.ones(30), phi), k=10, n_samples=400, rng=0)
-    assert drawn.references.sizes.max() <= 3
-    assert "cost about 2.8" in drawn.reason
-    twice = consensus(DPP(4 * np.ones((6, 6))), k=4, rng=0)
+    twice = consensus(DPP(4 * np.ones((6, 6))), k=4)
     assert len(twice) > 0
     assert "cost about 0.95" in twice.reason
-    nothing = consensus(DPP(np.zeros((4, 4))), k=2, rng=0)
+    nothing = consensus(DPP(np.zeros((4, 4))), k=2)
     assert len(nothing) == 0
     assert "quality 0" in nothing.reason
 

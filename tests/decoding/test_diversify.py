@@ -44,7 +44,7 @@ def test_greedy_on_the_kernel_of_the_docstring(diversity, rng):
 def test_methods(method, rng):
     E, s = problem(rng, n=10, d=5)
     E[2] = 0.0
-    options = {"rng": 0} if method in ("sampled", "consensus") else {}
+    options = {"rng": 0} if method == "sampled" else {}
     found = diversify(E, s, k=3, decoder=method, **options)
     assert 0 < len(found) <= 3
     assert len(found.skipped) == 10 - len(found)

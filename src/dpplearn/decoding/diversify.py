@@ -26,7 +26,7 @@ from dpplearn.decoding.candidates import (
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
-from dpplearn.decoding.registry import DECODERS, check_decoder, check_options, run_decoder
+from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, Unknown, log_prob_of_held
 
@@ -161,7 +161,7 @@ def diversify(
         cost, include, exclude, groups, given = map(resolve_name(HOST), (cost, include, exclude, groups, given))
     else:
         rows, lengths, z = read_candidates(embeddings, scores, settings.diversity == 0.0, n_jobs)
-    if decoder != "greedy" and DECODERS[decoder].random:
+    if decoder == "sampled":
         options["n_jobs"] = n_jobs
     known: Given | None = None
     if given is not None:

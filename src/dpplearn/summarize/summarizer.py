@@ -47,7 +47,7 @@ class Summarizer(Parameters):
     features : {"general", "paper"}
         Quality features of sentences, see `SentenceFeatures`: for any kind of text, or those of section 7.2.
     decoder : {"consensus", "greedy", "sampled", "local", "exact"}
-        How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
+        How the set of sentences is found: the one that agrees most with those of the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`.
     budget, unit : float and str or callable
         Length of the summaries to learn from, and of those that `dpplearn evaluate` scores: "bytes", "words",
