@@ -33,7 +33,7 @@ import numpy as np
 from numba.extending import typeof_impl
 from numpy import ndarray
 
-from dpplearn._run.notice import notice
+from dpplearn._run.progress import notice
 
 FEW_STEPS = 1_000_000  # steps that Python does in about half a second
 PATIENCE = 1.0  # seconds that a loop may take in Python before it is compiled, which takes one to five

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import NOTE, Chooser, cosines, estimated_tokens, given_scores, given_vectors
+from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, given_vectors
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 NONE = [{}, {}, {}, {}]  # metadata
@@ -23,7 +23,7 @@ def test_every_skipped_candidate_is_in_one_note():
     rng = np.random.default_rng(0)
     texts = [f"text {i}" for i in range(12)]
     choice = Chooser(k=4)(texts, rng.standard_normal((12, 6)), rng.random(12), [])
-    notes = choice.notes()
+    notes = choice.kept(range(12), lambda _, note: note[NOTE])
     assert [note["candidate"] for note in notes] == choice.order
     assert [note["rank"] for note in notes] == [0, 1, 2, 3]
     named = [left["candidate"] for note in notes for left in note["skipped"]]
@@ -49,11 +49,9 @@ def test_token_budget_without_a_counter_needs_no_network(monkeypatch):
         raise OSError("no network")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    estimated_tokens.cache_clear()
     chooser = Chooser(max_tokens=3)
     with pytest.warns(UserWarning, match="every four characters"):
         assert chooser(["abcde", "abcd", "xyz", "u" * 99], [*E, [1, 1]], [3.0, 2.9, 2.8, 0], NONE).selection.cost == 3
-    chooser(["abcde", "abcd", "xyz", "u" * 99], [*E, [1, 1]], [3.0, 2.9, 2.8, 0], NONE)
 
 
 def test_groups_are_a_field_of_the_metadata():
@@ -82,7 +80,7 @@ def test_warns_where_candidates_are_as_few_as_the_selection():
 def test_warns_where_nothing_fits():
     with pytest.warns(UserWarning, match="None of 3 .*budget of 1 .*costs 2"):
         choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0], NONE)
-    assert choice.notes() == []
+    assert choice.kept("abc", None) == []
     assert [left["candidate"] for left in choice.skipped] == [0, 1, 2]
 
 
@@ -97,8 +95,6 @@ def test_no_candidates():
 def test_bad_settings(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         Chooser(**bad)
-    with pytest.raises(TypeError, match="count_tokens"):
-        Chooser(count_tokens=3)
 
 
 def test_cosines_and_scores():
@@ -114,7 +110,7 @@ def test_cosines_and_scores():
 def test_embeddings_are_carried_or_all_made():
     assert given_vectors([[1.0], [2.0]], None, "node", "") == [[1.0], [2.0]]
     assert given_vectors([[1.0], None], lambda: "made", "node", "") == "made"
-    with pytest.raises(ValueError, match=r"node 1 has none \(2 without.*Pass embed="):
+    with pytest.raises(ValueError, match=r"node 1 has no embedding \(2 without.*Pass embed="):
         given_vectors([[1.0], None, None], None, "node", "Pass embed=.")
 
 

@@ -47,7 +47,7 @@ def test_ranker_in_a_pipeline(documents):
 def test_embed_and_missing_embeddings():
     bare = [Document(id=str(n), content=t, score=s) for n, (t, s) in enumerate(zip(TEXTS, SCORES, strict=True))]
     assert ids(DPPRanker(top_k=2, embed=embed).run(bare)["documents"]) == [0, 3]
-    with pytest.raises(ValueError, match=r"document 0 has none \(5 without"):
+    with pytest.raises(ValueError, match=r"Document 0 has no embedding \(5 without"):
         DPPRanker(top_k=2).run(bare)
 
 

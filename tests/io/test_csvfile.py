@@ -72,15 +72,10 @@ def test_two_columns_of_one_name_are_an_error(tmp_path):
 
     twice = pa.Table.from_arrays([pa.array([[1.0], [2.0]]), pa.array([[3.0], [4.0]])], names=["items", "items"])
     pq.write_table(twice, tmp_path / "a.parquet")
-    inside = pa.StructArray.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
-    documents = pa.ListArray.from_arrays([0, 1], inside)
-    pq.write_table(pa.table({"id": ["1"], "documents": documents}), tmp_path / "b.parquet")
-    for name in ("a.parquet", "b.parquet"):
-        for command in (["select", "-k", "1"], ["batch", "--out", str(tmp_path / "o")]):
-            result = CliRunner().invoke(main, [command[0], str(tmp_path / name), *command[1:]])
-            assert result.exit_code == 1
-            assert f"{name}" in result.stderr
-            assert "occurs twice. Rename or remove one of the two." in result.stderr
+    result = CliRunner().invoke(main, ["select", str(tmp_path / "a.parquet"), "-k", "1"])
+    assert result.exit_code == 1
+    assert "a.parquet" in result.stderr
+    assert "occurs twice. Rename or remove one of the two." in result.stderr
     with pytest.raises(ValueError, match=r"a\.parquet: the name 'items' occurs twice"):
         read_baskets(tmp_path / "a.parquet")
     (tmp_path / "a.tsv").write_text("basket\titem\titem\n1\ta\tb\n")

@@ -1,9 +1,9 @@
-"""Averages over a corpus, the jackknife and the paired test."""
+"""Averages over a corpus, and the paired test."""
 
 import numpy as np
 import pytest
 
-from dpplearn.rouge import CorpusScore, EmptyTextWarning, Score, paired_bootstrap, score, score_corpus
+from dpplearn.rouge import CorpusScore, EmptyTextWarning, Score, paired_bootstrap, score_corpus
 from rouge_literal import literal_average
 
 CANDIDATES = {"10": "the cat sat", "2": "a dog ran", "2-b": "birds"}
@@ -17,7 +17,7 @@ REFERENCES = {
 def corpus_of(values):
     """A corpus with these recalls."""
     evaluations = {str(i): {"rouge-1": Score(x, x, x)} for i, x in enumerate(values)}
-    return CorpusScore({"rouge-1": ()}, evaluations, {name: name for name in evaluations})
+    return CorpusScore({"rouge-1": ()}, evaluations)
 
 
 def test_evaluations_are_in_the_order_of_bytes_of_id_and_system():
@@ -27,26 +27,11 @@ def test_evaluations_are_in_the_order_of_bytes_of_id_and_system():
     assert result.averages["rouge-1"] == tuple(literal_average(triples, 95, 1000))
 
 
-def test_jackknife_leaves_each_reference_out():
-    result = score_corpus(CANDIDATES, REFERENCES, ["rouge-1"], jackknife=True)
-    assert set(result.evaluations) == {"10.1", "10.2", "10.3", "2.1", "2.2", "2-b.1", "2-b.2"}
-    assert result.evaluations["10.2"] == score("the cat sat", ["the cat", "sat"], ["rouge-1"])
-    by_hand = [score("a dog ran", [text], ["rouge-1"])["rouge-1"].recall for text in REFERENCES["2"]]
-    assert result.by_topic("rouge-1")["2"] == pytest.approx(np.mean(by_hand))
-
-
-def test_jackknife_needs_two_references():
-    with pytest.raises(ValueError, match="'a' has 1"):
-        score_corpus({"a": "x"}, {"a": ["x"]}, jackknife=True)
-
-
 def test_ids_must_agree():
-    with pytest.raises(ValueError, match=r": a; .*: b, c"):
+    with pytest.raises(ValueError, match="lacks a, b, c"):
         score_corpus({"a": "x"}, {"b": ["x"], "c": ["x"]})
     with pytest.raises(ValueError, match="at least one candidate"):
         score_corpus({}, {})
-    with pytest.raises(TypeError, match="candidates must be a mapping"):
-        score_corpus(["x"], {"a": ["x"]})
 
 
 @pytest.mark.parametrize(("option", "value"), [("confidence", 100), ("confidence", 0), ("resamples", 1)])
@@ -77,9 +62,7 @@ def test_paired_test_is_seldom_wrong_where_there_is_no_difference(n):
     assert 2 <= wrong <= 30  # 15 expected, fewer on few topics; more than 30 has a probability of 2e-4
 
 
-def test_paired_test_needs_the_same_topics():
-    with pytest.raises(ValueError, match="second lacks 2"):
-        paired_bootstrap(corpus_of([1, 2, 3]), corpus_of([1, 2]))
+def test_paired_test_needs_a_metric_that_was_scored():
     with pytest.raises(ValueError, match=r"metric .*'rouge-2'"):
         paired_bootstrap(corpus_of([1]), corpus_of([1]), "rouge-2")
     with pytest.raises(ValueError, match="measure"):
@@ -88,9 +71,9 @@ def test_paired_test_needs_the_same_topics():
 
 def test_paired_test_on_shared_topics():
     first, second = corpus_of([0.1, 0.5, 0.9]), corpus_of([0.2, 0.3])
-    assert paired_bootstrap(first, second, shared=True) == paired_bootstrap(corpus_of([0.1, 0.5]), second)
+    assert paired_bootstrap(first, second) == paired_bootstrap(corpus_of([0.1, 0.5]), second)
     with pytest.raises(ValueError, match="a topic in common"):
-        paired_bootstrap(first, CorpusScore({"rouge-1": ()}, {}, {}), shared=True)
+        paired_bootstrap(first, CorpusScore({"rouge-1": ()}, {}))
 
 
 def test_confidence_is_in_percent():
@@ -108,8 +91,8 @@ def test_empty_texts_are_averaged_in_and_named():
         result = score_corpus(candidates, references, ["rouge-1", "rouge-w-1.2"], system="S")
     messages = [str(warning.message) for warning in caught]
     assert len(messages) == 2
-    assert messages[0].startswith("A candidate of system S has no token and is averaged in as 0, on: 10, 2. Check")
-    assert messages[1].startswith("A reference has no token and is taken as 0 hits of 0, on: 2-b. Check")
+    assert messages[0].startswith("A candidate of system S has no token and counts as 0, on: 10, 2. Check")
+    assert messages[1].startswith("A reference has no token and counts as 0, on: 2-b. Check")
     assert {warning.filename for warning in caught} == {__file__}
     assert result.by_topic("rouge-1") == {"10": 0, "2": 0, "2-b": 1}
 

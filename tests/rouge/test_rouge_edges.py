@@ -88,11 +88,11 @@ def test_many_candidates_in_small_batches(monkeypatch):
         ({"bytes": 10, "words": 10}, "one limit, bytes or words"),
         ({"bytes": 0}, "bytes must be at least 1"),
         ({"combine": "max"}, "combine .*'max'"),
-        ({"alpha": 2}, "alpha must be from 0 to 1"),
+        ({"alpha": 2}, "alpha must lie between 0 and 1"),
         ({"metrics": ["rouge-x"]}, "No metric is called 'rouge-x'"),
         ({"metrics": ["rouge-w-0.5"]}, "No metric is called"),
         ({"metrics": []}, "at least one metric"),
-        ({"tokenizer": "ascii"}, 'tokenizer must be "official" or "unicode"'),
+        ({"tokenizer": "ascii"}, "tokenizer must be one of 'official', 'unicode'"),
         ({"stem": str.lower}, 'pass tokenizer="unicode"'),
     ],
 )

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from dpplearn import _numba as jit
-from dpplearn._run.notice import Notice
+from dpplearn._run.progress import Notice
 from waiting import until
 
 # What people first try, and what ties: equal items, whole numbers, more items than dimensions, groups, short types.

@@ -1,7 +1,6 @@
 """dpplearn rouge: score systems over a corpus."""
 
 from dataclasses import asdict
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -47,14 +46,14 @@ def rouge_command(
     scored: dict[str, CorpusScore] = {}
     unmatched: dict[str, dict[str, list[str]]] = {"without_references": {}, "without_candidate": {}}
     with bars() as progress:
-        for name, summaries in sorted(systems.items()):
+        for done, (name, summaries) in enumerate(sorted(systems.items())):
+            progress.stage(f"Scoring {name}", done, len(systems))
             for what, alone in zip(unmatched, (summaries.keys() - texts, texts.keys() - summaries), strict=True):
                 if alone:
                     unmatched[what][name] = sorted(alone)
             if shared := sorted(summaries.keys() & texts):
                 ours, theirs = {topic: summaries[topic] for topic in shared}, {topic: texts[topic] for topic in shared}
-                report = partial(progress.stage, f"Scoring {name}")
-                scored[name] = score_corpus(ours, theirs, system=name, report=report, **options)
+                scored[name] = score_corpus(ours, theirs, system=name, **options)
     if not scored:
         raise ValueError(
             f"No id of {candidates} is in {references}: found, for example, {min(topics)!r} in the one "
@@ -86,14 +85,14 @@ def compare_systems(scored: dict[str, CorpusScore]) -> list[dict[str, Any]]:
         raise ValueError(f"--compare needs two systems, but there is {len(scored)}: {', '.join(scored)}.")
     tests = []
     for (first, ours), (second, theirs) in combinations(scored.items(), 2):
-        mine, its = set(ours.topics.values()), set(theirs.topics.values())
+        mine, its = ours.evaluations.keys(), theirs.evaluations.keys()
         lacking = {first: sorted(its - mine), second: sorted(mine - its)}
         if said := "; ".join(f"{name} lacks {', '.join(topics)}" for name, topics in lacking.items() if topics):
             number = len(mine & its)
             what = f"compared on the topics they share ({number})" if number else "not compared, as no topic is shared"
             say(f"{first} - {second}: {what}: {said}")
         for metric in ours.averages if mine & its else ():
-            test = asdict(paired_bootstrap(ours, theirs, metric, shared=True))
+            test = asdict(paired_bootstrap(ours, theirs, metric))
             tests.append({"first": first, "second": second, "metric": metric, "measure": "recall", **test})
     return tests
 

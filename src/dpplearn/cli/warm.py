@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from dpplearn._numba import compiled_always, folders
-from dpplearn._run.notice import say_when_compiling
+from dpplearn._run.progress import say_when_compiling
 from dpplearn.baskets import KernelDPP
 from dpplearn.cli import say
 from dpplearn.cli.bars import bars

@@ -1,5 +1,4 @@
-"""Adapters for retrieval frameworks: `langchain`, `llamaindex` and `haystack`, each imported by itself.
+"""Adapters for retrieval frameworks, each imported by itself: candidates in, fewer and more diverse ones out.
 
-All of them are thin over `dpplearn.diversify`: candidates in, fewer and more diverse ones out, each with a note
-of the candidates that were skipped and stand nearest to it.
+`langchain`, `llamaindex` and `haystack` are thin over `dpplearn.diversify`.
 """

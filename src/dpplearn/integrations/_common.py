@@ -6,17 +6,20 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, balanced, check_array, check_int, row_lengths, square_sums
+from dpplearn._checks import FloatArray, check_array, check_int
 from dpplearn.decoding.diversify import DiverseSelection, diversify
 from dpplearn.decoding.limits import check_diversity
 
 NOTE = "dpplearn"  # the key of the note in a chosen document's metadata
 SHOWN = 80  # characters of a skipped text that a note repeats
+ESTIMATED = (
+    "max_tokens counts one token for every four characters. Pass count_tokens=, a function from text to int, for a "
+    'true count, for example lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text)).'
+)
 
 Item = TypeVar("Item")
 TokenCounter = Callable[[str], int]
@@ -50,16 +53,18 @@ class ChosenCandidates:
         rows = ((*record, self.texts[record.item][:SHOWN]) for record in self.selection.skipped)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def notes(self) -> list[dict[str, Any]]:
-        """For each chosen candidate its rank, its number, and the skipped ones that stand nearest to it."""
+    def kept(self, candidates: Sequence[Item], annotate: Callable[[Item, dict[str, Any]], Item]) -> list[Item]:
+        """The chosen candidates, best first, each as `annotate` copies it with its note as metadata.
+
+        A note has the candidate's rank, its number, and the skipped ones that stand nearest to it.
+        """
         near: dict[int, list[dict[str, Any]]] = {i: [] for i in self.order}
         for left in self.skipped if near else []:
             near[left.pop("nearest")].append(left)
-        return [{"rank": rank, "candidate": i, "skipped": near[i]} for rank, i in enumerate(self.order)]
-
-    def kept(self, candidates: Sequence[Item], annotate: Callable[[Item, dict[str, Any]], Item]) -> list[Item]:
-        """The chosen candidates, best first, each as `annotate` copies it with its note as metadata."""
-        return [annotate(candidates[note["candidate"]], {NOTE: note}) for note in self.notes()]
+        return [
+            annotate(candidates[i], {NOTE: {"rank": rank, "candidate": i, "skipped": near[i]}})
+            for rank, i in enumerate(self.order)
+        ]
 
 
 @dataclass(frozen=True)
@@ -86,8 +91,6 @@ class Chooser:
         for name in ("k", "max_tokens"):
             if getattr(self, name) is not None:
                 check_int(getattr(self, name), name, low=1)
-        if self.count_tokens is not None and not callable(self.count_tokens):
-            raise TypeError(f"count_tokens must be a function of a text, found {self.count_tokens!r}.")
 
     def __call__(
         self, texts: Sequence[str], embeddings: Any, scores: Any, metadata: Sequence[dict[str, Any]]
@@ -97,7 +100,9 @@ class Chooser:
             return ChosenCandidates(diversify(np.empty((0, 1)), []), texts)
         cost = None
         if self.max_tokens is not None:
-            count = self.count_tokens if self.count_tokens is not None else estimated_tokens()
+            if self.count_tokens is None:
+                warnings.warn(ESTIMATED, stacklevel=3)
+            count = self.count_tokens or (lambda text: -(-len(text) // 4))
             cost = [max(count(text), 1) for text in texts]  # an empty text costs 1
         limits: dict[str, Any] = {"k": self.k, "budget": self.max_tokens, "cost": cost, "backfill": self.backfill}
         if self.groups is not None:
@@ -118,21 +123,10 @@ def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:
     """The group of each candidate by a field of its metadata; one without it is alone in its own."""
     values = [fields.get(name) for fields in metadata]
     if all(value is None for value in values):
-        known = sorted({field for fields in metadata for field in fields})
-        raise ValueError(f"No candidate has the field {name!r}: groups must be one of {known}.")
-    alone = [value is None or (isinstance(value, float) and value != value) for value in values]
-    return [f"number {i}" if alone[i] else f"value {value!r}" for i, value in enumerate(values)]
-
-
-@cache
-def estimated_tokens() -> TokenCounter:
-    """One token for every four characters; said once, because it is an estimate."""
-    warnings.warn(
-        "max_tokens counts one token for every four characters. Pass count_tokens=, a function from text to int, "
-        'for a true count, for example lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text)).',
-        stacklevel=4,
-    )
-    return lambda text: -(-len(text) // 4)
+        raise ValueError(
+            f"No candidate has the field {name!r}: groups must be one of {sorted(set().union(*metadata))}."
+        )
+    return [f"number {i}" if value is None or value != value else f"value {value!r}" for i, value in enumerate(values)]
 
 
 def cosines(embeddings: Any, query: Any) -> FloatArray:
@@ -140,9 +134,8 @@ def cosines(embeddings: Any, query: Any) -> FloatArray:
     rows, q = check_array(embeddings, "embeddings", 2), check_array(query, "The query's embedding", 1)
     if q.shape != rows.shape[1:]:
         raise ValueError(f"The query's embedding has {q.size} numbers, and those of the documents {rows.shape[1]}.")
-    rows, q = (balanced(x, square_sums(x)) for x in (rows, q[None]))
-    lengths = row_lengths(rows) * row_lengths(q)
-    return np.divide((rows @ q.T)[:, 0], lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(q)
+    return np.divide(rows @ q, lengths, out=np.zeros(len(rows)), where=lengths > 0)
 
 
 def given_scores(scores: Sequence[float | None], what: str) -> FloatArray | None:
@@ -161,7 +154,5 @@ def given_vectors(vectors: Sequence[Any], embed: Callable[[], Any] | None, what:
     if not missing:
         return vectors
     if embed is None:
-        raise ValueError(
-            f"Embeddings are needed, and {what} {missing[0]} has none ({len(missing)} without in all). {advice}"
-        )
+        raise ValueError(f"{what} {missing[0]} has no embedding ({len(missing)} without in all). {advice}")
     return embed()

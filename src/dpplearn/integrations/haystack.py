@@ -72,7 +72,7 @@ class DPPRanker:
         vectors = given_vectors(
             [document.embedding for document in documents],
             None if self.embed is None else partial(self.embed, texts),
-            "document",
+            "Document",
             "Retrieve with return_embedding=True, or pass embed=.",
         )
         scores = given_scores([document.score for document in documents], "Document")

@@ -63,7 +63,7 @@ class DPPPostprocessor(BaseNodePostprocessor):
         model = self.embed_model
         embed = None if model is None else lambda: model.get_text_embedding_batch(shown)
         carried = [node.node.embedding for node in nodes]
-        vectors = given_vectors(carried, embed, "node", "Pass embed_model=, the one of the index.")
+        vectors = given_vectors(carried, embed, "Node", "Pass embed_model=, the one of the index.")
         scores = given_scores([node.score for node in nodes], "Node")
         if scores is None:  # cosines with the query
             query = None if query_bundle is None else query_bundle.embedding

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import check_encoding, decode, entries, read_bytes
+from dpplearn._io.encoding import decode, entries, read_bytes
 from dpplearn._io.jsonfile import json_lines
 from dpplearn.rouge.reading import Text
 
@@ -14,7 +14,7 @@ References = dict[str, list[Text]]  # topic id -> texts
 ADVICE = "Give a folder of text files or JSON Lines, one object on each line."
 
 
-def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
+def read_candidates(path: Path) -> Candidates:
     """Read what systems wrote.
 
     Parameters
@@ -24,9 +24,7 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
         folder for every system; or a JSON Lines file with "id", "summary" and, where there are several
         systems, "system" (without it, the name of the file). Of the name of a text file .txt alone is taken
         off: d1.md is the topic "d1.md".
-    encoding : str
     """
-    check_encoding(encoding)
     systems: Candidates = {}
     if path.is_dir():
         folders = [entry for entry in entries(path) if entry.is_dir()]
@@ -39,9 +37,9 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
             files = by_topic(folder)
             if not files:
                 raise ValueError(f"{folder} must hold a text file for each topic, but holds none.")
-            systems[folder.resolve().name] = {topic: read_text(file, encoding) for topic, file in files.items()}
+            systems[folder.resolve().name] = {topic: read_text(file) for topic, file in files.items()}
     else:
-        for where, _, record in json_lines(path, path, ADVICE, encoding):
+        for where, _, record in json_lines(path, path, ADVICE):
             system = path.stem if record.get("system") is None else str(record["system"])
             if "summary" not in record:
                 raise ValueError(f'{where} must have the field "summary", but has {", ".join(record) or "none"}.')
@@ -68,22 +66,19 @@ def read_references(path: Path, topics: Collection[str] = ()) -> References:
     if path.is_dir():
         for entry in entries(path):
             if entry.is_dir():
-                texts: list[Text] = [read_text(file) for file in entries(entry) if file.is_file()]
-                add(references, entry.name, require(texts, f"{entry} holds no file"), entry)
+                references[entry.name] = [read_text(file) for file in entries(entry) if file.is_file()]
         for name, file in by_topic(path).items():
-            topic = prefix_in(name, topics)
-            if (path / topic).is_dir():
-                raise ValueError(f"{topic} has references in {path / topic} and in {file}. Keep one of the two.")
-            references.setdefault(topic, []).append(read_text(file))
+            references.setdefault(prefix_in(name, topics), []).append(read_text(file))
     else:
         for where, _, record in json_lines(path, path, ADVICE):
             given = record.get("references")
             if not isinstance(given, list):
                 raise ValueError(f'{where}: "references" must be a list of texts, but is {describe(given)}.')
-            texts = [check_text(text, "a reference", where) for text in given]
-            add(references, topic_in(record, where), require(texts, f"{where} has no reference"), where)
+            add(references, topic_in(record, where), [check_text(text, "a reference", where) for text in given], where)
     if not references:
         raise ValueError(f"{path} holds no reference. It must be a folder of text files or a JSON Lines file.")
+    if empty := [topic for topic, texts in references.items() if not texts]:
+        raise ValueError(f"{empty[0]!r} in {path} has no reference. Add one, or remove the topic.")
     return references
 
 
@@ -103,9 +98,9 @@ def prefix_in(name: str, topics: Collection[str]) -> str:
     return next((head for head in heads if head in topics), name)
 
 
-def read_text(file: Path, encoding: str = "utf-8") -> str:
-    """Return the text of a file, line ends as they are, or say which byte cannot be read."""
-    return decode(read_bytes(file), file, encoding)
+def read_text(file: Path) -> str:
+    """Return the text of a file in UTF-8, line ends as they are, or say which byte cannot be read."""
+    return decode(read_bytes(file), file, "utf-8")
 
 
 def topic_in(record: dict[str, Any], where: str) -> str:
@@ -119,12 +114,6 @@ def check_text(text: Any, name: str, where: str) -> Any:
     if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         raise ValueError(f"{where}: {name} must be a string or a list of sentences, but is {describe(text)}.")
     return text
-
-
-def require(texts: list[Text], problem: str) -> list[Text]:
-    if not texts:
-        raise ValueError(f"{problem}. A topic needs at least one reference; add one or remove the topic.")
-    return texts
 
 
 def add(topics: dict[str, Any], topic: str, value: Any, where: object) -> None:

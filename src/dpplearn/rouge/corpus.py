@@ -1,17 +1,17 @@
 """Scores of a system over a corpus, averaged and resampled as ROUGE-1.5.5 does, and a test of two systems."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, Seed, check_int
+from dpplearn._checks import FloatArray, Seed, check_choice, check_int
 from dpplearn._notebook import short_repr
 from dpplearn.rouge.metrics import Score, plain_sum, round5
-from dpplearn.rouge.reading import EmptyTextWarning, Text, TokenizedText, as_bytes
+from dpplearn.rouge.reading import EmptyTextWarning, Text, as_bytes
 from dpplearn.rouge.scorer import METRICS, PreparedReferences, RougeOptions
 from dpplearn.rouge.stems import Stemmer
 
@@ -20,21 +20,10 @@ FEW = 5  # topics, below which resamples of one topic alone are common, and coun
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
 
 
-class Interval(NamedTuple):
-    """An average over a corpus and its confidence bounds."""
-
-    average: float
-    low: float
-    high: float
-
-
 def check_resampling(confidence: float, resamples: int = 1000, least: int = 1) -> None:
     """Confidence is in percent (one below 1 is a share of one, given by mistake), resamples are at least so many."""
     if not 1 <= confidence < 100:
-        raise ValueError(
-            f"confidence must lie between 1 and 100 (percent), but is {confidence}. "
-            "It is given in percent: 95 for bounds of 95 %, not 0.95."
-        )
+        raise ValueError(f"confidence is given in percent, 95 and not 0.95, but is {confidence}.")
     check_int(resamples, "resamples", low=least)
 
 
@@ -53,6 +42,22 @@ def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
     return sums / n
 
 
+class Interval(NamedTuple):
+    """An average over a corpus and its confidence bounds."""
+
+    average: float
+    low: float
+    high: float
+
+
+class Average(NamedTuple):
+    """Average recall, precision and F over a corpus, each with its confidence bounds."""
+
+    recall: Interval
+    precision: Interval
+    f: Interval
+
+
 def intervals(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Interval]:
     """Return, for each column, the mean of its resampled means and their quantiles; the same draws serve all."""
     tail = resamples * (100 - confidence) / 200
@@ -66,14 +71,6 @@ def intervals(values: Sequence[Sequence[float]], resamples: int, confidence: flo
     return found
 
 
-class Average(NamedTuple):
-    """Average recall, precision and F over a corpus, each with its confidence bounds."""
-
-    recall: Interval
-    precision: Interval
-    f: Interval
-
-
 @dataclass(frozen=True)
 class CorpusScore:
     """The scores of one system over a corpus.
@@ -83,20 +80,16 @@ class CorpusScore:
     averages : dict of str to Average
         By metric.
     evaluations : dict of str to (dict of str to Score)
-        By evaluation and metric, in the order in which ROUGE-1.5.5 averages them. An evaluation is a topic
-        or, with the jackknife, a topic less one reference ("id.1" lacks the first).
-    topics : dict of str to str
-        The topic of each evaluation.
+        By topic and metric, in the order in which ROUGE-1.5.5 averages them.
     """
 
     __repr__ = short_repr
 
     averages: dict[str, Average]
     evaluations: dict[str, dict[str, Score]]
-    topics: dict[str, str]
 
     def by_topic(self, metric: str, measure: str = "recall") -> dict[str, float]:
-        """Return the score of each topic, with the jackknife the mean of its evaluations.
+        """Return the score of each topic.
 
         Parameters
         ----------
@@ -106,14 +99,9 @@ class CorpusScore:
         """
         names = {name.lower(): name for name in reversed(self.averages)}
         metric = metric if metric in self.averages else names.get(metric.lower(), metric)
-        if metric not in self.averages:
-            raise ValueError(f"metric must be one of {', '.join(self.averages)}, but is {metric!r}.")
-        if measure not in Score._fields:
-            raise ValueError(f"measure must be one of {', '.join(Score._fields)}, but is {measure!r}.")
-        values: dict[str, list[float]] = {}
-        for name, scores in self.evaluations.items():
-            values.setdefault(self.topics[name], []).append(getattr(scores[metric], measure))
-        return {topic: sum(found) / len(found) for topic, found in values.items()}
+        check_choice(metric, "metric", tuple(self.averages))
+        check_choice(measure, "measure", Score._fields)
+        return {topic: getattr(scores[metric], measure) for topic, scores in self.evaluations.items()}
 
 
 def score_corpus(
@@ -129,9 +117,7 @@ def score_corpus(
     tokenizer: str = "official",
     confidence: float = 95,
     resamples: int = 1000,
-    jackknife: bool = False,
     system: str = "1",
-    report: Callable[[int, int], None] | None = None,
 ) -> CorpusScore:
     """Score a system over a corpus, with averages and confidence bounds as ROUGE-1.5.5 gives them.
 
@@ -150,13 +136,8 @@ def score_corpus(
         Of the bounds, in percent (95, not 0.95).
     resamples : int
         Number of bootstrap resamples.
-    jackknife : bool
-        Evaluate each topic once for every reference left out, to compare with the score of a person, who has
-        one reference fewer. ROUGE-1.5.5 treats the evaluations as independent, which narrows the bounds.
     system : str
         Name of the system, which takes part in the order.
-    report : callable, optional
-        Called after each topic with the number of topics done and of all.
 
     Returns
     -------
@@ -178,66 +159,39 @@ def score_corpus(
     check_resampling(confidence, resamples, least=2)
     options = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
     scores: dict[str, dict[str, Score]] = {}
-    topics: dict[str, str] = {}
-    empty: dict[str, list[str]] = {"candidate": [], "reference": []}
-    for done, (topic, candidate) in enumerate(candidates.items(), 1):
+    empty: dict[str, list[str]] = {f"candidate of system {system}": [], "reference": []}
+    for topic, candidate in candidates.items():
         reading, texts = options.read(candidate), options.read_references(references[topic])
         if not reading.tokens:
-            empty["candidate"].append(topic)
+            empty[f"candidate of system {system}"].append(topic)
         if not all(text.tokens for text in texts):
             empty["reference"].append(topic)
-        for name, some in leave_one_out(topic, texts) if jackknife else [(topic, texts)]:
-            topics[name] = topic
-            scores[name] = PreparedReferences(options, some, vocabulary=[reading]).score([reading])[0]
-        if report is not None:
-            report(done, len(candidates))
-    warn_of_empty_topics(empty, system, options.tokenizer.official)
+        scores[topic] = PreparedReferences(options, texts, vocabulary=[reading]).score([reading])[0]
+    warn_of_empty_topics(empty, options.tokenizer.official)
     evaluations = {name: scores[name] for name in sorted(scores, key=lambda name: as_bytes(f"{name}.{system}"))}
     # A row holds recall, precision and F of every metric.
     columns = intervals([list(chain(*row.values())) for row in evaluations.values()], resamples, confidence)
     averages = {metric: Average(*columns[3 * k : 3 * k + 3]) for k, metric in enumerate(options.metrics)}
-    return CorpusScore(averages, evaluations, topics)
+    return CorpusScore(averages, evaluations)
 
 
-def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], system: str, official: bool) -> None:
+def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], official: bool) -> None:
     """Name the topics on which there is nothing to compare, which ROUGE-1.5.5 does not."""
-    advice = "Check that it was read"
-    if official:
-        advice += '; with the tokenizer "official", only A to Z and 0 to 9 make tokens'
-    messages = {
-        "candidate": f"A candidate of system {system} has no token and is averaged in as 0",
-        "reference": "A reference has no token and is taken as 0 hits of 0",
-    }
-    for what, message in messages.items():
-        if empty[what]:
-            topics = ", ".join(map(str, empty[what]))
-            warnings.warn(f"{message}, on: {topics}. {advice}.", EmptyTextWarning, stacklevel=3)
-
-
-def leave_one_out(topic: str, references: Sequence[TokenizedText]) -> list[tuple[str, list[TokenizedText]]]:
-    """Return the evaluations of a topic: name and references, each lacking one."""
-    if len(references) < 2:
-        raise ValueError(
-            f"The jackknife needs at least two references for each topic; {topic!r} has {len(references)}."
-        )
-    return [(f"{topic}.{k + 1}", [*references[:k], *references[k + 1 :]]) for k in range(len(references))]
+    advice = '; with the tokenizer "official", only A to Z and 0 to 9 make tokens' if official else ""
+    for what, topics in empty.items():
+        if topics:
+            said = f"A {what} has no token and counts as 0, on: {', '.join(map(str, topics))}."
+            warnings.warn(f"{said} Check that it was read{advice}.", EmptyTextWarning, stacklevel=3)
 
 
 def check_same_ids(candidates: Mapping[str, Text], references: Mapping[str, Sequence[Text]]) -> None:
-    """Both sides must speak of the same topics."""
-    for given, name in ((candidates, "candidates"), (references, "references")):
-        if not isinstance(given, Mapping):
-            raise TypeError(f"{name} must be a mapping from topic id to text, but is a {type(given).__name__}.")
+    """Both sides must speak of the same topics, at least one."""
     if not candidates:
         raise ValueError("There must be at least one candidate, but there is none.")
-    alone = {
-        "candidates without references": sorted(map(str, candidates.keys() - references.keys())),
-        "references without a candidate": sorted(map(str, references.keys() - candidates.keys())),
-    }
-    if said := "; ".join(f"{what}: {', '.join(ids)}" for what, ids in alone.items() if ids):
+    if alone := sorted(map(str, candidates.keys() ^ references.keys())):
         raise ValueError(
-            f"candidates and references must have the same ids, but there are {said}. Leave these topics out on both "
-            "sides, or add what is missing."
+            f"candidates and references must have the same ids, but one of the two lacks {', '.join(alone)}. "
+            "Leave these topics out on both sides, or add what is missing."
         )
 
 
@@ -254,7 +208,7 @@ class PairedTest:
     p_value : float
         Two-sided: how often a difference as large would come about by chance if there were none.
     topics : int
-        Number of topics.
+        Number of topics that both systems have.
     """
 
     difference: float
@@ -273,7 +227,6 @@ def paired_bootstrap(
     confidence: float = 95,
     resamples: int = 10_000,
     rng: Seed = 0,
-    shared: bool = False,
 ) -> PairedTest:
     """Test whether two systems differ, by resampling topics together for both (not part of ROUGE-1.5.5).
 
@@ -285,15 +238,13 @@ def paired_bootstrap(
     Parameters
     ----------
     first, second : CorpusScore
-        Of the same topics, unless shared is set.
+        They are compared on the topics that both have, and the others are left out.
     metric : str
     measure : {"recall", "precision", "f"}
     confidence : float
         Of the bounds, in percent.
     resamples : int
     rng : int or numpy.random.Generator
-    shared : bool
-        Compare on the topics that both systems have, and leave the others out.
 
     Examples
     --------
@@ -306,13 +257,6 @@ def paired_bootstrap(
     """
     check_resampling(confidence, resamples)
     ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
-    if not shared and ours.keys() != theirs.keys():
-        lacking = {"first": theirs.keys() - ours.keys(), "second": ours.keys() - theirs.keys()}
-        said = "; ".join(f"the {which} lacks {', '.join(sorted(lack))}" for which, lack in lacking.items() if lack)
-        raise ValueError(
-            f"Both systems must be scored on the same topics, but {said}. "
-            "Pass shared=True to compare them on the topics they share."
-        )
     topics = sorted(ours.keys() & theirs.keys())
     if not topics:
         raise ValueError("The two systems must have a topic in common, but have none.")

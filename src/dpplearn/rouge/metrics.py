@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import NamedTuple
 
-from dpplearn._checks import describe
+from dpplearn._checks import check_between, check_choice, describe
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,7 @@ def parse_metrics(names: Iterable[str]) -> dict[str, Metric]:
 
 
 class Score(NamedTuple):
-    """Recall, precision and their weighted harmonic mean F, each rounded to five decimals.
-
-    Examples
-    --------
-    >>> recall, precision, f = Score(0.5, 0.25, 0.33333)
-    """
+    """Recall, precision and their weighted harmonic mean F, each rounded to five decimals."""
 
     recall: float
     precision: float
@@ -120,10 +115,8 @@ class Combination:
     alpha: float
 
     def __post_init__(self) -> None:
-        if self.how not in ("average", "best"):
-            raise ValueError(f'combine must be "average" or "best", but is {describe(self.how)}.')
-        if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha must be from 0 to 1, but is {describe(self.alpha)}.")
+        check_choice(self.how, "combine", ("average", "best"))
+        check_between(self.alpha, "alpha", 0.0, 1.0)
 
     def __call__(self, hits: Sequence[float], sizes: Sizes, size: int) -> Score:
         """Combine the hits against references of these sizes, for a candidate of this size.

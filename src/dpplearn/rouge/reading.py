@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from dpplearn._checks import check_int, describe
+from dpplearn._checks import check_choice, check_int, describe
 from dpplearn.rouge.stems import STEMS, Memory, Stemmer
 
 Text = str | bytes | Sequence[str] | Sequence[bytes]
@@ -116,8 +116,7 @@ class Tokenizer:
     """
 
     def __init__(self, kind: str = "official", stem: bool | Stemmer = True) -> None:
-        if kind not in ("official", "unicode"):
-            raise ValueError(f'tokenizer must be "official" or "unicode", but is {describe(kind)}.')
+        check_choice(kind, "tokenizer", ("official", "unicode"))
         if not isinstance(stem, bool) and not callable(stem):
             raise TypeError(f"stem must be True, False or a function of a word, but is {describe(stem)}.")
         self.official = kind == "official"

@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import Request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from dpplearn._run.sandbox import Sandboxes
+from dpplearn._run.processes import Sandboxes
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
 from dpplearn.web.answers import cluster_answer, json_bytes
@@ -103,7 +103,7 @@ class Service:
 
     def warm(self) -> None:
         """Load and compile all that requests need; those that come meanwhile are answered a little slower."""
-        self.boxes.fill(self.settings.workers, run_in_process.__module__)
+        run_in_process(self.boxes, self.settings, bool, Deadline(600))  # a process that has loaded the models
         self.engine.warm()
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 import stuck
-from dpplearn._run.sandbox import Sandboxes
+from dpplearn._run.processes import Sandboxes
 from dpplearn.web import Settings
 from dpplearn.web.problems import MOST_ERRORS, Problem
 from dpplearn.web.work import Deadline, ReaderError, run_in_process
@@ -163,7 +163,7 @@ def test_a_server_with_hung_work_ends_and_leaves_no_process(number):
                 body = json.dumps(DOCUMENTS).encode()
                 hung.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
                 until(lambda: httpx.get(base + HEALTH).json()["running"])
-                started = children(process.pid)
+                started = until(lambda: children(process.pid))
                 assert started
                 process.send_signal(number)
                 assert process.wait(60) == (0 if number == signal.SIGTERM else -number)

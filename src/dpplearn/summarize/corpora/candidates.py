@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError
 from dpplearn.summarize.corpora.repeats import find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
-from dpplearn.summarize.text.dates import dated_opening, dateline_end
+from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_courtesy, is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
@@ -167,9 +167,7 @@ def pieces_of(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
         start = piece.start
         if not dated and piece.kind in RUNNING:
             dated = True
-            opening = text[start : piece.end]
-            glued = dated_opening(opening)
-            start += glued[1] if glued else dateline_end(opening)
+            start += dateline_end(text[start : piece.end])
             piece = piece._replace(start=start)
         if has_word(text, start, piece.end):
             yield piece

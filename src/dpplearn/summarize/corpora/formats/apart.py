@@ -15,7 +15,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 from dpplearn._io.encoding import to_text
-from dpplearn._run.sandbox import SandboxLostError, run_sandboxed
+from dpplearn._run.processes import SandboxLostError, run_sandboxed
 from dpplearn.summarize.corpora.cluster import Document
 
 DAMAGE = (EOFError, BadZipFile, struct.error, zlib.error)  # what is raised where a file is not what it says
