@@ -35,7 +35,9 @@ class Pdf:
         shown = text.encode("cp1252").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
         turn = b"0 1 -1 0" if angle else b"1 0 0 1"
         place = turn + f" {x:.2f} {y:.2f} Tm (".encode()
-        self.pages[-1].append(f"BT {spacing:.3f} Tw /F{2 if bold else 1} {size:g} Tf ".encode() + place + shown + b") Tj ET")
+        self.pages[-1].append(
+            f"BT {spacing:.3f} Tw /F{2 if bold else 1} {size:g} Tf ".encode() + place + shown + b") Tj ET"
+        )
 
     def image(self):
         """A grey picture all over the page, as a scan has it."""
