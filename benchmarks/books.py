@@ -24,7 +24,7 @@ from dpplearn.decoding import consensus
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.first_choice import PART, finalists
+from dpplearn.summarize.model.first_choice import PART, first_choice
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.training import rouge_options
 
@@ -123,7 +123,7 @@ def chosen(model: Summarizer, read: Featurized, budget: float, decoder: str, kee
     """Numbers, in the whole cluster, of the sentences of a summary: by the exact model, or after a first choice."""
     place = {sentence: i for i, sentence in enumerate(read.sentences)}
     part = PART if len(read) > 2 * PART else -(-len(read) // 5)  # of a small cluster, five parts
-    some = read if keep is None else finalists(read, model._predictor, keep, part)
+    some = read if keep is None else read.only(first_choice(read, model._trained.model, keep, part))
     model.random_state = seed
     found = model.summarize(some, budget, "words", decoder=decoder).sentences
     model.random_state = 0

@@ -133,8 +133,8 @@ def test_at_most_three_reasons_the_strongest_first_and_none_within_its_error(bun
 def test_a_weight_within_its_error_is_no_reason(bundled):
     """Ten times the error of every weight leaves no learned idea as a reason."""
     model = Summarizer.load()
-    model._predictor.theta_std_ = 10 * bundled.theta_std_
-    model._predictor.covariance_ = None
+    model._trained.model.theta_std_ = 10 * bundled.theta_std_
+    model._trained.model.covariance_ = None
     unsure = model.summarize(Cluster.example(), 100, "words", decoder="greedy").explain()
     learned = {idea.name for idea in IDEAS}
     assert not any(reason.idea in learned for c in unsure.chosen for reason in c.reasons)

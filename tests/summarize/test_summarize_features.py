@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import fixed_similarity
 from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.features import SentenceFeatures
@@ -72,7 +72,7 @@ def test_item_set_carries_cost_and_similarity(cluster):
     items = features.transform(cluster)
     read = features.read(cluster)
     assert items.cost.tolist() == [len(s.text.split()) for s in read.sentences]
-    rows = Fixed(0.3).rows(items)
+    rows = fixed_similarity(0.3).rows(items)
     np.testing.assert_allclose(items.similarity_matrix(0.3), rows @ rows.T, atol=1e-12)
     np.testing.assert_allclose(items.similarity_matrix(0.3)[0, 1], (read.C[0, 1] + 0.09) / 1.09)
     assert read.items.features is read.F
@@ -128,7 +128,7 @@ def rows_of(idf, texts):
 
 def test_words_of_a_text_are_weighed_by_its_own_sentences():
     numbered, columns = Numbered.of([["a", "b"], ["a", "a"], ["c"]])
-    idf = Idf.of_sentences(numbered.counts(), columns)
+    idf = Idf.of_sentences(numbered, columns)
     assert idf.weights(["a"])[0] == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
     rows = rows_of(idf, [["a", "b"], ["a", "c"]]).toarray()
     assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike

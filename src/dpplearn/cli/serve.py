@@ -12,7 +12,7 @@ import click
 from dpplearn._checks import check_jobs
 from dpplearn._run.progress import say_when_compiling
 from dpplearn.cli import say, stoppable
-from dpplearn.cli.options import ENCODER, JOBS, MODEL, Command, named_encoder
+from dpplearn.cli.options import JOBS, MODEL, Command
 
 
 @click.command(name="serve", cls=Command)
@@ -22,7 +22,6 @@ from dpplearn.cli.options import ENCODER, JOBS, MODEL, Command, named_encoder
 @MODEL
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name it is reached by; may be repeated.")
 @click.option("--token", envvar="DPPLEARN_TOKEN", metavar="TEXT", help="Clients must send it.  [env: DPPLEARN_TOKEN]")
-@ENCODER
 @JOBS
 def serve_command(
     host: str, port: int, names: tuple[str, ...], token: str | None, open_browser: bool, **given: Any
@@ -43,7 +42,7 @@ def serve_command(
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
         ) from None
 
-    given |= {"encoder": named_encoder(given["encoder"]), "token": token}
+    given["token"] = token
     given["workers"] = min(check_jobs(given.pop("jobs")), MOST_WORKERS)
     with bind(host, port) as listener:
         url = address(listener, host)

@@ -14,7 +14,7 @@ from dpplearn._io.encoding import MAX_BYTES, read_all
 from dpplearn._run.workers import scheduler_client
 from dpplearn.cli import check_out, options, print_json, say, work_beside
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import CORPUS, FILE, Command, named_encoder
+from dpplearn.cli.options import CORPUS, FILE, Command
 from dpplearn.summarize.batch import summarize_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.documents import parse_document
@@ -40,7 +40,7 @@ def summarize_command(
     """
     check_out(html, "--html")
     cluster = read_cluster(files, encoding)
-    summarizer = Summarizer.load(settings.pop("model"), encoder=named_encoder(settings.pop("encoder")))
+    summarizer = Summarizer.load(settings.pop("model"))
     summary = summarizer.summarize(cluster, **with_unit(settings))
     if html is not None:
         with replace_file(html, "w") as file:
@@ -90,7 +90,7 @@ def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **s
     1. A run that was stopped goes on when the same command is run again.
     """
     check_out(out)
-    Summarizer.load(settings["model"], encoder=named_encoder(settings["encoder"]))  # wrong ones are told at once
+    Summarizer.load(settings["model"])  # a wrong one is told at once
     clusters = open_corpus(corpus, skip_bad=True)
     settings = with_unit(settings) | {"work": work_beside(out), "anew": True, "n_jobs": jobs}
     with bars() as progress, scheduler_client(scheduler) as backend:
@@ -115,7 +115,6 @@ def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **s
 @options.SKIP_BAD
 @options.LANGUAGE
 @options.DECODER(default="consensus", show_default=True, help=f"{options.DECODER_NAMES}.")
-@options.ENCODER
 @options.JOBS
 @options.SCHEDULER
 def train_command(
@@ -128,7 +127,7 @@ def train_command(
     stopped goes on when the same command is run again.
     """
     check_out(out)
-    summarizer = Summarizer(**settings | {"encoder": named_encoder(settings["encoder"])})
+    summarizer = Summarizer(**settings)
     only = summarizer.settings.language if settings["language"] else None
     clusters, work = open_corpus(corpus, skip_bad=skip_bad, language=only, usable=skip_bad), work_beside(out)
     with bars() as progress, scheduler_client(scheduler) as backend:

@@ -57,7 +57,7 @@ def small_calls() -> Iterator[str]:
     for dtype in (np.float32, np.float64):  # so many that their lengths are found by a loop
         diversify(np.ones((COMPILED // 4 + 1, 4), dtype), k=1)
     yield "Markov random fields"
-    approximate(PairwiseMRF(np.zeros(3), -np.ones((3, 3)) + np.eye(3)), "mean-field").best_set(9)
+    approximate(PairwiseMRF(np.zeros(3), -np.ones((3, 3)) + np.eye(3)), "mean-field")
     yield "baskets"
     KernelDPP(rank=3, max_iter=2).fit([["bib", "bottle"], ["bib", "cot"], ["cot", "pram"]] * 9)
     yield "summaries"

@@ -17,10 +17,9 @@ from scipy import sparse
 from dpplearn._checks import FloatArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, read_state, write_record
-from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.itemset import ItemSet, Shard, check_examples
 from dpplearn.learning.similarity import SimilarityPart, shared_names
 from dpplearn.learning.tables import Encoding
-from dpplearn.learning.training_set import Shard, check_examples
 
 SHARD, SHARD_VERSION = "dpplearn.shard", 2
 CHECKPOINT, CHECKPOINT_VERSION = "dpplearn.checkpoint", 4

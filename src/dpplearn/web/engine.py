@@ -17,7 +17,7 @@ from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.cluster import Cluster, Document, NoSentencesError, TooManySentencesError
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.first_choice import finalists
+from dpplearn.summarize.model.first_choice import first_choice
 from dpplearn.summarize.model.prepared import Prepared, misread
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
@@ -65,7 +65,7 @@ class Reading:
         which take up to four times their size in a file.
         """
         more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
-        return (160 + 16 * self.ready.read.meaning) * (self.ready.n**2 + more**2) + 10_000 * more + self._own
+        return 160 * (self.ready.n**2 + more**2) + 10_000 * more + self._own
 
 
 class Engine:
@@ -75,7 +75,7 @@ class Engine:
         self.settings = settings
         self.models: dict[str, Summarizer] = {}
         if settings.model is not None:
-            self.models[settings.model.stem] = Summarizer.load(settings.model, encoder=settings.encoder)
+            self.models[settings.model.stem] = Summarizer.load(settings.model)
         self.models.setdefault("general", Summarizer.load())
         self.default = next(iter(self.models))
         self.warmed = False
@@ -109,10 +109,11 @@ class Engine:
     def read(self, documents: Sequence[Document], name: str, most: int = 1_000, **kept: Any) -> Read:
         """Documents for a model, with no more than so many sentences."""
         model = self.models[name]
-        split = split_cluster(Cluster(documents), model.features_.splitter, most, **kept)
+        split = split_cluster(Cluster(documents), most, **kept)
         featurized = model.features_.featurized(split)
-        read = finalists(featurized, model._predictor, keep=self.settings.exact_sentences)
-        return Read(name, read, tuple(notes(read, model.language)))
+        if len(featurized) > (keep := self.settings.exact_sentences):
+            featurized = featurized.only(first_choice(featurized, model._trained.model, keep))
+        return Read(name, featurized, tuple(notes(featurized, model.language)))
 
     def prepare(self, read: Read) -> Reading:
         """Make all that does not depend on a selection's options."""

@@ -6,7 +6,6 @@ import os
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 MOST_WORKERS = 64
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -45,8 +44,6 @@ class Settings:
         no page elsewhere reaches it by a name of its own that resolves to 127.0.0.1.
     token : str, optional
         What clients of the API must send as a bearer, at least 16 characters; None for no such thing.
-    encoder : optional
-        That of the model, if it was trained with one, as in `Summarizer.load`.
 
     Examples
     --------
@@ -75,7 +72,6 @@ class Settings:
     samples: int = 50_000
     hosts: tuple[str, ...] | None = LOOPBACK
     token: str | None = field(default=None, repr=False)
-    encoder: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.token is not None and not re.fullmatch("[!-~]{16,}", self.token):

@@ -152,7 +152,7 @@ def test_every_answer_carries_the_security_headers(client, example):
 def test_a_bug_is_a_problem_too_and_its_log_has_no_text(serving, is_problem, caplog):
     with serving() as client:
         models = client.service.engine.models
-        models["general"]._predictor = "secret words of a user"  # no model: the next request fails
+        models["general"]._trained = "secret words of a user"  # no model: the next request fails
         is_problem(client.post(SUMMARIZE, json={"documents": [{"text": "A secret storm."}]}), 500, "internal")
         assert client.get("/api/v1/health").status_code == 200
     assert "dpplearn.web" in {record.name for record in caplog.records}

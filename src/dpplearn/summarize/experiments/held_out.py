@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,15 +14,16 @@ from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.baselines import train_logistic
 from dpplearn.summarize.experiments.evaluation import (
-    ResultsFolder,
     Scoring,
     Summaries,
     SystemComparison,
     best_of,
+    check_folder,
     compare,
     figures,
     fingerprint_of,
     score_table,
+    write_results,
 )
 from dpplearn.summarize.experiments.systems import (
     LEARNED,
@@ -33,13 +33,11 @@ from dpplearn.summarize.experiments.systems import (
     make_summaries,
     read_peers,
 )
-from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
 
-_DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that means the same document anywhere
-RECORDED = ("features", "oracle", "bigrams", "rho", "prior_variance")
+RECORDED = ("features", "oracle", "rho", "prior_variance")
 
 # Kulesza and Taskar (2011), Tables 1 (DUC 2003) and 2 (DUC 2004): ROUGE-1F, [1P, 1R,] 2F, SU4F, in percent.
 PAPER_SOURCE = "Kulesza and Taskar, Learning Determinantal Point Processes, UAI 2011"
@@ -62,13 +60,11 @@ PAPER_2 = {
 
 
 class ExperimentOutcome(NamedTuple):
-    """Table 2 of the test clusters, Table 1 of the training corpus, documents that both have, by test cluster, and
-    Table 2 without these clusters, if there are any."""
+    """Table 2 of the test clusters, Table 1 of the training corpus, and documents that both have, by test cluster."""
 
     table_2: SystemComparison
     table_1: dict[str, CorpusScore]
     shared: dict[str, list[str]]
-    without_shared: SystemComparison | None
 
 
 @dataclass(frozen=True)
@@ -117,30 +113,35 @@ class Experiment:
             "test_hash": fingerprint_of(self.tested),
             "test_clusters": len(self.tested),
             **{name: getattr(settings, name) for name in RECORDED},
-            **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
-            "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
             **self.scoring.record,
         }
 
     def run(
         self,
-        folder: ResultsFolder,
+        out: Path | None = None,
         peers: Path | None = None,
         *,
         jobs: int | None = 1,
         progress: bool | Progress = False,
     ) -> ExperimentOutcome:
-        """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
+        """Train, summarize, score all, and write the results to a folder, if there is one."""
+        check_folder(out, self.record)
         others, known = self.read_peers(peers) if peers is not None else ({}, {})
         scoring = self.scoring
-        with folder.work(self.systems) as work, open_workers(None, jobs) as workers:
+        with open_workers(None, jobs) as workers:
             tasks = self.plan(n_jobs=jobs, verbose=progress)
-            made = make_summaries(tasks, scoring.budget, scoring.unit, work, workers, progress=progress)
-            found = {str(one.id): text for one, text in workers.each(oracle_text, self.train, self.summarizer)}
-            oracle = {str(one.id): found[str(one.id)] for one in self.train}
-            outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring))
-            folder.write(outcome.table_2.results, outcome.table_2.details, made)
-        return outcome
+            made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
+            oracle = {str(one.id): text for one, text in workers.each(oracle_text, self.train, self.summarizer)}
+        first = table_1(self.train, oracle, known, scoring)
+        table_2 = compare({**others, **made}, self.tested, scoring, self.record)
+        shared = {} if self.test is None else shared_documents(self.train, self.test)
+        table_2.details.update(
+            table_1={name: figures(score) for name, score in first.items()},
+            paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
+            shared_documents=shared,
+        )
+        write_results(out, table_2, made)
+        return ExperimentOutcome(table_2, first, shared)
 
     def read_peers(self, path: Path) -> tuple[Summaries, Summaries]:
         """Other systems' summaries of the clusters to test on, and of those to train on, where there are any."""
@@ -155,7 +156,7 @@ class Experiment:
 
         The decoders of the paper learn from its targets.
         """
-        paper = [name for name in self.systems if name in PAPER_SYSTEMS and self.summarizer.targets is None]
+        paper = [name for name in self.systems if name in PAPER_SYSTEMS]
         groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
         tasks = []
         for decoder, systems in groups.items():
@@ -167,20 +168,6 @@ class Experiment:
                 tasks.append(Task(partial(learn, rest), [one for one in self.train if topic_of(one) == topic], systems))
         return tasks
 
-    def score(self, made: Summaries, first: dict[str, CorpusScore]) -> ExperimentOutcome:
-        """Table 2, with and without the clusters that share documents with the training corpus."""
-        table_2 = compare(made, self.tested, self.scoring, self.record)
-        shared = {} if self.test is None else shared_documents(self.train, self.test)
-        apart = [c for c in self.tested if c.id not in shared]
-        without = compare(made, apart, self.scoring, {}) if shared and apart else None
-        table_2.details.update(
-            table_1={name: figures(score) for name, score in first.items()},
-            paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
-            shared_documents=shared,
-            **({} if without is None else {"without_shared": without.results["systems"]}),
-        )
-        return ExperimentOutcome(table_2, first, shared, without)
-
 
 def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[Cluster], **where: Any) -> SystemModels:
     """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
@@ -191,7 +178,7 @@ def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[
 
 def oracle_text(cluster: Cluster, summarizer: Summarizer) -> str:
     """The extract that training aims at."""
-    split = split_cluster(cluster, summarizer.splitter)
+    split = split_cluster(cluster)
     return "\n".join(split.texts[i] for i in summarizer.oracle_items(split))
 
 
@@ -218,9 +205,7 @@ def topics_of(clusters: Iterable[Cluster]) -> list[str]:
 
 
 def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[str, list[str]]:
-    """Ids of documents that are in the training corpus too, by test cluster.
-
-    The same words in the same order are the same document, and so is the same agency number (APW19981016.0240).
+    """Ids of documents that are in the training corpus too, with the same words in the same order, by test cluster.
 
     Examples
     --------
@@ -228,14 +213,8 @@ def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[
     >>> shared_documents([ours], [Cluster.from_texts(["It  rained all day.", "Snow."], id="b")])
     {'b': ['1']}
     """
-
-    def keys(name: str, text: str) -> set[str]:
-        said = " ".join(words(text))
-        number = {f"id {name}"} if _DOCNO.fullmatch(name) else set()
-        return number | ({f"text {said}"} if said else set())
-
-    known = {key for cluster in train for one in cluster.documents for key in keys(one.id, one.text)}
-    found = {str(c.id): [one.id for one in c.documents if known & keys(one.id, one.text)] for c in test}
+    known = {tuple(words(one.text)) for cluster in train for one in cluster.documents} - {()}
+    found = {str(c.id): [one.id for one in c.documents if tuple(words(one.text)) in known] for c in test}
     return {name: again for name, again in found.items() if again}
 
 

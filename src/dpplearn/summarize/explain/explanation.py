@@ -325,7 +325,7 @@ def whole_set(decision: Decision, choice: Choice, Y: IntArray) -> WholeSet:
     return WholeSet(
         Covers(documents, len(names), share, ", and ".join(covered)),
         LeavesOut(missing, topics, "; ".join(left)),
-        alikeness(decision.ready.likeness, Y),
+        alikeness(decision.ready.read.C, Y),
         sureness(decision, choice, Y),
     )
 

@@ -172,7 +172,7 @@ class Reasons:
 
     def left_out(self, i: int) -> LeftOut:
         """A sentence that is not in the summary."""
-        C = self.ready.likeness
+        C = self.read.C
         j = int(self.Y[C[i, self.Y].argmax()])
         like = self.read.sentences[j], float(C[i, j]), self.vocabulary.shared(i, j), self.redundancy[i]
         code, words, *by = self.against(i)
@@ -198,7 +198,7 @@ class Reasons:
         if choice.leaning is not None and i in choice.leaning:
             return "not-alone", str(read.lacks[i] or "does not stand alone")
         if self.decision.likeness_counts:
-            for j in self.Y[np.argsort(-self.ready.likeness[i, self.Y], kind="stable")].tolist():  # most alike first
+            for j in self.Y[np.argsort(-self.read.C[i, self.Y], kind="stable")].tolist():  # most alike first
                 if self.vocabulary.says(j, i):
                     shared = quoted(self.vocabulary.shared(i, j)[:3])
                     return "redundant", f"said already by {self.where(j)}{f': {shared}' if shared else ''}", j

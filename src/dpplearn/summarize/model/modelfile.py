@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib import resources
 from typing import Any
 
@@ -11,15 +11,14 @@ import numpy as np
 
 from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import known_weights, read_covariance
+from dpplearn.learning.modelfile import read_covariance
+from dpplearn.learning.predictor import ConditionalPredictor, known_weights
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.meaning import Meaning, check_encoder
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
 from dpplearn.summarize.model.tfidf import Idf
 
 FORMAT, VERSION = "dpplearn.Summarizer", 2
-SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name not in ("splitter", "encoder"))
+SETTINGS = tuple(one.name for one in fields(SummarizerSettings))
 Path = str | os.PathLike[str]
 
 
@@ -40,11 +39,6 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             | {"features": features.features, "language": trained.language},
             "training": trained.training,
             "rho": model.rho_,
-            **(
-                {}
-                if features.meaning is None
-                else {"encoder": {"name": features.meaning.name, "width": features.meaning.width}}
-            ),
             "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
             **({} if model.covariance_ is None else {"covariance": model.covariance_}),
             "edges": features.edges,
@@ -61,21 +55,14 @@ def read_model_file(path: Path | None) -> tuple[Path, dict[str, Any]]:
         return bundled, read_json(bundled, FORMAT, VERSION)
 
 
-def load_summarizer(
-    path: Path | None, encoder: Any = None, *, for_use: bool = True
-) -> tuple[SummarizerSettings, Trained]:
-    """Read a file that `save_summarizer` wrote, or say what is wrong with it.
-
-    A model with an encoder needs that, unless it is not `for_use`, only to be looked at.
-    """
+def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
+    """Read a file that `save_summarizer` wrote, or say what is wrong with it."""
     path, data = read_model_file(path)
     for name in ("settings", "rho", "weights", "edges", "idf"):
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
     settings = read_settings(data["settings"], path)
     features = settings.sentence_features()
-    features.meaning = read_meaning(data.get("encoder"), encoder, path, for_use)
-    settings = replace(settings, encoder=encoder)
     weights = data["weights"]
     if not isinstance(weights, dict) or tuple(weights) != features.names:
         raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
@@ -99,28 +86,11 @@ def load_summarizer(
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
-    floats = {name: number(settings[name], name, path) for name in ("budget", "rho", "prior_variance", "bigrams")}
+    floats = {name: number(settings[name], name, path) for name in ("budget", "rho", "prior_variance")}
     try:
-        return SummarizerSettings(**{**settings, **floats}, splitter=None)
+        return SummarizerSettings(**{**settings, **floats})
     except (TypeError, ValueError) as error:
         raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
-
-
-def read_meaning(record: Any, encoder: Any, path: Path, for_use: bool) -> Meaning | None:
-    """The encoder that the model was trained with, which the caller brings; None where there was none."""
-    if record is None:
-        if encoder is not None:
-            raise ValueError(f"{path} was trained without an encoder, and can use none. Leave encoder out.")
-        return None
-    name, width = (record.get("name"), record.get("width")) if isinstance(record, dict) else (None, None)
-    if not isinstance(name, str) or isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise ValueError(f"encoder in {path} must have a name and a width, found {record!r:.80}.")
-    if encoder is None and for_use:
-        raise ValueError(
-            f"{path} was trained with the encoder {name} ({width} numbers for a text), which no file holds. Pass the "
-            "same: Summarizer.load(path, encoder=...), or --encoder MODULE:OBJECT."
-        )
-    return Meaning(None if encoder is None else check_encoder(encoder), name, width)
 
 
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:

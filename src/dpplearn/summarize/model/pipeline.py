@@ -81,7 +81,7 @@ def read_piece(piece: CorpusPiece, out: Path, settings: SummarizerSettings) -> i
             language = str(normal_language(cluster.language)) if cluster.language else None
             about = [known, language, len(cluster.documents), has]
             # without a reference training is refused: no need to look further
-            split = split_cluster(cluster, settings.splitter, MAX_COMPARED).sentences if known else ()
+            split = split_cluster(cluster, MAX_COMPARED).sentences if known else ()
             whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
             whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
             lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]) + "\n")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import read_record, write_record
@@ -24,10 +21,9 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus, listed
-from dpplearn.summarize.model.meaning import Meaning, encode, encoder_name
+from dpplearn.summarize.model.modelfile import save_summarizer
 from dpplearn.summarize.model.pipeline import TrainingExample, TrainingPipeline, example_of, flat
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
-from dpplearn.summarize.model.split_cluster import check_cluster
 from dpplearn.summarize.text.units import Unit, limit, measured
 from dpplearn.summarize.text.words import ENGLISH, foreign
 
@@ -35,11 +31,6 @@ FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
 TUNED = 300  # clusters at most that rho and the variance are chosen on
-PROBES = (  # what encoders and splitters are told apart by
-    "A storm hit the coast.",
-    'Dr. Wu said: "Two boats sank!" Nobody was hurt; 3.5 million had no power.',
-    "why?\nbecause the river rose",
-)
 
 
 def train(
@@ -49,15 +40,14 @@ def train(
     tune: bool = False,
     n_jobs: int | None = 1,
     backend: Any = None,
-    evaluator: Any = "numpy",
     verbose: bool | Progress = False,
     work: str | os.PathLike[str] | None = None,
     anew: bool = False,
-    keep: Callable[[Trained], None] | None = None,
+    out: str | os.PathLike[str] | None = None,
 ) -> Trained:
     """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too.
 
-    `keep` is called with what was found before the work folder goes: where it fails, little is to be done again.
+    It is saved to `out` before the work folder goes: where that fails, little is to be done again.
     """
     from dpplearn import __version__
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
@@ -65,15 +55,14 @@ def train(
     if not isinstance(clusters, Corpus):
         if not clusters:
             raise ValueError("Training needs clusters of documents with reference summaries; found none.")
-        for cluster in clusters:
-            check_cluster(cluster)
+        for one in clusters:
+            if not isinstance(one, Cluster):
+                raise TypeError(f"Training needs a list of clusters, found {type(one).__name__}.")
         clusters = listed(clusters)
-    if settings.encoder is not None:
-        Meaning.of(settings.encoder)  # one that fails is told before any work
     progress = as_progress(verbose)
-    identity: dict[str, Any] = {"dpplearn": __version__, "tune": tune, "evaluator": str(evaluator)}
+    identity: dict[str, Any] = {"dpplearn": __version__, "tune": tune}
     identity |= {"corpus": [], "settings": {}} if work is None else {
-        "corpus": clusters.identity, "settings": named_settings(settings)
+        "corpus": clusters.identity, "settings": vars(settings)
     }  # fmt: skip
     with WorkFolder(work, identity, anew=anew) as folder:
         with open_workers(backend, n_jobs) as workers, blas_threads(0), compiled_always():
@@ -97,7 +86,7 @@ def train(
         checkpoint = folder.path / "theta.json" if work is not None else None
         with blas_threads(0), compiled_always():
             model = ConditionalDPP(variance * features.priors, **options)
-            model.fit(prepared.shards, evaluator=evaluator, checkpoint=checkpoint)
+            model.fit(prepared.shards, checkpoint=checkpoint)
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, progress=False)
         training = {
@@ -109,24 +98,8 @@ def train(
             "converged": bool(model.converged_),
         }
         found = Trained(features, model, settings.language, training)
-        if keep is not None:
-            keep(found)
-    return found
-
-
-def named_settings(settings: SummarizerSettings) -> dict[str, Any]:
-    """Settings as JSON has them: what is a function or an object, by its name and what it makes of a few sentences."""
-    found, encoder, splitter = dict(vars(settings)), settings.encoder, settings.splitter
-    if encoder is not None:
-        rows = sparse.csr_array(encode(encoder, PROBES)).toarray()
-        rows = np.round(rows / max(float(abs(rows).max()), 1e-300), 4) + 0.0  # a GPU may change the last digits
-        found["encoder"] = [encoder_name(encoder), sha256(rows.tobytes()).hexdigest()]
-    if splitter is not None:
-        try:
-            spans = [tuple(map(int, span)) for span in splitter("\n\n".join(PROBES))]
-        except Exception:  # a stranger's code may know only its own texts
-            spans = []
-        found["splitter"] = [encoder_name(splitter), sha256(json.dumps(spans).encode()).hexdigest()]
+        if out is not None:
+            save_summarizer(settings, found, out)
     return found
 
 
