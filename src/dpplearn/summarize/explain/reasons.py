@@ -79,6 +79,7 @@ class Reasons:
         rest = others_than(self.Y, forms, q.size)
         rest = rest[np.argsort(-q[rest], kind="stable")]
         shares = covered_shares(self.ready.dpp.similarity, rest, self.Y)
+        self.told: dict[int, LeftOut] = {}
         self.numbers, self.redundancy = rest.tolist(), dict(zip(rest.tolist(), shares.tolist(), strict=True))
         self.q = q
         if forms is not None:  # what holds of a sentence holds of its best form
@@ -168,9 +169,11 @@ class Reasons:
     # What speaks against the others
 
     def left_out(self, i: int) -> LeftOut:
-        """A sentence that is not in the summary."""
-        code, words, *by = self.against(i)
-        return LeftOut(*self.judged(i), self.redundancy[i], code, words, tuple(by))
+        """A sentence that is not in the summary; looked at once, since it may be asked for in several lists."""
+        if i not in self.told:
+            code, words, *by = self.against(i)
+            self.told[i] = LeftOut(*self.judged(i), self.redundancy[i], code, words, tuple(by))
+        return self.told[i]
 
     def against(self, i: int) -> tuple[str, str] | tuple[str, str, int]:
         """A code, the words, and the chosen sentence that it is out for, where there is one."""
