@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, KernelDPP, LowRankDPP, NonsymmetricDPP, diversify
-from dpplearn.decoding import consensus, greedy_map, sampled_map
+from dpplearn.decoding import greedy_map, sampled_map
 from dpplearn.learning import ConditionalDPPCV
 from dpplearn.mrf import PairwiseMRF, approximate, factor_surface, fit_dpp_to
 from dpplearn.rouge import paired_bootstrap
@@ -38,7 +38,6 @@ COUNTS = {
     "n": [lambda n: ImplicitDPP(lambda _i, _j: 1.0, n), lambda n: Subsets.from_lists([[0]], n)],
     "n_samples": [
         lambda n: sampled_map(DPP(L), n_samples=n),
-        lambda n: consensus(DPP(L), k=1, n_samples=n),
         lambda n: DPP(np.eye(30) + 1.0).entropy(n),
         lambda n: diversify(L, [1, 2, 3], k=2, decoder="sampled", n_samples=n),
     ],
@@ -46,7 +45,6 @@ COUNTS = {
     "n_jobs": [
         lambda n: DPP(L).sample(2, n_jobs=n),
         lambda n: sampled_map(DPP(L), n_samples=9, n_jobs=n),
-        lambda n: consensus(DPP(L), k=1, n_jobs=n),
         lambda n: fitted(n_jobs=n),
         lambda n: ConditionalDPPCV(cv=2, n_jobs=n, progress=False).fit(X, Y),
     ],
