@@ -131,9 +131,9 @@ class Baskets:
             which = np.flatnonzero(self.sizes == k)
             rows = pick(self.subsets.indptr, self.subsets.indices, which)[1].reshape(which.size, k)
             rows, counts = np.unique(rows, axis=0, return_counts=True) if k else (rows[:1], np.array([which.size]))
-            parts.append((rows.ravel(), np.full(len(rows), k), counts.astype(np.float64)))
+            parts.append((rows.ravel(), np.full(len(rows), k), counts))
         sets, sizes, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return BasketShard(np.append(0, np.cumsum(sizes)), sets, counts)
+        return BasketShard(np.append(0, np.cumsum(sizes)), sets, counts.astype(np.float64))
 
 
 def check_present(values: np.ndarray, name: str) -> None:

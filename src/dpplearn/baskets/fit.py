@@ -159,13 +159,20 @@ def lbfgs(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[Kern
         check_stop()
         values.append(-float(intermediate_result.fun))
         plan.progress.finish(len(values) - 1, values[-1] * shard.total, slope)
-        if len(values) > LOOK_BACK and values[-1] - values[-1 - LOOK_BACK] <= LOOK_BACK * plan.tol:
+        if stalled():
             raise StopIteration
 
-    limits = {"maxiter": plan.max_iter, "maxfun": 20 * plan.max_iter, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
+    def stalled() -> bool:
+        return values[-1] <= max(values[:-LOOK_BACK], default=-np.inf) + LOOK_BACK * plan.tol
+
     x = start.W.ravel()
-    found = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=limits)
-    return start.with_parameters(found.x), len(values) - 1, len(values) <= plan.max_iter
+    while (left := plan.max_iter + 1 - len(values)) > 0:
+        before = values[-1]
+        limits = {"maxiter": left, "maxfun": 20 * left, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
+        x = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=limits).x
+        if stalled() or values[-1] <= before + LOOK_BACK * plan.tol:
+            break  # else a line search failed: start again from there
+    return start.with_parameters(x), len(values) - 1, left > 0
 
 
 def adam(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[KernelFactors, int, bool]:

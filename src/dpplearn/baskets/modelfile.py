@@ -67,8 +67,9 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
         data[name] = whole_number(data.get(name), name, path)
     try:
         kinds = (data["pairs"][kind] for kind in ("attract", "repel", "missed"))
-        pairs = [tuple(ItemPair(a, b, *map(float, rest)) for a, b, *rest in kind) for kind in kinds]
-        data["pairs"] = StrongestPairs(*pairs, int(data["pairs"]["n_strong"]), int(data["pairs"]["n_missed"]))
+        attract, repel, missed = (tuple(ItemPair(a, b, *map(float, rest)) for a, b, *rest in kind) for kind in kinds)
+        strong, lost = (whole_number(data["pairs"][name], name, path) for name in ("n_strong", "n_missed"))
+        data["pairs"] = StrongestPairs(attract, repel, missed, strong, lost)
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"pairs in {path} must have lists of pairs: item, item, correlation, baskets, lift.") from None
     return KernelFactors(W, r, s, identity), check_catalogue(items), data
