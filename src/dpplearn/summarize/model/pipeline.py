@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.atomic import pack_arrays, read_sealed, write_sealed
+from dpplearn._io.atomic import write_whole
 from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
-from dpplearn.learning.files import shard_arrays
+from dpplearn.learning.files import save_shard
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
@@ -86,14 +86,14 @@ def read_piece(piece: CorpusPiece, out: Path, settings: SummarizerSettings) -> i
             whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
             lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]) + "\n")
         clusters.append([*entry[:5], about])
-    write_sealed(out.with_suffix(".jsonl"), "".join(lines).encode())
+    write_whole(out.with_suffix(".jsonl"), "".join(lines).encode())
     write_record(out, {"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
     return len(lines)
 
 
 def read_again(record: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
     """The clusters of a piece that was read, split as they were."""
-    for line in read_sealed(record.with_suffix(".jsonl")).splitlines():
+    for line in record.with_suffix(".jsonl").read_bytes().splitlines():
         place, whole, sentences = json.loads(line)
         if place in kept:
             cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
@@ -121,7 +121,7 @@ def prepare_piece(record: Path, out: Path, kept: Sequence[int], settings: Summar
 
     def close() -> None:
         nonlocal shards
-        write_sealed(shard_file(out, shards), pack_arrays(shard_arrays(*flat(some))))
+        save_shard(shard_file(out, shards), *flat(some))
         shards += 1
         some.clear()
 
