@@ -69,8 +69,6 @@ VARIANTS: dict[str, dict] = {
     "targets=each, prior 0.3": {"targets": "each", "prior_variance": 0.3},
     "bigrams 0.3": {"bigrams": 0.3},
     "bigrams 0.5": {"bigrams": 0.5},
-    "samples 100": {"consensus": {"n_samples": 100}},
-    "samples 1000": {"consensus": {"n_samples": 1000}},
     "each, bigrams 0.3": {"targets": "each", "bigrams": 0.3},
     # prior 0.3: each extract counts a third, as in `Summarizer`, where every cluster counts once (three references)
     "each, bigrams 0.3, prior 0.3": {"targets": "each", "bigrams": 0.3, "prior_variance": 0.3},
@@ -137,8 +135,7 @@ def decode(model: Summarizer, cluster: Cluster, decoder: str, variant: dict) -> 
         (_, words), (_, pairs) = Prepared(read, model.model_, model.language_).agreement
         share = variant.get("bigrams", 0.0)
         utility = [(1.0 - share, words), (share, pairs)] if share else [(1.0, words)]
-        options = {"n_samples": 400, **variant.get("consensus", {})}
-        items = consensus(dpp, cost, model.budget, utility=utility, rng=0, n_jobs=1, **options).subset
+        items = consensus(dpp, cost, model.budget, utility=utility).subset
     return [read.texts[i] for i in np.sort(items)]
 
 

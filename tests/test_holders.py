@@ -109,7 +109,7 @@ ENTRIES = {  # of rows
     "diversify given": lambda X: diversify(np.eye(6), np.arange(6), k=3, given=X),
     "greedy_map": lambda X: greedy_map((1.0 + SCORES, X), k=5),
     "sampled_map": lambda X: sampled_map((1.0 + SCORES, X), k=4, n_samples=500, rng=0),
-    "consensus": lambda X: consensus((1.0 + SCORES, X), k=4, rng=0),
+    "consensus": lambda X: consensus((1.0 + SCORES, X), k=4),
     "consensus by counts": lambda X: consensus((1.0 + SCORES, np.eye(40, 6) + 1.0), k=1, utility=X),
     "LowRankDPP": lambda X: LowRankDPP(X).marginals,
     "LowRankDPP.from_quality": lambda X: LowRankDPP.from_quality(1.0 + SCORES, X).marginals,

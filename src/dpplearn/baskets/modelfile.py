@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import os
 import zipfile
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, check_array, check_vector
-from dpplearn._io.atomic import pack_arrays, unpack_arrays
+from dpplearn._checks import check_array, check_vector
 from dpplearn._io.jsonfile import number, read_json, write_json
 from dpplearn.baskets.baskets import check_catalogue
 from dpplearn.baskets.factors import LARGEST, KernelFactors
@@ -21,9 +21,11 @@ StrPath = str | os.PathLike[str]
 FORMAT, VERSION = "dpplearn.KernelDPP", 4
 
 
-def pack(**arrays: FloatArray) -> str:
+def pack(**arrays: Any) -> str:
     """Arrays by name as base64 of an .npz file."""
-    return base64.b64encode(pack_arrays(arrays)).decode("ascii")
+    file = BytesIO()
+    np.savez(file, **arrays)
+    return base64.b64encode(file.getvalue()).decode("ascii")
 
 
 def save_factors(path: StrPath, factors: KernelFactors, items: np.ndarray, fitted: dict[str, Any]) -> None:
@@ -40,7 +42,9 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
     """The factors, the items, and all else that a file says."""
     data = read_json(path, FORMAT, VERSION)
     try:
-        arrays = unpack_arrays(base64.b64decode(data.get("arrays", ""), validate=True))
+        packed = BytesIO(base64.b64decode(data.get("arrays", ""), validate=True))
+        with np.load(packed, allow_pickle=False) as file:
+            arrays = dict(file)
     except (ValueError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise ValueError(f"arrays in {path} must be base64 of an .npz file: {error}.") from None
     W = check_array(arrays.get("W", ()), f"W in {path}", 2)

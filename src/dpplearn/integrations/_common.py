@@ -123,9 +123,7 @@ def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:
     """The group of each candidate by a field of its metadata; one without it is alone in its own."""
     values = [fields.get(name) for fields in metadata]
     if all(value is None for value in values):
-        raise ValueError(
-            f"No candidate has the field {name!r}: groups must be one of {sorted(set().union(*metadata))}."
-        )
+        raise ValueError(f"No candidate has the field {name!r}: it must be one of {sorted(set().union(*metadata))}.")
     return [f"number {i}" if value is None or value != value else f"value {value!r}" for i, value in enumerate(values)]
 
 

@@ -45,7 +45,7 @@ class Summarizer(Parameters):
     features : {"general", "paper"}
         Quality features of sentences, see `SentenceFeatures`: for any kind of text, or those of section 7.2.
     decoder : {"consensus", "greedy", "sampled", "local", "exact"}
-        How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
+        How the set of sentences is found: the one that agrees most with those of the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`. The consensus decoder, which averages over
         sets, learns from one extract for each reference; the others, which look for the one best set, learn from one
         for all references together, as in the paper.

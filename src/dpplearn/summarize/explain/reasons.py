@@ -79,6 +79,7 @@ class Reasons:
         share = covered_shares(ready.dpp.similarity, rest, Y)
         self.redundancy: dict[int, float] = dict(zip(rest.tolist(), share.tolist(), strict=True))
         self.numbers: list[int] = rest.tolist()
+        self.told: dict[int, LeftOut] = {}
         good = rest[np.argsort(-share, kind="stable")]
         self.covered: list[int] = good[q[good] >= np.median(q)].tolist()
         if read.forms is not None:  # what holds of a sentence holds of its best form
@@ -171,7 +172,12 @@ class Reasons:
     # What speaks against the others
 
     def left_out(self, i: int) -> LeftOut:
-        """A sentence that is not in the summary."""
+        """A sentence that is not in the summary; it is looked at once, since it may be asked for in several lists."""
+        if i not in self.told:
+            self.told[i] = self.looked_at(i)
+        return self.told[i]
+
+    def looked_at(self, i: int) -> LeftOut:
         C = self.read.C
         j = int(self.Y[C[i, self.Y].argmax()])
         like = self.read.sentences[j], float(C[i, j]), self.vocabulary.shared(i, j), self.redundancy[i]

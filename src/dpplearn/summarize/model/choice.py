@@ -26,7 +26,7 @@ from dpplearn._notebook import short_repr
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.greedy import greedy_choice, greedy_map
 from dpplearn.decoding.limits import Limits, check_limits, fits
-from dpplearn.decoding.registry import DECODERS, decoder
+from dpplearn.decoding.registry import decoder
 from dpplearn.decoding.tilt import tilted_kernel
 from dpplearn.dpp import DPP
 from dpplearn.process import remaining
@@ -145,16 +145,16 @@ class Decision:
 
     def decoded(self, among: Mask) -> IntArray:
         """What the decoder finds among these, or the greedy one where it finds none."""
-        ready, forms, name, random = self.ready, self.ready.read.forms, self.decoder, DECODERS[self.decoder].random
+        ready, forms, name = self.ready, self.ready.read.forms, self.decoder
         model, cost, bound = ready.kernel(self.diversity), ready.read.costs(self.unit), limit(self.budget, self.unit)
         within: dict[str, Any] = {"include": self.pinned, "exclude": ~among}
         if forms is not None:
             within |= {"groups": forms, "max_per_group": 1}
-        limits = check_limits(model.n, cost, bound + self.overrun * random, **within)
+        limits = check_limits(model.n, cost, bound + self.overrun * (name in ("sampled", "consensus")), **within)
         if name == "sampled":
             found = self.drawn(model, limits, bound)
         else:
-            own = {"utility": ready.agreement, "rng": self.rng} if name == "consensus" else {}
+            own = {"utility": ready.agreement} if name == "consensus" else {}
             found = decoder(name)(model, limits, **own).subset
         if not found.size:
             found = greedy_choice(model, check_limits(model.n, cost, bound, **within)).subset

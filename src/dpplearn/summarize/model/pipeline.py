@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.atomic import pack_arrays, read_sealed, write_sealed
+from dpplearn._io.atomic import write_whole
 from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
-from dpplearn.learning.files import shard_arrays
+from dpplearn.learning.files import save_shard
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
@@ -80,19 +80,19 @@ def read_piece(piece: CorpusPiece, out: Path, settings: SummarizerSettings) -> i
             lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]))
         clusters.append([*entry[:5], about])
     head = json.dumps({"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
-    write_sealed(out, "\n".join([head, *lines]).encode())
+    write_whole(out, "\n".join([head, *lines]).encode())
     return len(lines)
 
 
 def about_piece(file: Path) -> dict[str, Any]:
     """What is known of a piece that was read."""
-    found: dict[str, Any] = json.loads(read_sealed(file).split(b"\n", 1)[0])
+    found: dict[str, Any] = json.loads(file.read_bytes().split(b"\n", 1)[0])
     return found
 
 
 def read_again(file: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
     """The clusters of a piece that was read, split as they were."""
-    for line in read_sealed(file).splitlines()[1:]:
+    for line in file.read_bytes().splitlines()[1:]:
         place, whole, sentences = json.loads(line)
         if place in kept:
             cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
@@ -117,7 +117,7 @@ def prepare_piece(file: Path, out: Path, kept: Sequence[int], settings: Summariz
     """A shard of those clusters of a piece that count, with a record of them; returns how many there are."""
     features = learned_features(settings, learned)
     examples = [example_of(features, split, settings) for split in read_again(file, kept)]
-    write_sealed(out.with_suffix(".npz"), pack_arrays(shard_arrays(*flat(examples))))
+    save_shard(out.with_suffix(".npz"), *flat(examples))
     empty = [one.read.cluster.name for one in examples if not any(Y.size for Y in one.targets)]
     write_record(out, {"sentences": sum(len(one.read) for one in examples), "empty": empty})
     return len(kept)
