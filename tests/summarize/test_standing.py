@@ -8,7 +8,6 @@ from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.text.standing import (
     FEWEST_ALONE,
     Lack,
-    is_courtesy,
     is_furniture,
     is_sentence,
     leans,
@@ -44,7 +43,7 @@ def test_labelled_lines(name, precision, recall):
 
 
 def stands(text, kind):
-    if is_courtesy(text) or not is_sentence(text):
+    if not is_sentence(text):
         return False
     return why_not_alone(text, listed_language(kind.partition(":")[2] or "en")) is None
 
