@@ -217,8 +217,8 @@ _CLAUSE = re.compile(r"""[,،，"“”«»]""")
 _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it stands for follows
     "English": re.compile(
         r"it(?:'s| is| was| has been| had been| will be| would be| may be| seems| seemed| appears| appeared| remains"
-        r"| took)"
-        r"(?! (?:an?|the)\b)(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
+        r"| took)(?! (?:an?|the|on|in|at|with|from|about)\b)"
+        r"(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
     ),
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
@@ -268,7 +268,7 @@ def _instructs(text: str, said: Sequence[str]) -> bool:
     orders = _SETS["imperatives"] | _SETS["reader"]
     if said[0] == "please" or (said[0] in orders and not _SETS["after imperatives"].isdisjoint(said[1:2])):
         return True
-    return said[0] in ("to", "if") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
+    return said[0] in ("to", "if", "for") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
 
 
 def _quotes(text: str) -> bool:
