@@ -56,8 +56,8 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
     """The shape of `FitPlan` for the rank given, or for none; no basket may be larger than the rank."""
     if rank is not None and check_int(rank, "rank", low=1) < min(largest, n):
         raise ValueError(
-            f"rank must be at least {largest}, the size of the largest basket: a kernel of rank {rank} gives "
-            f"baskets of more than {rank} items probability 0. Pass rank={largest}, or leave larger baskets out."
+            f"rank must be at least {largest}, the size of the largest basket, found {rank}. Pass rank={largest}, or "
+            "leave larger baskets out, which have probability 0 under this kernel."
         )
     if nonsymmetric and n <= DENSE and (rank is None or rank >= n):
         U, B = WHOLE_COLUMNS
