@@ -125,21 +125,10 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             default their numbers.
         """
         read = Baskets.read(baskets, items)
-        fitted, alpha, alphas = fit_kernel(read, self._plan(read))
-        shard = read.distinct
-        self._set(
-            factors=fitted.factors,
-            items=read.items,
-            counts=shard.item_counts(read.n),
-            n_baskets=len(read),
-            n_empty=int((read.sizes == 0).sum()),
-            alpha=alpha,
-            alphas=alphas,
-            log_likelihood=fitted.log_likelihood,
-            n_iter=fitted.n_iter,
-            converged=fitted.converged,
-        )
-        self.pairs_ = strongest_pairs(self.dpp_, read.items, self.counts_, self.n_baskets_, shard)
+        fitted = fit_kernel(read, self._plan(read))
+        counts, n_empty = read.subsets.inclusion_counts().astype(np.float64), int((read.sizes == 0).sum())
+        self._set(**fitted._asdict(), items=read.items, counts=counts, n_baskets=len(read), n_empty=n_empty)
+        self.pairs_ = strongest_pairs(self.dpp_, read)
         if not fitted.converged:
             warn_user(
                 f"fit stopped after {self.n_iter_} iterations, while they still raised the objective by more than "
