@@ -19,25 +19,14 @@ MAX_LINE = 2 * MAX_BYTES  # such a document as a line of JSON
 PEEKED = 2000  # bytes by which the kind of a file is told
 MAX_BLANK = 100_000  # bytes of consecutive blank lines: a tiny gzip file can hold gigabytes of them
 CUT = "Cut it into several documents."
-_PICTURE = "Recognise its text first (OCR), and save that."
-_ARCHIVE = "Unpack it, and give what is inside."
 # The first bytes of files that are not text: what such a file is, and what to do.
 _KINDS = {
     b"%PDF": ("a PDF file", "Save it as text first."),
     b"PK\x03\x04": ("a zip archive (such as a Word file)", "Save it as text first."),
-    b"\xd0\xcf\x11\xe0": (
-        "an old Office file (such as a Word file, .doc)",
-        "Open it, and save it as .docx, .odt or text.",
-    ),
-    b"\x1f\x8b": ("a gzip file", _ARCHIVE),
-    b"\x89PNG\r\n": ("a picture (PNG)", _PICTURE),
-    b"\xff\xd8\xff": ("a picture (JPEG)", _PICTURE),
-    b"GIF8": ("a picture (GIF)", _PICTURE),
-    b"II*\0": ("a picture (TIFF)", _PICTURE),
-    b"MM\0*": ("a picture (TIFF)", _PICTURE),
-    b"Rar!": ("a RAR archive", _ARCHIVE),
-    b"7z\xbc\xaf": ("a 7z archive", _ARCHIVE),
-    b"!BDN": ("an Outlook data file", "Export its messages as .eml or .mbox."),
+    b"\xd0\xcf\x11\xe0": ("an old Office file (such as .doc)", "Open it, and save it as .docx, .odt or text."),
+    b"\x1f\x8b": ("a gzip file", "Unpack it, and give what is inside."),
+    b"\x89PNG\r\n": ("a picture (PNG)", "Recognise its text first (OCR), and save that."),
+    b"\xff\xd8\xff": ("a picture (JPEG)", "Recognise its text first (OCR), and save that."),
 }
 _LOCKED = "EncryptedPackage".encode("utf-16-le")  # a part of Office files that are protected by a password
 _CHARSETS = re.compile(
