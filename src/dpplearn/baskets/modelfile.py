@@ -66,15 +66,10 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
     for name in ("n_iter", "n_empty"):
         data[name] = whole_number(data.get(name), name, path)
     try:
-        attract, repel, missed = (tuple(map(as_pair, data["pairs"][kind])) for kind in ("attract", "repel", "missed"))
+        kinds = (data["pairs"][kind] for kind in ("attract", "repel", "missed"))
+        attract, repel, missed = (tuple(ItemPair(a, b, *map(float, rest)) for a, b, *rest in kind) for kind in kinds)
         strong, lost = (whole_number(data["pairs"][name], name, path) for name in ("n_strong", "n_missed"))
         data["pairs"] = StrongestPairs(attract, repel, missed, strong, lost)
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"pairs in {path} must have lists of pairs: item, item, correlation, baskets, lift.") from None
     return KernelFactors(W, r, s, identity), check_catalogue(items), data
-
-
-def as_pair(entry: Any) -> ItemPair:
-    """A pair of items in a file."""
-    first, second, *rest = entry
-    return ItemPair(first, second, *(number(x, "a pair", "a file") for x in rest))
