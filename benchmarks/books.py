@@ -16,15 +16,18 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from benchmarks.made_up_book import made_up_book
 from benchmarks.summarization import made_up_cluster
 from benchmarks.timing import write
-from dpplearn.decoding import consensus
+from dpplearn.decoding.limits import check_limits
+from dpplearn.decoding.sampled import given_limits, tilted_tables
 from dpplearn.rouge import Rouge
+from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.first_choice import PART, finalists
+from dpplearn.summarize.model.first_choice import PART, first_choice
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.training import rouge_options
 
@@ -105,9 +108,12 @@ class Judge:
 
     def __init__(self, ready: Prepared, budget: float) -> None:
         allowed = ready.allowed(np.empty(0, np.int64), np.empty(0, np.int64))
-        options = {"utility": ready.agreement, "rng": 99, "n_samples": 1_000, "exclude": ~allowed}
-        cost = ready.read.costs("words")
-        drawn = consensus(ready.kernel(0.5), cost, budget, **options).references.to_sparse().astype(float)
+        cost, model = ready.read.costs("words"), ready.kernel(0.5)
+        limits = check_limits(model.n, cost, budget, exclude=~allowed)
+        dpp, rest = given_limits(model, limits)
+        tables, mean = tilted_tables(dpp, cost[rest], limits.worth)
+        indptr, indices = sample_spectral(tables, 1_000, np.random.default_rng(99), expected_size=mean, n_jobs=1)
+        drawn = sparse.csr_array((np.ones(len(indices)), rest[indices], indptr), (1_000, model.n))
         self.parts = [(weight, counts, drawn @ counts) for weight, counts in ready.agreement]
 
     def __call__(self, subset: np.ndarray) -> float:
@@ -123,7 +129,7 @@ def chosen(model: Summarizer, read: Featurized, budget: float, decoder: str, kee
     """Numbers, in the whole cluster, of the sentences of a summary: by the exact model, or after a first choice."""
     place = {sentence: i for i, sentence in enumerate(read.sentences)}
     part = PART if len(read) > 2 * PART else -(-len(read) // 5)  # of a small cluster, five parts
-    some = read if keep is None else finalists(read, model._predictor, keep, part)
+    some = read if keep is None else read.only(first_choice(read, model._trained.model, keep, part))
     model.random_state = seed
     found = model.summarize(some, budget, "words", decoder=decoder).sentences
     model.random_state = 0

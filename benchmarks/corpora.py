@@ -24,11 +24,10 @@ import numpy as np
 from benchmarks.summarization import made_up_cluster
 from benchmarks.timing import RESULTS, compared, write
 from dpplearn._run.workers import open_workers
-from dpplearn.learning.backends import PreparedShard, make_evaluator
 from dpplearn.learning.files import load_shard, save_shard
-from dpplearn.learning.likelihood import LikelihoodRequest
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
+from dpplearn.learning.similarity import fixed_similarity
+from dpplearn.learning.training_set import PreparedShard, make_evaluator
 from dpplearn.summarize import Cluster, Document, Summarizer, open_corpus
 from dpplearn.summarize.batch import summarize_piece
 from dpplearn.summarize.corpora.reading import compiled
@@ -72,11 +71,13 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
     reads = [features.read(cluster) for cluster in clusters]
     X, y, weights = flat([example_of(features, split, settings) for split in splits])
     save_shard(folder / "shard.npz", X, y, weights)
-    request = LikelihoodRequest(LogLinear(summarizer.theta_), Fixed(settings.rho))
+    request = LikelihoodRequest(LogLinear(summarizer.theta_), fixed_similarity(settings.rho))
 
     def likelihood() -> None:
         shard = load_shard(folder / "shard.npz")
-        PreparedShard.of(shard, evaluator=make_evaluator("numpy"), similarity=Fixed(settings.rho)).answer(request)
+        PreparedShard.of(shard, evaluator=make_evaluator("numpy"), similarity=fixed_similarity(settings.rho)).answer(
+            request
+        )
 
     def read() -> None:
         for cluster in open_corpus(path):

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.timing import write
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._io.atomic import replace_file
-from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.similarity import Similarity
 
 THETA = np.array([-1.0, 0.8, -0.5])
 PARTS = {"mixture": {"part 0": 2, "part 1": 3}}
@@ -42,9 +42,9 @@ CASES = [
 ]
 
 
-def truth(kind: str) -> Mixture:
+def truth(kind: str) -> Similarity:
     """What sets are drawn from."""
-    return Mixture(tuple(PARTS[kind]), np.array([0.1, 0.2, 0.5, 0.2]))
+    return Similarity(tuple(PARTS[kind]), np.array([0.1, 0.2, 0.5, 0.2]))
 
 
 def item_set(n: int, kind: str, rng: np.random.Generator) -> ItemSet:

@@ -25,7 +25,7 @@ DECODERS: dict[str, Decoder] = GREEDY | {
     "sampled_map, 1,000 samples": lambda *p: sampled_map(*p, n_samples=1_000, rng=0),
     "sampled_map, 1,000 samples, tilt": lambda *p: sampled_map(*p, n_samples=1_000, tilt=True, rng=0),
     "sampled_map, 100,000 samples, tilt": lambda *p: sampled_map(*p, n_samples=100_000, tilt=True, rng=0),
-    "consensus (of items)": lambda *p: consensus(*p, rng=0),
+    "consensus (of items)": lambda *p: consensus(*p),
     "exact_map": exact_map,
 }
 

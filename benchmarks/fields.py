@@ -40,7 +40,7 @@ def run(quick: bool = False) -> dict:
             target = {"target": "≤ 60"} if n == 200 else {}
             figures.append({"case": f"{name}: seconds of one core", "value": used, "unit": "s", **target})
             print(f"{name}: {used:.1f} s", flush=True)
-            rows.append([name, used, float(error), float(found.diagnosis.missed)])
+            rows.append([name, used, float(error), float(found.missed)])
     table = {
         "title": "Error of the bound, and share of the dependence missed",
         "columns": ["field", "seconds", "standard error", "missed"],

@@ -18,11 +18,10 @@ from threadpoolctl import threadpool_limits
 from benchmarks.problems import text_like_features
 from benchmarks.timing import alternate, write
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.backends import OneByOne, PreparedShard, make_backend
-from dpplearn.learning.likelihood import Instance, LikelihoodRequest
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
-from dpplearn.learning.training_set import Shard
+from dpplearn.learning.itemset import Shard
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest, LogLinear
+from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.training_set import OneByOne, PreparedShard, make_backend
 
 ROOT = Path(__file__).parent.parent
 VARIANCE = 10.0
@@ -101,11 +100,11 @@ class Algorithm1:
 
 def evaluation_and_fit(repeats: int) -> tuple[list[dict], list[str]]:
     X, y = problem(30)
-    examples = [Instance(x, [Y], [1.0], Fixed()) for x, Y in zip(X, y, strict=True)]
+    examples = [Instance(x, [Y], [1.0], Similarity()) for x, Y in zip(X, y, strict=True)]
     peer = Algorithm1(X, y)
     theta = ConditionalDPP(VARIANCE, max_iter=1000).fit(X, y).theta_ / 2
 
-    request = LikelihoodRequest(LogLinear(theta), Fixed(), order=1)
+    request = LikelihoodRequest(LogLinear(theta), Similarity(), order=1)
 
     def ours() -> np.ndarray:
         return np.sum([example.evaluate(request).gradient for example in examples], axis=0)
@@ -168,14 +167,12 @@ def growth(quick: bool) -> list[dict]:
 def two_processes(repeats: int, T: int) -> dict:
     """One evaluation with Hessian over T instances, in two processes and in one."""
     X, y = problem(T)
-    data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.zeros(39)), Fixed())
-    prepare = partial(PreparedShard.of, evaluator=OneByOne(), similarity=Fixed())
+    data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.zeros(39)), Similarity())
+    prepare = partial(PreparedShard.of, evaluator=OneByOne(), similarity=Similarity())
     with make_backend(None, 2, data, prepare) as two, make_backend(None, 1, data, prepare) as one:
-        values = [backend.evaluate(request, lambda *_: None) for backend in (two, one)]
+        values = [backend.evaluate(request) for backend in (two, one)]
         assert abs(values[0].value - values[1].value) < 1e-9
-        times = alternate(
-            lambda: two.evaluate(request, lambda *_: None), lambda: one.evaluate(request, lambda *_: None), repeats
-        )
+        times = alternate(lambda: two.evaluate(request), lambda: one.evaluate(request), repeats)
     case = f"value, gradient and Hessian of {T} instances, 2 processes"
     return {"case": case, "peer": "1 process", **times, "target": 1.7}
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import compared, write
 from dpplearn import DPP, ConditionalDPP, ItemSet
-from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.similarity import Similarity
 
 WEIGHTS = np.array([0.1, 0.2, 0.4, 0.15, 0.1, 0.05])  # of I, of 11^T and of four parts
 MATRICES, MANY, FEW = "matrices", "40 features each", "5 features each"
@@ -23,7 +23,7 @@ def instances(
 ) -> tuple[list[ItemSet], list[np.ndarray]]:
     """Sets drawn from a mixture that is known; parts are features, or their cosines."""
     rng = np.random.default_rng(seed)
-    X, y, S = [], [], Mixture(tuple(f"part {j}" for j in range(len(widths))), weights)
+    X, y, S = [], [], Similarity(tuple(f"part {j}" for j in range(len(widths))), weights)
     for _ in range(T):
         F = np.column_stack([np.ones(n), rng.standard_normal((n, theta.size - 1))])
         phi = {name: rng.standard_normal((n, d)) for name, d in zip(S.names, widths, strict=True)}

@@ -18,11 +18,10 @@ from benchmarks.learning import section_7_2_features
 from benchmarks.timing import RESULTS, compared, seconds, write
 from dpplearn import diversify
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.backends import PreparedShard, make_backend, make_evaluator
-from dpplearn.learning.likelihood import LikelihoodRequest
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
-from dpplearn.learning.training_set import Shard
+from dpplearn.learning.itemset import Shard
+from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
+from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.training_set import PreparedShard, make_backend, make_evaluator
 
 M = 39
 TARGETS = {
@@ -101,12 +100,14 @@ def rates(device, quick: bool) -> list[dict]:
     theta = np.random.default_rng(1).standard_normal(M) / 4
     for n, T in ((250, 64 if small else 8192), (64, 256 if small else 65_536)):
         X, y = made_up(T, n, device)
-        ready = batches(device).prepare(Shard(X, y, np.ones(T)), Fixed())
+        ready = batches(device).prepare(Shard(X, y, np.ones(T)), Similarity())
         for order in (1, 2):
-            request = LikelihoodRequest(LogLinear(theta), Fixed(), order)
+            request = LikelihoodRequest(LogLinear(theta), Similarity(), order)
             ours = ready.evaluate(request)
             few = Shard(X[:50], y[:50], np.ones(50))
-            one, two = (make_evaluator(name).prepare(few, Fixed()).evaluate(request) for name in ("numpy", "torch"))
+            one, two = (
+                make_evaluator(name).prepare(few, Similarity()).evaluate(request) for name in ("numpy", "torch")
+            )
             for a, b in zip(one[: order + 1], two[: order + 1], strict=True):
                 np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
             assert np.isfinite(ours.value)
@@ -117,7 +118,7 @@ def rates(device, quick: bool) -> list[dict]:
             found.append({"case": case, "value": T / time, "unit": "instances a second", "target": target})
         plain = plain_autograd(X[:1024], y[:1024], device)
         few = Shard(X[:1024], y[:1024], np.ones(len(X[:1024])))
-        ours = batches(device).prepare(few, Fixed()).evaluate(LikelihoodRequest(LogLinear(theta), Fixed(), 1))
+        ours = batches(device).prepare(few, Similarity()).evaluate(LikelihoodRequest(LogLinear(theta), Similarity(), 1))
         np.testing.assert_allclose(plain(theta)[1], ours.gradient, rtol=1e-8, atol=1e-6)
         time = repeated(lambda p=plain: p(theta), 3 if small else 10)
         case = f"plain autograd, n = {n}: value and gradient"
@@ -132,16 +133,16 @@ def against_numpy(device, quick: bool) -> dict:
     """One evaluation with Hessian on the device, and by the numpy evaluator in a process for every core beside it."""
     T = 64 if quick else 2048
     X, y = made_up(T, 250, device)
-    data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Fixed())
-    ready = batches(device).prepare(data, Fixed())
-    prepare = partial(PreparedShard.of, evaluator=make_evaluator("numpy"), similarity=Fixed())
+    data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Similarity())
+    ready = batches(device).prepare(data, Similarity())
+    prepare = partial(PreparedShard.of, evaluator=make_evaluator("numpy"), similarity=Similarity())
     with make_backend(None, -1, data, prepare) as cores:
-        theirs = cores.evaluate(request, lambda *_: None)
+        theirs = cores.evaluate(request)
         np.testing.assert_allclose(ready.evaluate(request).gradient, theirs.gradient, rtol=1e-9, atol=1e-8)
         pairs = [
             (
                 seconds(lambda: ready.evaluate(request)) / T,
-                seconds(lambda: cores.evaluate(request, lambda *_: None)) / T,
+                seconds(lambda: cores.evaluate(request)) / T,
             )
             for _ in range(3 if quick else 7)
         ]
@@ -207,8 +208,8 @@ def little_memory(device) -> list[dict]:
     if device.type != "cuda":
         return []
     X, y = made_up(2048, 250, device)
-    data, request = Shard(X, y, np.ones(2048)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Fixed())
-    ready = batches(device).prepare(data, Fixed())
+    data, request = Shard(X, y, np.ones(2048)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Similarity())
+    ready = batches(device).prepare(data, Similarity())
     want = ready.evaluate(request)
     torch.cuda.empty_cache()
     free, _ = torch.cuda.mem_get_info(device)

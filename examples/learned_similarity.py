@@ -51,7 +51,7 @@ def made_up(T, n=16):
 
 def english(path):
     """What is seen of sentences, their topics, three extracts of each cluster, and which are no padding."""
-    settings = Summarizer(budget=250, unit="words", targets="each", language="english").settings
+    settings = Summarizer(budget=250, unit="words", language="english").settings
     clusters = [one for one in read_clusters(path) if one.language == "english"]
     reads = [*map(SentenceFeatures().fit(clusters).read, clusters)]
     words = TfidfVectorizer(stop_words="english").fit_transform(one.text for read in reads for one in read.sentences)

@@ -44,7 +44,7 @@ def main(save=None, seeds=2):
         tokens = np.array([len(text) // 4 + 1 for text in texts])  # about four characters to a token
         tfidf = TfidfVectorizer(stop_words="english", sublinear_tf=True)
         E = tfidf.fit_transform(texts)
-        S, consensus = (E @ E.T).toarray(), {"decoder": "consensus", "utility": (E > 0).astype(float), "rng": seed}
+        S, consensus = (E @ E.T).toarray(), {"decoder": "consensus", "utility": (E > 0).astype(float)}
         for (question, facts), (b, budget) in product(FACTS.items(), enumerate(BUDGETS)):
             scores = (E @ tfidf.transform([question]).T).toarray()[:, 0]
             chosen = [mmr(scores, S, lam, cost=tokens, budget=budget) for lam in (1.0, 0.5)]

@@ -18,8 +18,7 @@ from dpplearn import ConditionalDPP, ItemSet
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.decoding.limits import fits
-from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import known_weights
+from dpplearn.learning.predictor import ConditionalPredictor, known_weights
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments.held_out import topic_of

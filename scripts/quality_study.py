@@ -69,8 +69,6 @@ VARIANTS: dict[str, dict] = {
     "targets=each, prior 0.3": {"targets": "each", "prior_variance": 0.3},
     "bigrams 0.3": {"bigrams": 0.3},
     "bigrams 0.5": {"bigrams": 0.5},
-    "samples 100": {"consensus": {"n_samples": 100}},
-    "samples 1000": {"consensus": {"n_samples": 1000}},
     "each, bigrams 0.3": {"targets": "each", "bigrams": 0.3},
     # prior 0.3: each extract counts a third, as in `Summarizer`, where every cluster counts once (three references)
     "each, bigrams 0.3, prior 0.3": {"targets": "each", "bigrams": 0.3, "prior_variance": 0.3},
@@ -116,8 +114,8 @@ def evaluate(corpus: Corpus, variant: dict) -> dict[str, list[float]]:
 
 def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
     """Fit as `Summarizer.fit` does, but for what a variant changes; each extract counts once."""
-    names = ("features", "oracle", "rho", "prior_variance", "targets")
-    given = {"targets": "all"} | {n: variant[n] for n in names if n in variant}
+    given = {name: variant[name] for name in ("features", "oracle", "rho", "prior_variance") if name in variant}
+    given["decoder"] = "consensus" if variant.get("targets") == "each" else "greedy"  # which says what is learned from
     model = Summarizer(budget=corpus.words, unit="words", language=corpus.language, **given)
     settings, features = model.settings, SentenceFeatures(model.features)
     examples = [
@@ -134,9 +132,10 @@ def decode(model: Summarizer, cluster: Cluster, decoder: str, variant: dict) -> 
     if decoder == "greedy":
         items = greedy_map(dpp, cost, model.budget).subset
     else:
-        utility = Prepared(read, model.model_, model.language_, variant.get("bigrams", 0.0)).agreement
-        options = {"n_samples": 400, **variant.get("consensus", {})}
-        items = consensus(dpp, cost, model.budget, utility=utility, rng=0, n_jobs=1, **options).subset
+        (_, words), (_, pairs) = Prepared(read, model.model_, model.language_).agreement
+        share = variant.get("bigrams", 0.0)
+        utility = [(1.0 - share, words), (share, pairs)] if share else [(1.0, words)]
+        items = consensus(dpp, cost, model.budget, utility=utility).subset
     return [read.texts[i] for i in np.sort(items)]
 
 

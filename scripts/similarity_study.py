@@ -27,14 +27,13 @@ import numpy as np
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import blas_threads
-from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.similarity import Similarity
 from dpplearn.rouge import Rouge
-from dpplearn.summarize import Summarizer, read_clusters
+from dpplearn.summarize import SentenceFeatures, Summarizer, read_clusters
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.pipeline import example_of, flat
 from dpplearn.summarize.model.settings import Trained
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.text.words import words
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs/assets/similarity_study.json"
@@ -59,8 +58,8 @@ def item_set(n, rng):
 def truths():
     """What the subsets are drawn from."""
     return {
-        "equal parts": Mixture(("topic", "style"), np.array([0.1, 0.1, 0.4, 0.4])),
-        "one part": Mixture(("topic", "style"), np.array([0.1, 0.1, 0.78, 0.02])),
+        "equal parts": Similarity(("topic", "style"), np.array([0.1, 0.1, 0.4, 0.4])),
+        "one part": Similarity(("topic", "style"), np.array([0.1, 0.1, 0.78, 0.02])),
     }
 
 
@@ -95,25 +94,11 @@ def made_up(name, learn_from, given_size, kind):
 # Texts
 
 
-def encoder_of(clusters):
-    """A small encoder that knows the training clusters: tf-idf of words, of which an SVD keeps 50 directions."""
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.pipeline import make_pipeline
-
-    texts = [line for c in clusters for d in c.documents for line in d.text.splitlines() if line.strip()]
-    made = make_pipeline(TfidfVectorizer(analyzer=words, sublinear_tf=True), TruncatedSVD(50, random_state=0)).fit(
-        texts
-    )
-    return lambda some: np.hstack([made.transform(some), np.full((len(some), 1), 0.05)])  # unknown words: all alike
-
-
-def trained(kind, clusters, length, features, given_size, with_encoder):
+def trained(kind, clusters, length, features, given_size):
     """As `Summarizer.fit` does, but for the likelihood given the size."""
-    encoder = encoder_of(clusters) if with_encoder else None
-    summarizer = Summarizer(features, budget=length, unit="words", encoder=encoder)
+    summarizer = Summarizer(features, budget=length, unit="words")
     settings = summarizer.settings
-    features = settings.sentence_features()
+    features = SentenceFeatures(features)
     splits = [split_cluster(cluster) for cluster in clusters]
     features.fit(clusters)
     examples = [example_of(features, split, settings) for split in splits]
@@ -154,12 +139,11 @@ def texts(corpus, data, features, given_size, kind):
     found, spent, weights = [], [], []
     for train, test in each:
         start = time.process_time()
-        plain, _, encoder = kind.partition(" with an ")
-        summarizer = trained(plain, train, length, features, given_size, bool(encoder))
+        summarizer = trained(kind, train, length, features, given_size)
         spent.append(time.process_time() - start)
         weights.append(summarizer.model_.similarity_.weights)
         found += [scored(summarizer, cluster, length) for cluster in test]
-    names = [name for name in weights[0] if plain in ("fixed", "mixture") or name in ("own", "all")]
+    names = [name for name in weights[0] if kind in ("fixed", "mixture") or name in ("own", "all")]
     return {
         "log-likelihood": [value for value, _ in found],
         **{f"{name} {metric}": [f[name][m] for _, f in found] for name in DECODERS for m, metric in enumerate(METRICS)},
@@ -231,10 +215,9 @@ def asked(data):
                 for kind in (*KINDS, TRUTH):
                     call = partial(made_up, name, learn_from, size, kind)
                     add("made-up", call, truth=name, instances=str(learn_from), likelihood=OF[size], kind=kind)
-    encoded = [f"{kind} with an encoder" for kind in KINDS[:2]]
     for corpus in ("news", "papers"):
         for features, size, kinds in (
-            ("paper", False, (*KINDS, *encoded)), ("general", False, KINDS), ("paper", True, KINDS[:3]),
+            ("paper", False, KINDS), ("general", False, KINDS), ("paper", True, KINDS[:3]),
         ):  # fmt: skip
             for kind in kinds:
                 call = partial(texts, corpus, data, features, size, kind)

@@ -74,12 +74,6 @@ def clipped_f1(counts, A, B):
     return 2 * np.minimum(a, b).sum() / max(a.sum() + b.sum(), 1e-12)
 
 
-def mean_f1(counts, A, sets):
-    """The same with many sets: 2 E sum(min(a, b)) / (sum(a) + E sum(b))."""
-    a, b = counts[list(A)].sum(axis=0), [counts[list(B)].sum(axis=0) for B in sets]
-    return 2 * np.mean([np.minimum(a, x).sum() for x in b]) / max(a.sum() + np.mean([x.sum() for x in b]), 1e-12)
-
-
 def random_problem(seed, n=8, rank=None):
     """q, phi (unit rows), cost and a budget for about half of the items; qualities on either side of 1."""
     rng = np.random.default_rng(seed)

@@ -7,8 +7,8 @@ import numpy as np
 
 from brute import pmf, subsets
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.likelihood import LogLinear
+from dpplearn.learning.similarity import fixed_similarity
 
 THETA = np.array([-1.0, 0.8, -0.5])
 
@@ -36,7 +36,7 @@ def training_set(T, n, theta, rng, d=None, rho=0.0, nugget=0.0, **kwargs):
 def with_weights(theta, rho=0.0, nugget=0.0):
     """A model with given weights."""
     model = ConditionalDPP()
-    model.quality_, model.similarity_ = LogLinear(np.asarray(theta, float)), Fixed(rho, nugget)
+    model.quality_, model.similarity_ = LogLinear(np.asarray(theta, float)), fixed_similarity(rho, nugget)
     model.theta_std_ = np.ones(len(theta))
     model.feature_names_in_ = np.array([f"x{j}" for j in range(len(theta))], dtype=object)
     return model

@@ -31,11 +31,13 @@ class Pdf:
     def add_page(self):
         self.pages.append([])
 
-    def text(self, x, y, text, size=10, bold=False, angle=False):
+    def text(self, x, y, text, size=10, bold=False, angle=False, spacing=0.0):
         shown = text.encode("cp1252").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
         turn = b"0 1 -1 0" if angle else b"1 0 0 1"
         place = turn + f" {x:.2f} {y:.2f} Tm (".encode()
-        self.pages[-1].append(f"BT /F{2 if bold else 1} {size:g} Tf ".encode() + place + shown + b") Tj ET")
+        self.pages[-1].append(
+            f"BT {spacing:.3f} Tw /F{2 if bold else 1} {size:g} Tf ".encode() + place + shown + b") Tj ET"
+        )
 
     def image(self):
         """A grey picture all over the page, as a scan has it."""
@@ -165,10 +167,12 @@ class Setter(Pdf):
         margin=60,
         gutter=20,
         hyphenate=True,
+        justify=False,
     ):
         super().__init__(title)
         self.columns, self.size, self.margin, self.gutter = columns, size, margin, gutter
         self.header, self.footer, self.numbers, self.hyphenate = header, footer, numbers, hyphenate
+        self.justify = justify
         self.wide = (PAGE[0] - 2 * margin - (columns - 1) * gutter) / columns
         self.new_page()
 
@@ -186,13 +190,13 @@ class Setter(Pdf):
     def left(self):
         return self.margin + self.column * (self.wide + self.gutter)
 
-    def line(self, text, size, bold=False, shift=0.0, lead=1.2):
+    def line(self, text, size, bold=False, shift=0.0, lead=1.2, spacing=0.0):
         if self.y - size < 70:
             self.column, self.y = self.column + 1, self.top
             if self.column == self.columns:
                 self.new_page()
         self.y -= size * lead
-        self.text(self.left() + shift, self.y, text, size, bold)
+        self.text(self.left() + shift, self.y, text, size, bold, spacing=spacing)
 
     def across(self, text, size=10, bold=False, centred=True):
         """Over all columns, at the top of the page; the columns begin below."""
@@ -224,8 +228,11 @@ class Setter(Pdf):
             self.y -= 0.8 * s
         else:
             mark, hang = ("\u2022 ", 1.0 * s) if kind == "item" else ("", 2.0 * s if kind == "quotation" else 0.0)
-            for i, line in enumerate(wrap(text, s, self.wide - hang, self.hyphenate)):
-                self.line(mark + line if i == 0 else line, s, shift=0 if mark and i == 0 else hang)
+            lines = wrap(text, s, self.wide - hang, self.hyphenate)
+            for i, line in enumerate(lines):
+                filled = self.justify and kind == "paragraph" and i < len(lines) - 1
+                spacing = (self.wide - width(line, s)) / max(line.count(" "), 1) if filled else 0.0
+                self.line(mark + line if i == 0 else line, s, shift=0 if mark and i == 0 else hang, spacing=spacing)
             self.y -= 0.6 * s
 
 

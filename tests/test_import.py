@@ -30,7 +30,7 @@ def test_inference_needs_no_compiler():
 def test_loops_are_compiled_once_and_cached_on_disk(tmp_path):
     code = (
         "from dpplearn import DPP; DPP([[2.0, 1.0], [1.0, 2.0]]).sample(100, rng=0);"
-        "from dpplearn._run.notice import notice; print(notice.said)"
+        "from dpplearn._run.progress import notice; print(notice.said)"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": "always"}
     assert run(code, environment).stdout == "True\n"

@@ -30,7 +30,7 @@ def objects():
     many = DPP(np.eye(300))
     return [
         *(dpp, many, KDPP(dpp, 2), LowRankDPP(F), dpp.sample(50, rng=0), Subsets.from_lists([], 3)),
-        *(model, ConditionalDPP(), baskets, KernelDPP(), summarizer, Summarizer(), cluster, summary, reasons),
+        *(model, ConditionalDPP(), baskets, KernelDPP(), cluster, summary, reasons),
         *(greedy_map(many, k=200), consensus(dpp, k=2), diversify(np.eye(40), np.arange(40.0), k=30), model.summary()),
     ]
 

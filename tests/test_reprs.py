@@ -54,7 +54,7 @@ def of_sets():
 def of_fields():
     field = mrf.PairwiseMRF(np.zeros(8), -0.3 * (np.ones((8, 8)) - np.eye(8)))
     near = mrf.approximate(field)
-    yield from (field, near, near.diagnosis, mrf.triangle_inequality(np.eye(8)), mrf.fit_mrf_to(DPP(np.eye(3) + 0.3)))
+    yield from (field, near, mrf.triangle_inequality(np.eye(8)), mrf.fit_dpp_to(DPP(np.eye(3) + 0.3)))
     yield from (mrf.factor_surface("mrf", 0.5), mrf.ternary_factors(w=(-1.0, -1.0, 0.0), S=(0.8, 0.8, 0.3)))
     yield from (mrf.pair_to_dpp(0.5, 0.4, 0.1), mrf.pair_to_mrf(0.5, 0.4, 0.1))
 

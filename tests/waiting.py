@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 
-from dpplearn._run.notice import notice
+from dpplearn._run.progress import notice
 from dpplearn._run.threads import map_threads
 
 

@@ -65,7 +65,7 @@ def study(cell: tuple[str, str, int, float, int], starts: int = 6) -> dict[str, 
     for repeat in range(repeats):
         seed = [FIELDS.index(field), KINDS.index(kind), n, STRENGTHS.index(strength), repeat]
         mrf = make_mrf(field, kind, n, strength, np.random.default_rng(seed))
-        fit = fit_dpp_to(mrf, n_starts=starts, max_iter=5000, rng=repeat)
+        fit = fit_dpp_to(mrf, n_starts=starts, rng=repeat)
         p, joint = mrf.marginals, mrf.pair_probs()
         # KL(MRF || independent items): all the dependence there is
         dependence = float(-(p * np.log(p) + (1 - p) * np.log1p(-p)).sum() - mrf.entropy())

@@ -4,7 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dpplearn._run.notice import notice
+from dpplearn._run.progress import notice
 from dpplearn.cli import COMMANDS, main
 
 

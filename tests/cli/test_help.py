@@ -35,7 +35,7 @@ def test_words_mean_the_same_everywhere():
     for one in EVERY.values():
         for option in options(one):
             found.setdefault(max(option.opts, key=len), set()).add(option.help)
-    for name in ("--jobs", "--diversity", "--scheduler", "--language", "--encoding", "--encoder", "--skip-bad"):
+    for name in ("--jobs", "--diversity", "--scheduler", "--language", "--encoding", "--skip-bad"):
         assert len(found[name]) == 1, name
     assert not found.keys() & {"--workers", "--backend", "--resume", "--checkpoint", "--verbose", "--lang", "--method"}
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_decoding import best_set, feasible, kernel, log_minor, random_problem
-from dpplearn import DPP, LowRankDPP, Subsets
+from dpplearn import DPP, LowRankDPP
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.candidates import diversified, read_model
 from dpplearn.decoding.limits import check_limits
@@ -140,14 +140,6 @@ def test_no_feasible_sample():
 # consensus
 
 
-def test_given_references_decide():
-    dpp = DPP(np.eye(5))
-    given_sets = Subsets.from_lists([[1, 3], [1, 3], [0, 3]], n=5)
-    assert consensus(dpp, k=2, samples=given_sets).sorted_subset.tolist() == [1, 3]
-    assert "no references" in consensus(dpp, k=2, samples=[]).reason
-    assert np.isnan(consensus(dpp, k=2, samples=[]).utility)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -157,7 +149,6 @@ def test_given_references_decide():
         ({"utility": 3.0, "k": 1}, "token-count matrix"),
         ({}, "budget or a size limit"),
         ({"utility": lambda A, B: len(A) + len(B), "k": 1}, "token-count matrix"),
-        ({"k": 1, "samples": Subsets.from_lists([[0]], n=9)}, "subsets of the 3 items"),
     ],
 )
 def test_bad_consensus(changes, message):
@@ -177,9 +168,7 @@ def test_end_points(decode):
     phi /= np.linalg.norm(phi, axis=1, keepdims=True)
     q = np.array([9.0, 8.0, 7.0, 6.0, 1.5, 1.4, 1.3, 1.2])
     trios = [Y for Y in feasible(np.ones(8), 3) if len(Y) == 3]
-    options = {"rng": 0} if decode in (sampled_map, consensus) else {}
-    if decode is sampled_map:
-        options |= {"n_samples": 50_000}
+    options = {"rng": 0, "n_samples": 50_000} if decode is sampled_map else {}
     for model in (lambda q: DPP(kernel(q, phi)), lambda q: (q, phi)):
         alone = decode(model(q), k=3, diversity=0, **options)
         assert len(alone) == 3 or decode is consensus

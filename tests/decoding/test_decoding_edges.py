@@ -42,12 +42,11 @@ def test_a_set_that_costs_exactly_the_budget_fits_everywhere(tenths, mask, unit)
     sampled = sampled_map(dpp, cost, limit, n_samples=20_000, tilt=True, rng=0, n_jobs=1)
     assert sampled.gains.sum() == pytest.approx(best, abs=1e-9)
     greedy = greedy_map(dpp, cost, limit)
-    others = [greedy, local_search(dpp, cost, limit), local_search(dpp, cost, limit, start=Y), consensus(
-        dpp, cost, limit, samples=[Y], rng=0)]  # fmt: skip
+    others = [greedy, local_search(dpp, cost, limit), consensus(dpp, cost, limit)]
+    others.append(local_search(dpp, cost, limit, start=Y))
     for chosen in [found, sampled, *others, local_search(dpp, cost, limit, start=found)]:
         assert tuple(chosen.sorted_subset) in sets
         assert chosen.cost <= limit
-    assert others[-1].sorted_subset.tolist() == Y
     for decode in (greedy_map, exact_map, local_search):
         assert decode(dpp, cost, limit, include=Y).sorted_subset.tolist() == Y
     for item in range(n):  # what is over by one unit of the last decimal does not fit
@@ -156,16 +155,13 @@ def test_a_later_change_to_features_never_gives_a_wrong_log_prob(form, rng):
 
 def test_consensus_beyond_the_rank(rng):
     phi = rng.standard_normal((30, 3))
-    found = consensus((np.ones(30), phi), k=10, rng=0)
+    found = consensus((np.ones(30), phi), k=10)
     assert len(found) > 0
     assert "cost about 2.85" in found.reason
-    drawn = consensus((np.ones(30), phi), k=10, n_samples=400, rng=0)
-    assert drawn.references.sizes.max() <= 3
-    assert "cost about 2.8" in drawn.reason
-    twice = consensus(DPP(4 * np.ones((6, 6))), k=4, rng=0)
+    twice = consensus(DPP(4 * np.ones((6, 6))), k=4)
     assert len(twice) > 0
     assert "cost about 0.95" in twice.reason
-    nothing = consensus(DPP(np.zeros((4, 4))), k=2, rng=0)
+    nothing = consensus(DPP(np.zeros((4, 4))), k=2)
     assert len(nothing) == 0
     assert "quality 0" in nothing.reason
 

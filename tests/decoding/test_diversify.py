@@ -44,7 +44,7 @@ def test_greedy_on_the_kernel_of_the_docstring(diversity, rng):
 def test_methods(method, rng):
     E, s = problem(rng, n=10, d=5)
     E[2] = 0.0
-    options = {"rng": 0} if method in ("sampled", "consensus") else {}
+    options = {"rng": 0} if method == "sampled" else {}
     found = diversify(E, s, k=3, decoder=method, **options)
     assert 0 < len(found) <= 3
     assert len(found.skipped) == 10 - len(found)
@@ -123,7 +123,7 @@ def test_copies_keep_the_reasons_and_not_the_embeddings(rng):
         ({"scores": [1, 2, 3]}, r"found 4 rows and 3 scores"),
         ({"scores": [[1, 2], [3, 4]]}, r"scores must have 1 dimension"),
         ({"embeddings": [[1, 0], [np.nan, 0], [0, np.inf], [0, 1]]}, r"embeddings must be finite.* rows 1, 2 are not"),
-        ({"embeddings": [1.0, 2.0, 3.0, 4.0]}, r"embeddings must have one row for each item, found shape \(4,\)"),
+        ({"embeddings": [1.0, 2.0, 3.0, 4.0]}, r"embeddings must have 2 dimensions, found shape \(4,\)"),
         ({"embeddings": np.empty((4, 0))}, r"at least one row \(item\) and one column"),
         ({"embeddings": [[1, 0], [1, 0], [1], [1, 0]]}, r"embeddings must be numbers in rows of equal length"),
         ({"diversity": 1.5}, r"diversity must be a number from 0"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from brute_decoding import algorithm_2, best_set, feasible, kernel, log_minor, mean_f1, random_problem
+from brute_decoding import algorithm_2, best_set, feasible, kernel, log_minor, random_problem
 from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP, diversify
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.limits import check_limits
@@ -50,7 +50,7 @@ def any_limits(seed, n=6):
 @pytest.mark.parametrize("name", list(DECODERS))
 def test_every_decoder_keeps_every_combination_of_limits(name):
     decode, answers = FUNCTIONS[name], 0
-    options = {"rng": 0} | ({} if name == "consensus" else {"n_samples": 200}) if DECODERS[name].random else {}
+    options = {"rng": 0, "n_samples": 200} if name == "sampled" else {}
     for seed in range(60):
         cost, budget, limits, sets = any_limits(seed)
         if name == "exact" and "min_per_group" in limits:
@@ -72,11 +72,7 @@ def test_consensus_by_counts_keeps_them_too(seed):
     counts = np.random.default_rng(seed).integers(0, 3, (6, 5))
     L = kernel(*random_problem(seed, 6)[:2])
     bound = {} if budget == np.inf else {"budget": budget}
-    for drawn in ({}, {"n_samples": 30}):
-        chosen = consensus(DPP(L), cost, utility=counts, rng=seed, **bound, **drawn, **limits)
-        assert tuple(chosen.sorted_subset.tolist()) in sets
-        if drawn and np.isfinite(chosen.utility):
-            assert chosen.utility == pytest.approx(mean_f1(counts, chosen.subset, chosen.references), abs=1e-9)
+    assert tuple(consensus(DPP(L), cost, utility=counts, **bound, **limits).sorted_subset.tolist()) in sets
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -112,7 +108,7 @@ def test_samples_outside_the_quotas_do_not_count(seed, limits):
 def test_an_item_to_include_fills_its_group_and_two_are_refused(name):
     L, _, cost, budget, _ = problem(3)
     groups = [7, 7, 7, 0, 1, 2, 3, 4]
-    options = {"rng": 0} if DECODERS[name].random else {}
+    options = {"rng": 0} if name == "sampled" else {}
     chosen = FUNCTIONS[name](DPP(L), cost, budget, include=[1], **one_each(groups), **options)
     assert 1 in chosen.subset
     assert not {0, 2} & set(chosen.subset.tolist())
@@ -156,7 +152,7 @@ def test_a_fitted_model_that_fills_a_size_keeps_the_quotas(name, rng):
     X = [ItemSet(rng.random((6, 1)), phi=rng.random((6, 4))) for _ in range(4)]
     model = ConditionalDPP(given_size=True).fit(X, [[0, 1], [2, 4], [1, 3], [0, 2]])
     groups = np.array([0, 0, 0, 1, 1, 2])
-    options = {"rng": 0, "n_samples": 500} if DECODERS[name].random else {}
+    options = {"rng": 0, "n_samples": 500} if name == "sampled" else {}
     for x in X:
         chosen = model.decode(x, decoder=name, k=4, exclude=[5], groups=groups, max_per_group=1, **options)
         assert sorted(groups[chosen.subset]) == [0, 1]
@@ -169,7 +165,7 @@ BEYOND = {"groups": list("aabbccddee"), "min_per_group": 1, "k": 5}  # five grou
 @pytest.mark.parametrize("given", [None, [0]])
 def test_diversify_meets_what_groups_must_have_beyond_the_rank(name, given, rng):
     E, s = rng.standard_normal((10, 4)), rng.random(10)
-    options = {"rng": 0, "n_samples": 20_000} if DECODERS[name].random else {}
+    options = {"rng": 0, "n_samples": 20_000} if name == "sampled" else {}
     for by in {"linear", "auto"} if name == "greedy" else {"auto"}:
         found = diversify(E, s, decoder=name, given=given, kernel=by, **BEYOND, **options)
         assert sorted({found.limits.names[c] for c in found.limits.group[found.subset]}) == list("abcde")
@@ -178,7 +174,7 @@ def test_diversify_meets_what_groups_must_have_beyond_the_rank(name, given, rng)
 def test_within_the_rank_what_groups_must_have_needs_no_nugget(rng):
     E, s = rng.standard_normal((10, 6)), rng.random(10)
     for name in ("local", "consensus"):
-        options = {"rng": 0} if DECODERS[name].random else {}
+        options = {"rng": 0} if name == "sampled" else {}
         assert diversify(E, s, decoder=name, **BEYOND, **options).parameters["nugget"] == 0.0
 
 

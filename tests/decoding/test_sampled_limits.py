@@ -44,7 +44,6 @@ def test_items_to_include_that_fill_the_rank_are_the_answer(seed):
             for found in (
                 sampled_map(model, **asked, **draws, tilt=True),
                 consensus(model, **asked),
-                consensus(model, **asked, **draws),
                 exact_map(model, **asked),
                 local_search(model, **asked),
             ):

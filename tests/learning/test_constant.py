@@ -9,7 +9,7 @@ from sklearn.base import clone
 from brute import pmf
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn.learning import ConditionalDPPCV, load_shard, save_shard
-from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.relative import Relative
 
 TRUTH = 0.6  # for each standard deviation

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dpplearn import ItemSet
 from dpplearn.kernels import cosine_similarity
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import fixed_similarity
 
 F, S = [[1.0, 2.0], [1.0, 3.0]], [[1.0, 0.5], [0.5, 1.0]]
 
@@ -31,10 +31,10 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
     np.testing.assert_allclose(cosine_similarity(phi, rho), expected, atol=1e-14)
     np.testing.assert_allclose(cosine_similarity(sparse.csr_array(phi), rho), expected, atol=1e-14)
     for kind in (np.array, sparse.csr_array, sparse.csc_matrix):
-        rows = Fixed(rho).rows(ItemSet(np.ones((n, 1)), phi=kind(phi)))
+        rows = fixed_similarity(rho).rows(ItemSet(np.ones((n, 1)), phi=kind(phi)))
         np.testing.assert_allclose(rows @ rows.T, expected, atol=1e-14)
     expected = nugget * np.eye(n) + (1 - nugget) * expected
-    record = Fixed(rho, nugget)
+    record = fixed_similarity(rho, nugget)
     weights, ones = record.weights, np.ones((n, n))
     assert sum(weights.values()) == pytest.approx(1.0)
     mixture = weights["own"] * np.eye(n) + weights["all"] * ones + weights["cosines"] * cosine_similarity(phi)

@@ -9,12 +9,12 @@ import pytest
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._run.progress import Progress
 from dpplearn.learning import fit
-from dpplearn.learning.backends import Backend, OneByOne, PreparedShard
-from dpplearn.learning.fit import FitSettings, constant_of
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.fit import constant_of
+from dpplearn.learning.itemset import Shard
+from dpplearn.learning.likelihood import LogLinear
+from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.solve import Posterior, covariance, trust_region
-from dpplearn.learning.training_set import Shard
+from dpplearn.learning.training_set import Backend, OneByOne, PreparedShard
 
 
 def products(F):
@@ -39,8 +39,8 @@ def make_posterior(rng, constant=(1.0, 0.0, 0.5)):
     n, names = 7, ("a", "b")
     F = rng.standard_normal((n, 3))
     items = [ItemSet(F + t, phi={name: rng.standard_normal((n, 2)) for name in names}) for t in range(2)]
-    S, shard = Mixture(names), Shard(items, [np.array([0, 3]), np.array([1, 2, 5])], np.ones(2))
-    engine = Backend([shard], partial(PreparedShard.of, evaluator=OneByOne(), similarity=S))
+    S, shard = Similarity(names), Shard(items, [np.array([0, 3]), np.array([1, 2, 5])], np.ones(2))
+    engine = Backend([shard], partial(PreparedShard.of, evaluator=OneByOne(), similarity=None))
     return Posterior(
         engine,
         engine.survey(),
@@ -50,7 +50,7 @@ def make_posterior(rng, constant=(1.0, 0.0, 0.5)):
         np.array([0.1, 0.2, 0.3]),
         np.ones(3),
         np.asarray(constant, float),
-        FitSettings(1.0, 1e-9, 500, S, "error"),
+        ConditionalDPP(similarity="mixture"),
         learned=True,
     )
 
@@ -72,7 +72,7 @@ def test_coordinates_there_and_back(rng):
     x = posterior.join(theta, vector)
     found, S = posterior.split(x)
     np.testing.assert_allclose(found, theta, rtol=1e-12)
-    np.testing.assert_array_equal(S.w, Mixture(("a", "b")).with_parameters(vector).w)
+    np.testing.assert_array_equal(S.w, Similarity(("a", "b")).with_parameters(vector).w)
     J, h = posterior.jacobian(x), 1e-6
     for e in np.eye(x.size):
         moved = (posterior.split(x + h * e)[0] - posterior.split(x - h * e)[0]) / (2 * h)
@@ -98,13 +98,14 @@ def test_standard_errors_do_not_depend_on_the_coordinates():
     assert not unknown[:3].any()
     assert not hidden[:3].any()
     np.testing.assert_allclose(ridge[:3, :3], plain[:3, :3], atol=1e-3 * plain.diagonal()[:3].max())
-    J = posterior.split(best.x)[1].jacobian
+    S = posterior.split(best.x)[1]
+    J = S.w[:, None] * S.slopes()
     np.testing.assert_allclose(J @ ridge[3:, 3:] @ J.T, J @ plain[3:, 3:] @ J.T, atol=1e-3 * plain[3:, 3:].max())
 
 
 @pytest.mark.filterwarnings("ignore:.*starts end in a lower maximum")
 def test_the_maximum_does_not_depend_on_the_coordinates(monkeypatch):
-    rng, truth, theta = np.random.default_rng(3), Mixture(("a", "b"), np.array([0.2, 0.2, 0.3, 0.3])), [-1.0, 0.5]
+    rng, truth, theta = np.random.default_rng(3), Similarity(("a", "b"), np.array([0.2, 0.2, 0.3, 0.3])), [-1.0, 0.5]
     X, y = [], []
     for _ in range(60):
         F = np.column_stack([np.ones(8), rng.standard_normal(8)])
@@ -122,7 +123,7 @@ def test_the_maximum_does_not_depend_on_the_coordinates(monkeypatch):
 @pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end in a lower maximum")
 def test_some_of_the_data_do_not_hide_the_better_maximum(monkeypatch):
     rng = np.random.default_rng(5)
-    truth = Mixture(("a", "b", "c", "d"), np.array([0.1, 0.2, 0.4, 0.15, 0.1, 0.05]))
+    truth = Similarity(("a", "b", "c", "d"), np.array([0.1, 0.2, 0.4, 0.15, 0.1, 0.05]))
     theta = np.concatenate([[-4.0], 0.7 * rng.standard_normal(7)])
     rng, X, y = np.random.default_rng(4), [], []
     for _ in range(30):

@@ -19,13 +19,12 @@ from sklearn.exceptions import ConvergenceWarning
 from brute_learning import random_items, training_set
 from dpplearn._io.jsonfile import read_record
 from dpplearn._run.progress import Progress
-from dpplearn.learning import ConditionalDPP, ItemSet, backends, fit, load_shard, save_shard
-from dpplearn.learning.backends import PreparedShard, cut, make_backend, make_evaluator
+from dpplearn.learning import ConditionalDPP, ItemSet, fit, load_shard, save_shard
 from dpplearn.learning.files import Checkpoint
-from dpplearn.learning.likelihood import LikelihoodRequest
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
-from dpplearn.learning.training_set import Shard
+from dpplearn.learning.itemset import Shard
+from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
+from dpplearn.learning.similarity import fixed_similarity
+from dpplearn.learning.training_set import PreparedShard, cut, make_backend, make_evaluator, survey_of
 from waiting import until
 
 THETA = [-1.0, 0.8, -0.5]
@@ -61,7 +60,7 @@ def shards(data, tmp_path):
 
 
 def prepare(evaluator="numpy"):
-    return partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=Fixed(0.3))
+    return partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=fixed_similarity(0.3))
 
 
 def assert_same(model, serial):
@@ -168,14 +167,14 @@ def test_lists_are_cut_in_order_by_cost(data):
 
 def test_a_worker_that_dies_is_replaced(data, shards):
     X, y = data
-    request, whole = LikelihoodRequest(LogLinear(np.zeros(3)), Fixed()), Shard(X, y, np.ones(len(X)))
+    request, whole = LikelihoodRequest(LogLinear(np.zeros(3)), fixed_similarity()), Shard(X, y, np.ones(len(X)))
     for given in (whole, [*map(str, shards)]):
-        truth = make_backend(None, 1, given, prepare()).evaluate(request, lambda *_: None)
+        truth = make_backend(None, 1, given, prepare()).evaluate(request)
         with make_backend(None, 2, given, prepare()) as backend:
             backend.survey()
             victim, left = (next(iter(one.pool._processes)) for one in backend.processes)
             os.kill(victim, signal.SIGKILL)
-            found = backend.evaluate(request, lambda *_: None)
+            found = backend.evaluate(request)
             assert found.value == truth.value
             assert np.array_equal(found.hessian, truth.hessian)
         with pytest.raises(ProcessLookupError):
@@ -190,9 +189,9 @@ class Deadly:
 
 
 def test_workers_that_always_die_are_reported(data, monkeypatch):
-    monkeypatch.setattr("dpplearn.learning.backends.LOSSES", 1)
+    monkeypatch.setattr("dpplearn._run.processes.LOSSES", 1)
     X, y = data
-    deadly = partial(PreparedShard.of, evaluator=Deadly(), similarity=Fixed(0.3))
+    deadly = partial(PreparedShard.of, evaluator=Deadly(), similarity=fixed_similarity(0.3))
     with (
         make_backend(None, 2, Shard(X[:2], y[:2], np.ones(2)), deadly) as backend,
         pytest.raises(ChildProcessError, match="A worker process ended early"),
@@ -202,8 +201,8 @@ def test_workers_that_always_die_are_reported(data, monkeypatch):
 
 def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
     """Though it is read again for every step, where files are too large to keep."""
-    monkeypatch.setattr(backends, "KEPT", 0)
-    survey_of, load, seen = backends.survey_of, load_shard, {"surveyed": 0, "read": 0}
+    monkeypatch.setattr("dpplearn.learning.training_set.KEPT", 0)
+    seen = {"surveyed": 0, "read": 0}
 
     def counted(function, what):
         def call(*args):
@@ -212,8 +211,8 @@ def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
 
         return call
 
-    monkeypatch.setattr("dpplearn.learning.backends.survey_of", counted(survey_of, "surveyed"))
-    monkeypatch.setattr("dpplearn.learning.backends.load_shard", counted(load, "read"))
+    monkeypatch.setattr("dpplearn.learning.training_set.survey_of", counted(survey_of, "surveyed"))
+    monkeypatch.setattr("dpplearn.learning.training_set.load_shard", counted(load_shard, "read"))
     model = ConditionalDPP(rho=0.3).fit(shards)
     assert seen["surveyed"] == len(shards)
     assert seen["read"] >= len(shards) * (1 + model.n_iter_)
@@ -246,7 +245,7 @@ def test_dask_gives_the_serial_result(data, serial, shards, cluster, monkeypatch
     assert_same(
         ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial
     )  # the current client
-    monkeypatch.setattr("dpplearn.learning.backends.KEPT", 0)  # too large to be kept
+    monkeypatch.setattr("dpplearn.learning.training_set.KEPT", 0)  # too large to be kept
     assert_same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)
 
 
@@ -264,7 +263,7 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
                 os.kill(victim, signal.SIGKILL)
                 killed.append(victim)
 
-    settings = fit.FitSettings(1.0, 1e-6, 100, Fixed(0.3), "error")
+    settings = ConditionalDPP(rho=0.3)
     with backend:
         fitted = fit.maximize_posterior(backend, settings, Kill(False))
     assert len(killed) == 1
@@ -287,8 +286,8 @@ def test_a_fit_goes_on_from_its_checkpoint(data, serial, tmp_path):
     with pytest.raises(ValueError, match=r"checkpoint .* is of another fit: its precision is"):
         ConditionalDPP(5.0, rho=0.3).fit(*data, checkpoint=path)
     path.write_text(path.read_text()[:50])
-    with pytest.warns(UserWarning, match="is damaged: the fit begins anew"):
-        assert_same(ConditionalDPP(rho=0.3).fit(*data, checkpoint=path), serial)
+    with pytest.raises(ValueError, match=r"fit\.json is not a dpplearn\.checkpoint file, or was cut short"):
+        ConditionalDPP(rho=0.3).fit(*data, checkpoint=path)
 
 
 def test_verbose_prints_a_line_per_iteration(data, capsys):

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from brute_learning import exact_terms, log_pmf_table, random_items, with_weights
 from dpplearn.learning import ItemSet, log_likelihood
-from dpplearn.learning.backends import make_evaluator
-from dpplearn.learning.likelihood import Instance, LikelihoodRequest, prefers_dual
+from dpplearn.learning.itemset import Shard
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest, LogLinear, prefers_dual
 from dpplearn.learning.normalizer import by_rows, primal, wide
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Mixture
-from dpplearn.learning.training_set import Shard
+from dpplearn.learning.similarity import Similarity, fixed_similarity
+from dpplearn.learning.training_set import make_evaluator
 from installed import HERE
 
 METHODS = ["primal", "dual", "algorithm1", *(f"evaluator {name}" for name in HERE)]
@@ -24,9 +23,9 @@ def terms_of(theta, items, Y, method, rho=0.0, nugget=0.0, **options):
     kind, _, name = method.partition(" ")
     if not name:
         return log_likelihood(theta, items, Y, rho=rho, nugget=nugget, method=kind, **options)
-    request = LikelihoodRequest(LogLinear(np.asarray(theta)), Fixed(rho, nugget), **options)
+    request = LikelihoodRequest(LogLinear(np.asarray(theta)), fixed_similarity(rho, nugget), **options)
     shard = Shard([items, items], [np.asarray(Y, np.int64), np.empty(0, np.int64)], np.array([1.0, 0.0]))
-    return make_evaluator(name).prepare(shard, Fixed(0.1, 0.5)).evaluate(request)
+    return make_evaluator(name).prepare(shard, fixed_similarity(0.1, 0.5)).evaluate(request)
 
 
 @pytest.mark.parametrize(("rho", "nugget"), [(0.0, 0.0), (0.6, 0.0), (0.0, 0.05), (0.6, 0.3), (0.3, 1.0)])
@@ -172,7 +171,7 @@ def test_a_nugget_at_large_weights_against_800_digits(nugget, size, method, rng)
 
 
 def test_the_accurate_route_agrees_where_the_fast_ones_are_right(rng):
-    items, S = random_items(40, 3, rng, d=60), Fixed(0.3)
+    items, S = random_items(40, 3, rng, d=60), fixed_similarity(0.3)
     F = np.asfortranarray(items.features)
     eta = F @ np.array([-1.0, 0.5, 0.5])
     fast = primal(eta, S.matrix(items), 0.0, F, True)
@@ -184,7 +183,8 @@ def test_the_accurate_route_agrees_where_the_fast_ones_are_right(rng):
         assert log_z == pytest.approx(fast[0], rel=1e-12)
         np.testing.assert_allclose(marginals, fast[1], atol=1e-12)
         np.testing.assert_allclose(covariance, fast[2], atol=1e-11)
-        np.testing.assert_allclose(found.similarity_gradient(), G, atol=1e-9)
+        X = found.X + np.tril(found.X, -1).T if found.W is None else np.eye(40) - found.W @ found.W.T
+        np.testing.assert_allclose(found.r[:, None] * X * found.r, G, atol=1e-9)
 
 
 def test_hessian_for_many_items_with_few_directions(rng):
@@ -192,7 +192,7 @@ def test_hessian_for_many_items_with_few_directions(rng):
     items = random_items(700, 2, rng, d=3)
     assert prefers_dual(700, 3)
     theta = np.array([-3.0, 0.5])
-    assert Instance(items, [np.array([5])], [1.0], Fixed()).dual
+    assert Instance(items, [np.array([5])], [1.0], fixed_similarity()).dual
     a, b = (log_likelihood(theta, items, [5], method=method) for method in ("dual", "primal"))
     np.testing.assert_allclose(a.hessian, b.hessian, rtol=1e-9, atol=1e-9)
 
@@ -200,8 +200,8 @@ def test_hessian_for_many_items_with_few_directions(rng):
 def test_weights_beyond_every_float(rng):
     """For a solver it is a step too far; for a user an error; and below, whatever is asked is a number."""
     items = random_items(4, 2, rng)
-    far = LikelihoodRequest(LogLinear(np.array([1e9, 0.0])), Fixed())
-    assert Instance(items, [np.array([0])], [1.0], Fixed()).evaluate(far).value == -np.inf
+    far = LikelihoodRequest(LogLinear(np.array([1e9, 0.0])), fixed_similarity())
+    assert Instance(items, [np.array([0])], [1.0], fixed_similarity()).evaluate(far).value == -np.inf
     model = with_weights([1e9, 0.0])
     asks = (
         lambda: log_likelihood([1e9, 0.0], items, [0]),
@@ -230,8 +230,8 @@ def test_weights_beyond_every_float(rng):
         ({"method": "fast"}, ValueError, "method must be one of"),
         ({"subset": [9]}, IndexError, "from 0 to 3"),
         ({"rho": -1.0}, ValueError, "rho must be"),
-        ({"nugget": 1.1}, ValueError, "nugget must be"),
-        ({"nugget": True}, ValueError, "nugget must be"),
+        ({"nugget": 1.1}, ValueError, "nugget must lie between 0 and 1"),
+        ({"nugget": True}, TypeError, "nugget must be"),
     ],
 )
 def test_bad_arguments(change, error, message, rng):
@@ -250,9 +250,9 @@ def test_dual_needs_phi(rng):
 def test_targets_of_the_same_items_share_a_normalizer_and_nothing_else(kind, options, rng, monkeypatch):
     one, other = random_items(6, 3, rng), random_items(6, 3, rng)
     X, y = [one, one, one, other, one], [np.array(Y) for Y in ([0, 2], [1, 3], [0, 2, 4], [3], [5])]
-    start = Mixture().bind(one.part_names)
+    start = Similarity(one.part_names)
     weights = [start.with_parameters(a * np.arange(start.parameters.size)) for a in (0.1, -0.3)]
-    records = [Fixed(0.2, 0.1), Fixed(0.4, 0.1)] if kind == "fixed" else weights
+    records = [fixed_similarity(0.2, 0.1), fixed_similarity(0.4, 0.1)] if kind == "fixed" else weights
     theta = rng.standard_normal(one.n_features)
     if kind == "fixed" and "with_similarity" in options:
         pytest.skip("a fixed similarity has no derivatives")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from brute_learning import training_set
 from dpplearn._io.jsonfile import numbers, plain
 from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.likelihood import LogLinear
+from dpplearn.learning.similarity import fixed_similarity
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +43,11 @@ def test_round_trip_is_exact(variance, data, tmp_path):
 
 
 def test_a_loaded_model_can_be_fitted_again(data, tmp_path):
-    """Its parameters are those of the model that was saved, also where a record or 1 for true was passed."""
-    model = ConditionalDPP(similarity=Fixed(0.3, 0.1), constant=1).fit(*data)
+    """Its parameters are those of the model that was saved, also where 1 for true was passed."""
+    model = ConditionalDPP(rho=0.3, nugget=0.1, constant=1).fit(*data)
     model.save(tmp_path / "model.json")
     loaded = ConditionalDPP.load(tmp_path / "model.json")
-    assert loaded.fit(*data).similarity_ == model.similarity_ == Fixed(0.3, 0.1)
+    assert loaded.fit(*data).similarity_ == model.similarity_ == fixed_similarity(0.3, 0.1)
     np.testing.assert_array_equal(loaded.theta_, model.theta_)
 
 
@@ -70,16 +70,14 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 7}, "has version 7, and this dpplearn reads 6. Update dpplearn"),
-        ({"version": 5}, "has version 5, and this dpplearn reads 6. Update dpplearn, or make the file again"),
-        ({"version": "6"}, "has version '6', and this dpplearn reads 6"),
+        ({"version": 8}, "has version 8, and this dpplearn reads 7. Update dpplearn"),
+        ({"version": 6}, "has version 6, and this dpplearn reads 7. Update dpplearn, or make the file again"),
+        ({"version": "7"}, "has version '7', and this dpplearn reads 7"),
         ({"format": "something else"}, "found 'something else'"),
         ({"quality": None}, "quality in .* must be an object"),
-        (
-            {"similarity": {"kind": "other"}},
-            r"similarity in .* known kind \(fixed, mixture\), found",
-        ),
-        ({"nugget": 1.5}, "nugget must be a number from 0 to 1"),
+        ({"similarity": {"kind": "other"}}, "similarity in .* cannot be read: 'names'"),
+        ({"w": [0.5, 1.0, -0.5]}, "must be 3 positive numbers that sum to 1"),
+        ({"nugget": 1.5}, "nugget must lie between 0 and 1"),
         ({"theta": None}, "theta in .* must be a list of numbers"),
         ({"theta": [1.0, "two"]}, r"theta\[1\] in .* must be a number, found 'two'"),
         ({"theta": [1.0, True]}, r"theta\[1\] in .* must be a number"),
@@ -90,7 +88,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"feature_names": ["a", "a"]}, "more than once"),
         ({"n_iter": 1.5}, "n_iter in .* must be a whole number"),
         ({"converged": 1}, "converged in .* must be true or false"),
-        ({"rho": -1.0}, "similarity in .* rho must be a number from 0"),
+        ({"rho": -1.0}, "params in .* rho must be a number from 0"),
         ({"params": {}}, "params in .* must be an object with exactly"),
         ({"log_likelihood": [1]}, "log_likelihood in .* must be a number"),
         ({"version": 0}, "has version 0, and"),
@@ -110,7 +108,7 @@ def test_bad_files(change, message, data, tmp_path):
     ConditionalDPP().fit(*data).save(path)
     content = json.loads(path.read_text())
     for key, value in change.items():
-        params = content["params"] if key not in ("rho", "nugget", "similarity", "quality") else {}
+        params = content["params"] if key not in ("similarity", "quality") else {}
         homes = (params, content["quality"], content["similarity"])
         next((home for home in homes if isinstance(home, dict) and key in home), content)[key] = value
     path.write_text(json.dumps(content))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpplearn import ConditionalDPP, ItemSet
-from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.similarity import Similarity
 
 quiet = pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end in a lower maximum")
 
@@ -30,7 +30,7 @@ def test_bad_parts():
     with pytest.raises(ValueError, match=r"X\[1\] has the similarity parts b"):
         ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
     with pytest.raises(ValueError, match="positive numbers that sum to 1"):
-        Mixture(("a",), np.zeros(3))
+        Similarity(("a",), np.zeros(3))
 
 
 @quiet

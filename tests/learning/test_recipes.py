@@ -6,7 +6,7 @@ import pytest
 import recipes_learning as recipes
 from brute_learning import THETA, training_set
 from dpplearn import ConditionalDPP, ItemSet
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import fixed_similarity
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def test_a_new_evaluator_is_one_class(data):
     model = ConditionalDPP(rho=0.3, nugget=0.1).fit(X, y, evaluator=recipes.Counting())
     assert recipes.Counted.evaluations > before
     np.testing.assert_allclose(model.theta_, expected.theta_, atol=1e-8)
-    assert model.similarity_ == Fixed(0.3, 0.1)
+    assert model.similarity_ == fixed_similarity(0.3, 0.1)
 
 
 def test_what_does_not_count_reaches_no_evaluator():

@@ -8,7 +8,7 @@ import pytest
 
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning.likelihood import log_likelihood
-from dpplearn.learning.similarity import Mixture
+from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.sized import LostDigitsError
 
 
@@ -79,7 +79,7 @@ def test_right_or_refused(kind, as_matrix):
             np.testing.assert_allclose(found.gradient, gradient, atol=2e-6)
             assert found.value == pytest.approx(value, abs=2e-3 if as_matrix else 1e-5)
             if nugget:
-                S = Mixture(items.part_names, [nugget, 1e-30, 1 - nugget])
+                S = Similarity(items.part_names, [nugget, 1e-30, 1 - nugget])
                 try:
                     found = log_likelihood(theta, items, Y, given_size=True, similarity=S, with_similarity=True)
                 except ValueError:
@@ -99,6 +99,6 @@ def test_the_advice_works():
     ):
         ConditionalDPP(given_size=True, nugget=1e-12).fit(X, y)
     assert ConditionalDPP(given_size=True, nugget=1e-4).fit(X, y).converged_
-    tiny = Mixture(("phi",), np.array([1e-13, 0.1, 0.9]))
+    tiny = Similarity(("phi",), np.array([1e-13, 0.1, 0.9]))
     with pytest.raises(LostDigitsError, match="larger nugget"):
         log_likelihood([0.1, 0.2], X[0], y[0], similarity=tiny, given_size=True)

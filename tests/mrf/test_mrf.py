@@ -39,8 +39,6 @@ def test_marginals_and_pairs(case):
         assert mrf.marginals[i] == pytest.approx(event(pmf, [i]), rel=1e-12)
         for j in range(mrf.n):
             assert mrf.pair_probs()[i, j] == pytest.approx(event(pmf, {i, j}), rel=1e-12)
-    last = mrf.n - 1
-    np.testing.assert_array_equal(mrf.pair_probs([last, 0] if last else [0]).diagonal()[0], mrf.marginals[last])
 
 
 def test_draws_follow_the_probabilities(rng):
@@ -107,7 +105,7 @@ def test_kl_divergence_from_the_definition(rng):
     [
         (np.zeros(3), [[0, 0, 0.3], [0, 0, 0], [0.3, 0, 0]], {}, r"items 0 and 2 attract: W\[0, 2\] is 0.3"),
         (np.zeros(2), [[0, -1], [0, 0]], {}, r"triangular.*W \+ W.T"),
-        (np.zeros(2), [[-1, 0], [0, 0]], {}, r"W\[0, 0\] is -1. Add it to w\[0\]"),
+        (np.zeros(2), [[-1, 0], [0, 0]], {}, r"zeros on its diagonal. Add"),
         ([1e308, 1e308], np.zeros((2, 2)), {}, "sums to be floats"),
     ],
 )
@@ -120,8 +118,8 @@ def test_bad_input(w, W, options, message):
     ("p", "message"),
     [
         (np.ones(3) / 3, "each of the 2\\^N subsets.*found 3"),
-        ([0.5, 0.6], "must sum to 1, found 1.1"),
-        ([1.5, -0.5], r"must not be negative, but target\[1\]"),
+        ([0.5, 0.6], "sum to 1, found 1.1"),
+        ([1.5, -0.5], r"the least -0\.5"),
         (np.full(1 << 21, 0.5**21), "up to N = 20 items; found 21"),
     ],
 )

@@ -20,9 +20,10 @@ from dpplearn.mrf import (
     transitivity,
     triangle_inequality,
 )
-from dpplearn.mrf.few_items import PAIRS, STATES
-from dpplearn.mrf.transitivity import implied_similarity
+from dpplearn.mrf.few_items import STATES
+from dpplearn.mrf.transitivity import implied_similarity, shortfall
 
+PAIRS = ((0, 1), (0, 2), (1, 2))  # of 110, 101 and 011
 PROBABILITY = st.floats(0.02, 0.98)
 
 
@@ -48,18 +49,14 @@ def test_ends_of_the_range():
     assert S(0.3, 0.4, 0.0) == pytest.approx(1.0)  # never together
     assert S(1e-7, 1e-7, 5e-15) == pytest.approx(np.sqrt(0.5), rel=1e-6)  # half the product
     assert pair_to_dpp(0.0, 0.4, 0.0).marginals == pytest.approx([0.0, 0.4])
-    attracting = pair_to_mrf(0.5, 0.5, 0.4, repulsive=False)
-    assert attracting.W[0, 1] == pytest.approx(4 * np.log(2))
-    assert attracting.pair_probs()[0, 1] == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"0\.25.*\(13\).*0\.3.*only negative"),
-        (lambda: pair_to_mrf(0.5, 0.5, 0.3), "repulsive=False"),
-        (lambda: pair_to_dpp(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),  # ten times the product
-        (lambda: pair_to_dpp(0.5, 0.5, 0.6), "no distribution of two items"),
+        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"0\.25.*\(13\).*0\.3.*positive correlation"),
+        (lambda: pair_to_mrf(0.5, 0.5, 0.3), "positive correlation"),
+        (lambda: pair_to_dpp(1e-7, 1e-7, 1e-13), r"p1 p2 = 1e-14"),  # ten times the product
         (lambda: pair_to_dpp(0.6, 0.4, 0.0), "always chosen.*from_marginal"),
         (lambda: pair_to_mrf(0.3, 0.4, 0.0), r"P\(\{1, 2\}\) is 0"),
     ],
@@ -88,7 +85,7 @@ def test_ternary_factors_are_the_models_without_their_node_potentials(rng):
 @pytest.mark.parametrize(
     ("w", "S", "message"),
     [
-        ((-1, 0.5, 0), (0, 0, 0), r"w13 is 0\.5.*minimum"),
+        ((-1, 0.5, 0), (0, 0, 0), r"none positive.*0\.5"),
         ((0, 0, 0), (0.9, 0.9, 0.0), "no three unit vectors"),
     ],
 )
@@ -151,11 +148,9 @@ def test_every_kernel_satisfies_the_triangle_inequality(n, seed, rank):
 @given(st.integers(3, 5), st.integers(0, 2**32 - 1))
 def test_a_dpp_implies_its_own_similarities(n, seed):
     dpp = DPP(random_kernel(n, np.random.default_rng(seed)) + 0.1 * np.eye(n))
-    np.testing.assert_allclose(implied_similarity(dpp, reading="factors"), np.abs(dpp.similarity), atol=1e-5)
     d = np.sqrt(dpp.marginals)
     np.testing.assert_allclose(implied_similarity(dpp), np.abs(dpp.K / d / d[:, None]), atol=1e-5)
-    for reading in ("pairs", "factors"):
-        assert transitivity(dpp, reading=reading).mean_angle_violation < 1e-4
+    assert transitivity(dpp).mean_angle_violation < 1e-4
 
 
 def test_violation_by_hand():
@@ -164,7 +159,6 @@ def test_violation_by_hand():
     check = triangle_inequality(np.array([[1.0, 0.96, 0.0], [0.96, 1.0, 0.8], [0.0, 0.8, 1.0]]))  # sines .28, .6, 1
     assert check.slack == pytest.approx(-0.12)
     assert check.violation == pytest.approx(0.12)
-    assert check.mean_violation == pytest.approx(0.12)
     assert check.triple == (0, 1, 2)
     assert check.angle_violation == pytest.approx(np.pi / 2 - np.arcsin(0.28) - np.arcsin(0.6))
 
@@ -180,10 +174,10 @@ def test_all_triples_are_looked_at(rng):
         for k in range(i + 1, 6)
         if j not in (i, k)
     }
-    check = triangle_inequality(S)
-    assert check.slack == pytest.approx(min(slacks.values()))
-    assert check.triple == min(slacks, key=slacks.get)
-    assert check.mean_violation == pytest.approx(sum(max(-x, 0) for x in slacks.values()) / 20)
+    slack, triple, mean = shortfall(s)
+    assert slack == triangle_inequality(S).slack == pytest.approx(min(slacks.values()))
+    assert triple == min(slacks, key=slacks.get)
+    assert mean == pytest.approx(sum(max(-x, 0) for x in slacks.values()) / 20)
 
 
 def test_angles_decide_for_three_items(rng):
@@ -200,7 +194,7 @@ def test_angles_decide_for_three_items(rng):
 def test_mrf_of_the_paper_violates_transitivity():
     """One item strongly anti-correlated with both others, these not with each other: section 3."""
     mrf = PairwiseMRF(np.zeros(3), symmetric([-3.0, 0.0, -3.0]))
-    check = transitivity(mrf, reading="factors")
+    check = triangle_inequality(np.sqrt(-np.expm1(mrf.W)) + np.eye(3))
     assert check.triple == (0, 1, 2)
     assert check.violation == pytest.approx(1 - 2 * np.exp(-1.5))
     assert not transitivity(mrf).holds
@@ -211,7 +205,6 @@ def test_mrf_of_the_paper_violates_transitivity():
     [
         (lambda: triangle_inequality([[1.0, 2.0], [2.0, 1.0]]), r"S\[0, 1\] is 2.*no two vectors"),
         (lambda: triangle_inequality([[0.0, 0.0], [0.0, 1.0]]), "positive diagonal"),
-        (lambda: transitivity([0.0, 1.0], reading="factors"), r"needs P\(\{\}\) > 0"),
     ],
 )
 def test_bad_similarities(call, message):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpplearn.rouge import CorpusScore, EmptyTextWarning, Score, paired_bootstrap, score, score_corpus
+from dpplearn.rouge import CorpusScore, EmptyTextWarning, Score, paired_bootstrap, score_corpus
 from rouge_literal import literal_average
 
 CANDIDATES = {"10": "the cat sat", "2": "a dog ran", "2-b": "birds"}

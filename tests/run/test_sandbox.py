@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpplearn._run import sandbox
-from dpplearn._run.sandbox import Sandboxes, SandboxLostError, run_sandboxed
+from dpplearn._run import processes
+from dpplearn._run.processes import Sandboxes, SandboxLostError, run_sandboxed
 from dpplearn._run.stop import stops_when
 from dpplearn.summarize.corpora.documents import DocumentFile
 from dpplearn.summarize.corpora.formats.apart import Apart
@@ -55,7 +55,7 @@ def fill(data):
 def boxes(monkeypatch, request):
     monkeypatch.syspath_prepend(str(request.path.parent))  # the other process has this one's path
     made = Sandboxes()
-    monkeypatch.setattr(sandbox, "_pools", {os.getpid(): made})  # those that were started before have another
+    monkeypatch.setattr(processes, "_pools", {os.getpid(): made})  # those that were started before have another
     yield made
     made.close()
 
@@ -95,9 +95,9 @@ def test_what_the_work_refuses_is_told(boxes):
 
 @pytest.mark.usefixtures("boxes")
 def test_a_fault_of_ours_comes_back_with_its_place():
-    with pytest.raises(RuntimeError, match=r"AttributeError: .*no_such_name") as caught:
+    with pytest.raises(AttributeError, match=r"no_such_name") as caught:
         ask("stumble")
-    assert "in stumble" in "".join(caught.value.__notes__)
+    assert "in stumble" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_work_that_crashes_or_passes_a_limit_is_lost(boxes, work, limits):
     with pytest.raises(SandboxLostError):
         ask(work, **limits)
     assert ask("process_id")
-    assert boxes.lost == (work != "fill")
+    assert boxes.lost == 1
 
 
 @pytest.mark.usefixtures("boxes")
@@ -125,28 +125,19 @@ def test_work_that_nobody_waits_for_is_killed():
 
 def test_a_process_that_was_killed_while_it_waited_is_replaced(boxes):
     os.kill(int(ask("process_id")), signal.SIGKILL)
-    boxes.idle[0].child.wait()
     assert ask("process_id")
     assert boxes.lost == 0
 
 
-@pytest.mark.usefixtures("boxes")
-def test_a_process_that_cannot_start_is_no_fault_of_the_file(monkeypatch):
-    monkeypatch.setattr(sandbox, "_START", "import sys; sys.exit(1) # {path} {preload}")
-    with pytest.raises(RuntimeError, match="must be able to import dpplearn"):
-        ask("refuse")
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork beside threads: that is the point
-def test_a_fork_while_another_thread_asks_can_ask(boxes):
-    """The lock is held, and nobody in the fork will release it."""
+@pytest.mark.usefixtures("boxes")
+def test_a_fork_can_ask():
     assert run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC"
-    with boxes._lock:
-        child = os.fork()
-        if not child:
-            signal.alarm(60)
-            os._exit(0 if run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC" else 1)
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        os._exit(0 if run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC" else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC"
 
@@ -154,21 +145,20 @@ def test_a_fork_while_another_thread_asks_can_ask(boxes):
 PARENT = """
 import sys, threading
 sys.path[:0] = {tests!r}
-import pickle
-from dpplearn._run.sandbox import Sandbox
-from test_sandbox import hang
-box = Sandbox()
-print(box.child.pid, flush=True)
-threading.Thread(target=box.run, args=(pickle.dumps((hang, (b"",))), {seconds}, 2**32), daemon=True).start()
+from dpplearn._run.processes import run_sandboxed
+from test_sandbox import hang, process_id
+limits = {{"seconds": 60, "memory": 2**32}}
+print(run_sandboxed(process_id, b"", **limits).decode(), flush=True)
+threading.Thread(target=run_sandboxed, args=(hang, b""), kwargs=limits, daemon=True).start()
 sys.stdin.read()
 """
 
 
 @pytest.mark.parametrize("busy", [True, False])
 def test_a_process_does_not_outlive_its_parent_for_long(busy):
-    script = PARENT.format(tests=[str(one) for one in Path(__file__).parents[:2]], seconds=0.5)
+    script = PARENT.format(tests=[str(one) for one in Path(__file__).parents[:2]])
     if not busy:
-        script = script.replace("(hang, ", "(bytes.upper, ")
+        script = script.replace("(hang, b", "(bytes.upper, b")
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         child = int(parent.stdout.readline())
         parent.kill()
@@ -191,9 +181,9 @@ def read_damaged(file):
 @pytest.mark.usefixtures("boxes")
 def test_a_reader_s_own_fault_is_not_the_file_s_damage():
     file = DocumentFile(b"abc", "a.pdf", "there/a.pdf")
-    with pytest.raises(RuntimeError, match="no_such_name"):
+    with pytest.raises(KeyError, match="no_such_name"):
         Apart("test_sandbox:read_with_a_fault")(file)
-    with pytest.raises(RuntimeError, match="Error"):
+    with pytest.raises(TypeError):
         Apart("test_sandbox:read_by_numpy")(file)
     with pytest.raises(ValueError, match=r"there/a\.pdf cannot be read: it is damaged \([A-Za-z]*Error\)"):
         Apart("test_sandbox:read_damaged")(file)

@@ -10,25 +10,26 @@ from operator import add
 
 import pytest
 
-from dpplearn._run.notice import say_when_compiling
+from dpplearn._run.progress import say_when_compiling
 from dpplearn._run.stop import check_stop, stops_when
 from dpplearn._run.threads import map_in_order, map_threads
-from dpplearn._run.workers import Cluster, open_workers
+from dpplearn._run.workers import Workers, open_workers
 from waiting import compiles, die_once, own_threads
 
 
-def test_a_scheduler_that_is_restarted_is_told_again_what_tasks_share():
+def test_tasks_share_what_is_given_and_a_scheduler_that_is_restarted_is_said():
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what distributed says of a lost worker
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-            answers = {}
-            for task, answer in Cluster(client).each(add, range(6), 10):
-                if not answers:
-                    client.restart()
-                answers[task] = answer
-    assert answers == {task: task + 10 for task in range(6)}
+            workers = Workers(client=client)
+            assert dict(workers.each(add, range(6), 10)) == {task: task + 10 for task in range(6)}
+            answers = workers.each(add, range(6), 10)
+            next(answers)
+            client.restart()
+            with pytest.raises(ConnectionError, match="was lost or started again"):
+                list(answers)
 
 
 def test_what_workers_compile_is_said_once_and_by_who_started_them():

@@ -20,7 +20,6 @@ from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
 from dpplearn.summarize.model.pipeline import TrainingPipeline, example_of, flat
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.model.training import named_settings
 from waiting import die
 
 EXAMPLE = Cluster.example()
@@ -62,7 +61,7 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
 
     def prepare(self):
         prepared = real(self)
-        kept["shards"] = [load_shard(path) for path in prepared.shards]
+        kept["shards"] = [load_shard(path) for path in prepared[0]]
         return prepared
 
     monkeypatch.setattr(TrainingPipeline, "prepare", prepare)
@@ -225,7 +224,7 @@ def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
                 gone[0].unlink()
 
     monkeypatch.setattr("dpplearn.cli.bars.CommandProgress", Loses)
-    monkeypatch.setattr("dpplearn.learning.backends.KEPT", 0)  # shards are read again for each evaluation
+    monkeypatch.setattr("dpplearn.learning.training_set.KEPT", 0)  # shards are read again for each evaluation
     told = run(*arguments, out)
     assert told.exit_code == 1
     assert f"There is no shard file {gone[0]}" in told.stderr
@@ -263,19 +262,3 @@ def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
 def test_workers_that_always_die_are_reported():
     with open_workers(None, 2) as workers, pytest.raises(ChildProcessError, match="ended early"):
         list(workers.each(die, [1]))
-
-
-def test_functions_are_told_apart_by_what_they_do(corpus, tmp_path):
-    def settings(**given):
-        return named_settings(Summarizer(**given).settings)
-
-    made = [lambda texts, k=k: [[len(one), k] for one in texts] for k in (1, 2)]
-    assert settings(encoder=made[0])["encoder"][0] == settings(encoder=made[1])["encoder"][0]
-    assert settings(encoder=made[0]) == settings(encoder=made[0]) != settings(encoder=made[1])
-    cuts = [lambda text, k=k: [(0, len(text) - k)] for k in (0, 1)]
-    assert settings(splitter=cuts[0]) == settings(splitter=cuts[0]) != settings(splitter=cuts[1])
-    assert settings(splitter={}.__getitem__)["splitter"]  # that knows no text but its own
-    with pytest.raises(KeyboardInterrupt):
-        fit(open_corpus(corpus), work=tmp_path / "work", verbose=Stops(2), settings={"splitter": cuts[0]})
-    with pytest.raises(ValueError, match=r"begun otherwise \(another splitter\)"):
-        fit(open_corpus(corpus), work=tmp_path / "work", settings={"splitter": cuts[1]})

@@ -64,7 +64,7 @@ def test_the_first_choice_is_greedy_in_each_part_and_by_gain_over_all(model, mon
             Y.append(best)
     for keep in range(1, 8):
         wanted = sorted(i for _, i in sorted(order, reverse=True)[:keep])
-        assert first.first_choice(read, model._predictor, keep, part=4).tolist() == wanted
+        assert first.first_choice(read, model._trained.model, keep, part=4).tolist() == wanted
 
 
 def test_the_other_places_are_for_sentences_with_likely_words(model):
@@ -75,7 +75,7 @@ def test_the_other_places_are_for_sentences_with_likely_words(model):
     likely = {w: 1 - (1 - sum(p[i] for i, own in enumerate(sets) if w in own)) ** 8 for w in set().union(*sets)}
     wanted = [sum(likely[w] for w in own) / (len(own) + 5) for own in sets]
     np.testing.assert_allclose(first.coverage(read.phi, log_q), wanted, rtol=1e-10)
-    kept = first.first_choice(read, model._predictor, 20, part=40)
+    kept = first.first_choice(read, model._trained.model, 20, part=40)
     assert kept.size == 20 == len(set(kept.tolist()))
     best = np.argsort(-np.array(wanted), kind="stable")[:6]
     assert set(best.tolist()) <= set(kept.tolist())
@@ -83,22 +83,22 @@ def test_the_other_places_are_for_sentences_with_likely_words(model):
 
 def test_what_is_kept_has_its_kernel_of_the_whole(model):
     read = model.features_.read(book(150, seed=2))
-    kept = first.first_choice(read, model._predictor, 30, part=50)
-    some = first.finalists(read, model._predictor, 30, part=50)
+    kept = first.first_choice(read, model._trained.model, 30, part=50)
+    some = read.only(kept)
     assert (len(some), some.passed) == (30, 120)
     assert some.sentences == tuple(read.sentences[i] for i in kept)
     np.testing.assert_allclose(model.dpp(some).L, model.dpp(read).L[np.ix_(kept, kept)], rtol=1e-12)
-    assert first.finalists(read, model._predictor, 150) is read
 
 
 def test_all_views_tell_of_the_first_choice(model, monkeypatch):
-    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=60, part=50))
+    monkeypatch.setattr(prepared, "EXACT", 60)
+    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, 40, "words")
     reasons = summary.explain()
     assert reasons.passed == 340
     assert len(reasons.chosen) + len(reasons.best_left_out(None)) + reasons.passed == len(cluster.sentences())
-    assert "340 more sentences were left out in a first choice" in reasons.first_choice
+    assert "340 more were left out in a first choice" in reasons.first_choice
     assert reasons.first_choice in str(reasons)
     assert reasons.first_choice in html_report(summary)
     assert f"{len(summary.sentences)} sentences of 400" in html_report(summary)
@@ -119,7 +119,8 @@ def test_copies_are_one_candidate(model, line, kept):
 
 
 def test_a_budget_for_more_than_was_kept_is_told(model, monkeypatch):
-    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=20, part=50))
+    monkeypatch.setattr(prepared, "EXACT", 20)
+    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
     monkeypatch.setattr(summary_module, "EXACT", 20)
     summary = model.summarize(book(100, longest=9), 10_000, "words", decoder="greedy")
     assert len(summary.sentences) == 20
@@ -137,7 +138,8 @@ def test_what_compares_every_two_says_how_many_it_takes(model):
 
 def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
     """Not of the sentences that a first choice kept of it; nor is what suits the text."""
-    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=60, part=50))
+    monkeypatch.setattr(prepared, "EXACT", 60)
+    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
     cluster = book(400, seed=4)
     words = sum(len(sentence.text.split()) for sentence in cluster.sentences())
     assert model.summarize(cluster, "5%", decoder="greedy").budget == np.floor(0.05 * words)
@@ -148,7 +150,8 @@ def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
 @pytest.mark.parametrize(("budget", "unit"), [("90%", "words"), (60, "sentences")])
 def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, budget, unit):
     """A consensus over sets of thousands of sentences takes hours, to say that all of them are in it."""
-    monkeypatch.setattr(prepared, "finalists", partial(first.finalists, keep=60, part=50))
+    monkeypatch.setattr(prepared, "EXACT", 60)
+    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
     monkeypatch.setattr(Decision, "decoded", None)
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, budget, unit)

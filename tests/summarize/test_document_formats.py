@@ -108,22 +108,32 @@ def test_a_paper_is_read_column_by_column(columns, size):
     assert "Draft" not in document.text
 
 
-@pytest.mark.parametrize(("columns", "gutter"), [(2, 8), (3, 8), (3, 12), (2, 24)])
-def test_columns_are_found_whatever_the_gutter(columns, gutter):
-    made = Setter(columns=columns, gutter=gutter)
+@pytest.mark.parametrize("justify", [False, True])
+@pytest.mark.parametrize(("columns", "gutter"), [(1, 8), (2, 6), (2, 8), (3, 6), (3, 8), (3, 12), (2, 24)])
+def test_columns_are_found_whatever_the_gutter(columns, gutter, justify):
+    """With a title and figures across the columns, and figures, tables and notes in them."""
+    made = Setter(columns=columns, gutter=gutter, justify=justify)
     made.across("On Rain in Small Harbours of the North", 18, bold=True)
-    paragraphs = prose(40, seed=gutter)
+    paragraphs = prose(60, seed=gutter)
     for number, text in enumerate(paragraphs):
         if number % 9 == 4:
             made.block("caption", "Figure 1: A picture of the rain in May.")
             made.y -= 60
         if number % 9 == 7:
             made.block("footnote", "1 A note in small type.")
+        if number % 20 == 15:
+            for row in (["Month", "Rain"], ["May", "30"], ["June", "40"]):
+                made.block("row", row)
+        if number == 30:
+            made.new_page()
+            made.y -= 120
+            made.across("Figure 2: A picture of snow, over all columns.", 8.5, centred=False)
         made.block("paragraph", text)
     [document] = read(made.save(), "a.pdf")
     found = " ".join(text for kind, text in shown(document) if kind == "paragraph")
     sentences = [f"{one}." for text in paragraphs for one in text.rstrip(".").split(". ")]
     assert sum(one in found for one in sentences) >= 0.97 * len(sentences)
+    assert sum(text == "May | 30" for kind, text in shown(document) if kind == "row") == 3
 
 
 def test_a_page_in_columns_does_not_cut_the_others():
@@ -178,11 +188,6 @@ def test_titles_of_pdf_files():
     )
     [both] = read(pdf_article(blocks, "Snow at Sea", metadata="Snow at sea"), "a.pdf")
     assert (both.title, "Snow at Sea" in both.text) == ("Snow at sea", False)
-    far = Pdf()
-    far.add_page()
-    for x, text in ((60, "It rained all day."), (10**7, "Nobody sees this.")):
-        far.text(x, 700, text)
-    assert read(far.save(), "a.pdf")[0].text == "It rained all day."  # no grid of 10^7 points
     turned = Pdf()
     turned.add_page()
     for i, text in enumerate(["It rained all day.", "The river rose fast."]):
@@ -241,7 +246,6 @@ def test_what_a_book_has_before_its_text_is_left_out():
             ("paragraph", "The people are invented."),
         ],
         "x2.xhtml": '<html><body epub:type="dedication"><p>For Ann, who was there.</p></body></html>',
-        "x3.xhtml": [("paragraph", "Rain is water that was somewhere else before.")],
     }
     own = {
         "c1.xhtml": [("title", "One"), ("paragraph", told)],
@@ -276,25 +280,20 @@ def test_paragraphs_of_a_line_or_two_are_told_by_the_gap():
     assert [text for _, text in shown(read(made.save(), "a.pdf")[0])] == [f"{line} second line" for line in lines]
 
 
-def test_what_follows_a_formula_and_what_a_printed_page_says():
+def test_formulas_credits_and_what_a_browser_prints():
     made = Setter(columns=1, numbers=False)
     made.text(60, 770, "3/4/25, 10:12 AM", 9)
     made.text(60, 30, "https://example.org/rain 1/1", 9)
     first, second, third = prose(3)
     made.block("paragraph", first + " We fit the model")
     made.block("paragraph", "x = a + b * c + d (1)")
-    made.block("paragraph", "where c is the cost of rain. The fit is good in all of the years.")
     made.block("paragraph", second)
     made.block("paragraph", "A gauge stands by the old mill. Photo: Ash and Sons")
-    made.block("heading", "Comments (2)")
     made.block("paragraph", third)
     found = shown(read(made.save(), "a.pdf")[0])
-    assert ("paragraph", "The fit is good in all of the years.") in found
-    assert ("navigation", third) in found
+    assert ("formula", "x = a + b * c + d (1)") in found
     assert ("caption", "A gauge stands by the old mill. Photo: Ash and Sons") in found
-    assert not any(
-        kind == "paragraph" and ("where c" in text or "example" in text or "AM" in text) for kind, text in found
-    )
+    assert [text for kind, text in found if kind == "paragraph"] == [first + " We fit the model", second, third]
 
 
 def with_password():
@@ -326,7 +325,6 @@ BAD = {
     "scan.pdf": (pdf_scan(), "OCR"),
     "cut.pdf": (ARTICLE[: len(ARTICLE) // 2], "cut off"),
     "junk.pdf": (b"%PDF-1.7\njunk\n%%EOF\n", "no whole PDF file"),
-    "empty.pdf": (b"", "is empty"),
     "cut.docx": (docx(BLOCKS)[:400], "cut off or damaged"),
     "holes.docx": (archive({"word/document.xml": "<x>"}), "XML is damaged"),
     "laughs.docx": (docx(more={"word/document.xml": LAUGHS}), "declares entities"),
@@ -382,9 +380,7 @@ def test_the_others_go_on(tmp_path):
     with pytest.warns(SkippedWarning) as warned:
         cluster = Cluster.from_files(sorted(tmp_path.iterdir()))
     assert [document.id for document in cluster.documents] == sorted(good)
-    assert len(warned) == len(BAD) + 1
-    plain = f"{tmp_path / 'e.odt'} is called like a Word, OpenDocument or EPUB file, but"
-    assert sum(plain in str(one.message) for one in warned) == 1
+    assert len(warned) == len(BAD)
     assert all(any(f"Skipped: {tmp_path / name} " in str(one.message) for one in warned) for name in BAD)
     assert all(one.filename == __file__ for one in warned)
     texts = {document.id: document.text for document in cluster.documents}
@@ -392,8 +388,7 @@ def test_the_others_go_on(tmp_path):
     assert (texts["e.odt"], texts["f.pdf"]) == ("Plain.", "It rained in Oslo.")
     for name in BAD:
         (tmp_path / name).unlink()
-    with pytest.warns(SkippedWarning, match="read as plain text"):
-        taken = Cluster.from_files(tmp_path)  # from a folder
+    taken = Cluster.from_files(tmp_path)  # from a folder
     assert {document.id for document in taken.documents} == set(good)
 
 

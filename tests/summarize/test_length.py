@@ -14,7 +14,7 @@ from dpplearn.decoding.registry import DECODERS
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain import topics
-from dpplearn.summarize.model.worth import worth_of
+from dpplearn.summarize.model.choice import worth_of
 from dpplearn.summarize.text.units import costs, length, limit, suited
 from made_up import made_up
 

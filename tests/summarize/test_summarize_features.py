@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import fixed_similarity
 from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
 from dpplearn.summarize.model.quality_features import (
     global_bins,
-    inner_edges,
     lexrank,
     local_bins,
     mean_similarity,
@@ -68,11 +67,11 @@ def test_raw_columns_are_the_centralities(cluster, fitted):
 
 
 def test_item_set_carries_cost_and_similarity(cluster):
-    features = SentenceFeatures("paper", unit="words").fit([cluster])
-    items = features.transform(cluster)
+    features = SentenceFeatures("paper").fit([cluster])
+    items = features.read(cluster).item_set("words")
     read = features.read(cluster)
     assert items.cost.tolist() == [len(s.text.split()) for s in read.sentences]
-    rows = Fixed(0.3).rows(items)
+    rows = fixed_similarity(0.3).rows(items)
     np.testing.assert_allclose(items.similarity_matrix(0.3), rows @ rows.T, atol=1e-12)
     np.testing.assert_allclose(items.similarity_matrix(0.3)[0, 1], (read.C[0, 1] + 0.09) / 1.09)
     assert read.items.features is read.F
@@ -128,7 +127,7 @@ def rows_of(idf, texts):
 
 def test_words_of_a_text_are_weighed_by_its_own_sentences():
     numbered, columns = Numbered.of([["a", "b"], ["a", "a"], ["c"]])
-    idf = Idf.of_sentences(numbered.counts(), columns)
+    idf = Idf.of_sentences(numbered, columns)
     assert idf.weights(["a"])[0] == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
     rows = rows_of(idf, [["a", "b"], ["a", "c"]]).toarray()
     assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike
@@ -193,7 +192,7 @@ def test_local_bins_of_groups_are_those_of_each(pairs, bins):
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
 def test_global_bins_with_ties(values):
     values = np.array(values)
-    index = global_bins(values, np.quantile(values, inner_edges(5)))
+    index = global_bins(values, np.quantile(values, np.arange(1, 5) / 5))
     assert ((index >= 0) & (index < 5)).all()
 
 

@@ -75,8 +75,6 @@ def test_marks_of_markdown():
         "Er wohnt am 3. Platz links. | Sie nicht.",
         "Wir treffen uns am 20. | Dann gehen wir essen.",
         "La ville fut prise en 146 av. J.-C. par Rome. | Elle brûla.",
-        "Elle fut prise en 146 av. J.-C. | La ville brûla.",
-        "The file is in ISO-8859-SIG. | A patch is out.",
         "I am 20. | The others are older.",
         "Rep. Ann Ash, R-Tenn. was there. | She spoke.",
     ],

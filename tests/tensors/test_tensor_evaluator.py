@@ -8,11 +8,10 @@ from scipy import sparse
 from brute_learning import random_items, training_set
 from dpplearn import DPP
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.backends import make_evaluator
-from dpplearn.learning.likelihood import LikelihoodRequest
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Mixture
-from dpplearn.learning.training_set import Shard
+from dpplearn.learning.itemset import Shard
+from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
+from dpplearn.learning.similarity import Similarity, fixed_similarity
+from dpplearn.learning.training_set import make_evaluator
 from dpplearn.torch import determinants, evaluator
 from dpplearn.torch.evaluator import Batches
 
@@ -81,14 +80,16 @@ def test_a_constant_that_is_added(device, data):
     np.testing.assert_allclose(two.theta_std_, one.theta_std_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("similarity", [Fixed(0.7, 0.1), Mixture(("phi",), [0.2, 0.3, 0.5])], ids=["fixed", "mixture"])
+@pytest.mark.parametrize(
+    "similarity", [fixed_similarity(0.7, 0.1), Similarity(("phi",), [0.2, 0.3, 0.5])], ids=["fixed", "mixture"]
+)
 @pytest.mark.parametrize("order", [1, 2])
 def test_every_kind_of_similarity(similarity, order, data):
     X = [x for x in data[0] if x.phi is not None and not sparse.issparse(x.phi)]
     y = [np.array([0, 2])] * len(X)
     shard, request = (
         Shard(X, y, np.arange(1.0, len(X) + 1)),
-        LikelihoodRequest(LogLinear(np.array(THETA)), similarity, order, isinstance(similarity, Mixture)),
+        LikelihoodRequest(LogLinear(np.array(THETA)), similarity, order, bool(similarity.names)),
     )
     one, two = (make_evaluator(name).prepare(shard, similarity).evaluate(request) for name in ("numpy", "torch"))
     for a, b in zip(one, two, strict=True):
@@ -100,7 +101,7 @@ def test_every_kind_of_similarity(similarity, order, data):
 def test_the_same_learned_similarity():
     """Batches climb along theta, numpy with the similarity: both lead to the same maximum."""
     rng = np.random.default_rng(2)
-    truth = Mixture(("a", "b"), np.array([0.1, 0.1, 0.6, 0.2]))
+    truth = Similarity(("a", "b"), np.array([0.1, 0.1, 0.6, 0.2]))
     X, y = [], []
     for n in rng.integers(7, 12, 40).tolist():
         F = np.column_stack([np.ones(n), rng.standard_normal((n, 2))])
@@ -118,10 +119,10 @@ def test_what_is_close_to_singular_goes_the_numpy_way(theta, data, monkeypatch):
     gone, real = [], evaluator.Instance.evaluate
     monkeypatch.setattr(evaluator.Instance, "evaluate", lambda *given: gone.append(1) or real(*given))
     shard = Shard(*data, np.ones(len(data[0])))
-    request = LikelihoodRequest(LogLinear(np.array(theta)), Fixed(0.3))
-    two = make_evaluator("torch").prepare(shard, Fixed(0.3)).evaluate(request)
+    request = LikelihoodRequest(LogLinear(np.array(theta)), fixed_similarity(0.3))
+    two = make_evaluator("torch").prepare(shard, fixed_similarity(0.3)).evaluate(request)
     assert gone
-    one = make_evaluator("numpy").prepare(shard, Fixed(0.3)).evaluate(request)
+    one = make_evaluator("numpy").prepare(shard, fixed_similarity(0.3)).evaluate(request)
     np.testing.assert_allclose(two.value, one.value, rtol=1e-12)
     np.testing.assert_allclose(two.gradient, one.gradient, rtol=1e-9, atol=1e-7)
 
@@ -135,8 +136,11 @@ def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
             raise torch.OutOfMemoryError("no room for this batch")
         return real(bucket, request, device, low, high)
 
-    shard, request = Shard(*data, np.ones(len(data[0]))), LikelihoodRequest(LogLinear(np.array(THETA)), Fixed())
-    ready = make_evaluator("torch").prepare(shard, Fixed())
+    shard, request = (
+        Shard(*data, np.ones(len(data[0]))),
+        LikelihoodRequest(LogLinear(np.array(THETA)), Similarity()),
+    )
+    ready = make_evaluator("torch").prepare(shard, Similarity())
     want = ready.evaluate(request)
     monkeypatch.setattr(evaluator, "evaluate_batch", short)
     found = ready.evaluate(request)

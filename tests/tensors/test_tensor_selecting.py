@@ -217,9 +217,10 @@ class Waits(TorchDispatchMode):
 @pytest.mark.parametrize("asked", [{}, {"stop": "no-gain"}, {"nugget": 0.1}], ids=str)
 def test_a_device_is_waited_for_twice_an_item(asked, rng, monkeypatch):
     monkeypatch.setattr(selecting, "ON_HOST", ())
-    read = selecting.TensorOps.numbers
     calls = []
-    monkeypatch.setattr(selecting.TensorOps, "numbers", staticmethod(lambda *x: calls.append(1) or read(*x)))
+    for name in ("found", "at"):
+        read = getattr(selecting.TensorOps, name)
+        monkeypatch.setattr(selecting.TensorOps, name, staticmethod(lambda *x, read=read: calls.append(1) or read(*x)))
     E = torch.tensor(np.linalg.qr(rng.standard_normal((64, 64)))[0] + 0.01)
     found = []
     for k in (10, 30):

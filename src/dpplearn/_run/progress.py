@@ -1,14 +1,16 @@
-"""How far a fit or a sampler is, on standard error: one line that is redrawn, on a terminal or in a notebook.
+"""What long work says on standard error: how far it is, and that loops are compiled.
 
-Elsewhere, as in a log, it is one line for each iteration.
+Progress is one line that is redrawn, on a terminal or in a notebook; elsewhere, as in a log, it is one line for each
+iteration. This module imports little, so that any other may import it.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TextIO
 
 WIDTH = 24
@@ -29,7 +31,8 @@ class Progress:
 
     def __init__(self, verbose: bool, stream: TextIO | None = None) -> None:
         self.verbose, self.stream = bool(verbose), stream or sys.stderr
-        self.moving = self.verbose and (self.stream.isatty() or is_notebook(self.stream))
+        in_notebook = type(self.stream).__module__.partition(".")[0] == "ipykernel"  # it can draw a line again, too
+        self.moving = self.verbose and (self.stream.isatty() or in_notebook)
         self.iteration = 0
         self.last, self.width = "", 0  # the last iteration's line; what is on the screen
 
@@ -76,36 +79,56 @@ def bar(done: int, total: int) -> str:
     return "#" * filled + "." * (WIDTH - filled)
 
 
-def is_notebook(stream: object) -> bool:
-    """Whether a stream is that of a notebook's cell, which can draw a line again though it is no terminal."""
-    return type(stream).__module__.partition(".")[0] == "ipykernel"
+def as_progress(verbose: bool | Progress) -> Progress:
+    """The object that shows progress; True and False make one."""
+    return verbose if isinstance(verbose, Progress) else Progress(verbose)
 
 
-_shown: ContextVar[tuple[Progress, str] | None] = ContextVar("shown", default=None)
+shown: ContextVar[tuple[Progress, str] | None] = ContextVar("shown", default=None)  # what shows the work, and its name
 
 
 @contextmanager
 def showing(progress: bool | Progress, what: str) -> Iterator[None]:
     """In this block the parts of the work that threads finish move a bar, if `progress` asks for one."""
-    if progress is False:
-        yield
-        return
     if not isinstance(progress, bool | Progress):
         raise TypeError(f"progress must be True or False, found {progress!r:.60}.")
     drawn = as_progress(progress)
-    token = _shown.set((drawn, what))
+    token = shown.set((drawn, what))
     try:
         yield
     finally:
-        _shown.reset(token)
+        shown.reset(token)
         drawn.clear()
 
 
-def shown_progress() -> tuple[Progress, str] | None:
-    """The object that shows progress here, and the name of the work; None without one."""
-    return _shown.get()
+def tell_terminal() -> None:
+    """On a terminal, say why nothing happens for some seconds."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("dpplearn compiles loops that it needs now; they are kept on disk.", file=sys.stderr, flush=True)
 
 
-def as_progress(verbose: bool | Progress) -> Progress:
-    """The object that shows progress; True and False make one."""
-    return verbose if isinstance(verbose, Progress) else Progress(verbose)
+@dataclass
+class Notice:
+    """The message that a loop is compiled, and whether it was shown: once is enough."""
+
+    tell: Callable[[], None] = tell_terminal
+    said: bool = False
+
+    def announce(self) -> None:
+        if not self.said:
+            self.said = True
+            self.tell()
+
+
+notice = Notice()
+
+
+@contextmanager
+def say_when_compiling(callback: Callable[[], None]) -> Iterator[None]:
+    """Call back, once, if a loop has to be compiled in this block, here or in a process that works for it."""
+    before = notice.tell, notice.said
+    notice.tell, notice.said = callback, False
+    try:
+        yield
+    finally:
+        notice.tell, notice.said = before

@@ -56,7 +56,7 @@ class LazyGroup(click.Group):
         return name, command and load_command(str(name)), rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        from dpplearn._run.notice import say_when_compiling
+        from dpplearn._run.progress import say_when_compiling
 
         note = "First run on this machine: compiling loops that this command needs; they are kept on disk."
         with plain_errors(), plain_warnings(), say_when_compiling(lambda: say(note)):

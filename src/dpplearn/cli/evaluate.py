@@ -18,15 +18,16 @@ from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import open_corpus
 from dpplearn.summarize.experiments import evaluation
-from dpplearn.summarize.experiments.evaluation import ResultsFolder, SystemComparison
-from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, Experiment
-from dpplearn.summarize.experiments.systems import LEARNED, SYSTEM_TITLES, SystemModels, check_systems
+from dpplearn.summarize.experiments.evaluation import SystemComparison
+from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, run_experiment
+from dpplearn.summarize.experiments.systems import LEARNED, SYSTEM_TITLES, check_systems
 from dpplearn.summarize.model.training import settle
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import check_budget
 from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
+STOPPED = "Stopped. Nothing is kept."
 
 run_options = options.several(
     click.option("--systems", default="", metavar="NAMES", help="With commas between.  [default: all]"),
@@ -50,7 +51,7 @@ def evaluate_command(
     """Summarize CORPUS with every system and score the summaries with ROUGE, in percent.
 
     Prints a table like Table 2 of the paper. Sampled and consensus summaries may run 15 bytes over a budget of bytes;
-    the scorer trims every summary to the limit. With --out, a run that was stopped goes on where it was.
+    the scorer trims every summary to the limit.
     """
     budget, unit, skip_bad = (settings[name] for name in ("budget", "unit", "skip_bad"))
     with usage_errors():
@@ -63,15 +64,14 @@ def evaluate_command(
     summarizer = Summarizer.load(model)
     unit = str(summarizer.unit) if unit is None else unit
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
-    with stoppable(lambda: stopped(out)):
+    with stoppable(STOPPED):
         whole = open_corpus(corpus, skip_bad=skip_bad, language=settings["language"], usable=skip_bad)
         clusters = evaluation.clusters_to_score(whole, str(corpus))
         scoring = evaluation.Scoring(budget, unit, scored_language(clusters, summarizer.language_))
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
-        folder = evaluation.ResultsFolder(out, evaluation.evaluation_record(summarizer, clusters, scoring, called))
         with bars() as progress, open_workers(None, jobs) as workers:
             comparison = evaluation.evaluate_systems(
-                SystemModels(summarizer), clusters, names, scoring, folder, workers, progress=progress
+                summarizer, clusters, names, scoring, workers, names=called, out=out, progress=progress
             )
     if as_json:
         print_json({**comparison.results, "details": comparison.details})
@@ -104,13 +104,6 @@ def scored_language(clusters: list[Cluster], language: str | None) -> str | None
     return language
 
 
-def stopped(out: Path | None) -> str:
-    """What to say on Ctrl-C: what is kept, and how to go on."""
-    if out is None:
-        return "Stopped. Nothing is kept: with --out FOLDER, a run that was stopped goes on where it was."
-    return f"Stopped. {out} keeps what is done: run the same command with the same --out to go on."
-
-
 @click.command(name="experiment", cls=Command)
 @click.option("--train", type=CORPUS, required=True, help="Corpus to learn from.")
 @click.option("--test", type=CORPUS, help="Corpus to summarize.")
@@ -125,7 +118,7 @@ def experiment_command(
 
     Table 1 is of the training corpus: the oracle's extracts, and each reference against all (itself included, as
     in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
-    are named, and Table 2 is given with and without them. With --out, a run that was stopped goes on where it was.
+    are named.
     """
     leave_one_out = settings.pop("leave_one_out")
     with usage_errors():
@@ -135,7 +128,7 @@ def experiment_command(
         same = test is not None and test.resolve() == train.resolve()
         if (test is None and not leave_one_out) or (leave_one_out and test is not None and not same):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    with stoppable(lambda: stopped(out)):
+    with stoppable(STOPPED):
         ours = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
         spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
         texts = (document.text for cluster in ours for document in cluster.documents)
@@ -149,24 +142,24 @@ def experiment_command(
                     "Use --leave-one-out."
                 )
         called = {"train": train.name} | ({} if test is None else {"test": test.name})
-        experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, names=called)
+        summarizer.set_params(language=language)
         with bars() as progress:
-            tables = experiment.run(ResultsFolder(out, experiment.record), peers, jobs=jobs, progress=progress)
+            tables = run_experiment(
+                summarizer, names, ours, theirs, names=called, out=out, peers=peers, jobs=jobs, progress=progress
+            )
+    tested = ours if theirs is None else theirs
     if tables.shared:
         said = "; ".join(f"{name} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})"
                          for name, ids in list(tables.shared.items())[:5])  # fmt: skip
         more = "" if len(tables.shared) <= 5 else f"; and {len(tables.shared) - 5} more clusters"
         say(
-            f"Warning: {len(tables.shared)} of {len(experiment.tested)} test clusters hold documents of the "
+            f"Warning: {len(tables.shared)} of {len(tested)} test clusters hold documents of the "
             f"training corpus: {said}{more}."
         )
     size = f"clusters, {budget:g} {unit}"
     print_table_1(tables.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} {size}")
-    tested = f"Table 2. {experiment.record['test']}: {len(experiment.tested)} {size}"
-    print_table_2(tables.table_2, tested, PAPER_2)
-    if tables.without_shared is not None:
-        title = f"Table 2 without the {len(tables.shared)} clusters that share documents with the training corpus"
-        print_table_2(tables.without_shared, title, PAPER_2)
+    title = f"Table 2. {tables.table_2.results['settings']['test']}: {len(tested)} {size}"
+    print_table_2(tables.table_2, title, PAPER_2)
     if out is not None:
         say(f"Wrote {out}.")
 

@@ -32,16 +32,14 @@ def info_command(model: Path | None) -> None:
 
 
 def summarizer_summary(model: Path | None) -> ModelSummary:
-    from dpplearn.summarize.model.modelfile import load_summarizer
     from dpplearn.summarize.summarizer import Summarizer
 
-    summarizer = Summarizer._of(*load_summarizer(model, for_use=False))
-    meaning, training = summarizer.features_.meaning, summarizer.training_
+    summarizer = Summarizer.load(model)
+    training = summarizer.training_
     facts = {
         "budget": f"{summarizer.budget:g} {summarizer.unit}",
         "decoder": summarizer.decoder,
         "rho": f"{summarizer.rho_:g}",
-        **({} if meaning is None else {"encoder": f"{meaning.name}, {meaning.width} numbers for a text"}),
         "language": summarizer.language_ or "english",
         **{name.replace("_", " "): in_digits(x) for name, x in training.items() if not isinstance(x, dict)},
     }

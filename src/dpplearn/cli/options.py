@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from functools import partial, reduce
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -83,32 +80,10 @@ MODEL = click.option("--model", type=FILE, help="A model file.  [default: the on
 DECODER = partial(more, "--decoder", type=DecoderName(DECODERS), metavar="NAME")
 DECODER_NAMES = ", ".join(DECODERS)
 ENCODING = more("--encoding", help="Of the files.  [default: utf-8]")
-ENCODER = more("--encoder", metavar="MODULE:OBJECT", help="What makes vectors of texts; of a module installed or here.")
 SKIP_BAD = more("--skip-bad", is_flag=True, help="Go on past clusters that cannot be read or used.")
 JOBS = more("--jobs", type=int, default=-1, show_default=True, help="Processes or threads at once; -1: all cores.")
 SCHEDULER = more("--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786.")
 LANGUAGE = more("--language", metavar="NAME", help="Of the corpus; clusters in other languages are left out.")
-
-
-def named_encoder(name: str | None) -> Any:
-    """The encoder that --encoder names, imported; None where it is not given.
-
-    The current folder is looked in after what is installed, so that no file there stands in for a module that others
-    mean. It stays in the path: workers get the path of who started them, and look the encoder up again.
-    """
-    if name is None:
-        return None
-    from dpplearn.summarize.model.meaning import check_encoder
-
-    if (here := os.getcwd()) not in sys.path:
-        sys.path.append(here)
-    try:
-        return check_encoder(resolve_name(name))
-    except (ImportError, AttributeError, ValueError, SyntaxError, TypeError) as error:
-        raise ValueError(
-            f"--encoder {name} cannot be used: {error}. Give module:object; modules are looked for among those "
-            f"installed, and in the current folder, {here}."
-        ) from None
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -127,7 +102,6 @@ summary_options = several(
     more("--keep-all", is_flag=True, help="Choose from headings, tables, fragments and repeats, too."),
     more("--order", type=ORDER, default=ORDER.choices[0], help="By date (default), as given, or by what adds most."),
     DECODER(help=f"{DECODER_NAMES}.  [default: the model's]"),
-    ENCODER,
 )
 
 

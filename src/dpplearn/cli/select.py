@@ -23,7 +23,6 @@ from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FI
 from dpplearn.cli.reasons import AppliedModel, as_record, check_report, explanation, write_report
 from dpplearn.decoding.dask import choose_in_parts
 from dpplearn.decoding.diversify import Settings, diversify
-from dpplearn.decoding.registry import DECODERS
 from dpplearn.decoding.selection import DiverseSelection
 
 SCORES, EMBEDDINGS, TEXTS = ("score", "scores"), ("embedding", "embeddings"), ("text", "texts")  # usual names
@@ -104,7 +103,7 @@ def select_command(
             choose = partial(choose_from_parts, source, before, embedding, scores, jobs, work)
         else:
             choose = partial(diversify, scores=scores, **read_vectors(source, before, embedding, text))
-    if DECODERS[limits["decoder"]].random and work is None:
+    if limits["decoder"] == "sampled" and work is None:
         limits["rng"] = 0
     chosen = choose(**limits)
     if limits["decoder"] == "sampled" and not len(chosen):  # of too large samples, draw smaller ones

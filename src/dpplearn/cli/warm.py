@@ -7,8 +7,8 @@ from time import monotonic
 import click
 import numpy as np
 
-from dpplearn._numba import compiled_always, folders
-from dpplearn._run.notice import say_when_compiling
+from dpplearn._numba import compiled_always, folder
+from dpplearn._run.progress import say_when_compiling
 from dpplearn.baskets import KernelDPP
 from dpplearn.cli import say
 from dpplearn.cli.bars import bars
@@ -34,12 +34,12 @@ def warm_command() -> None:
         for done, what in enumerate(small_calls()):
             progress.stage(f"Compiling the loops of {what}", done, 5)
     new = len(kept() - before)
-    say(f"Compiled {new} loops in {monotonic() - start:.0f} s; {len(before)} were there. They are in {folders()[0]}.")
+    say(f"Compiled {new} loops in {monotonic() - start:.0f} s; {len(before)} were there. They are in {folder()}.")
 
 
 def kept() -> set[str]:
     """The names of compiled loops on disk."""
-    return {file.name for folder in folders() for file in folder.glob("*.zip")}
+    return {file.name for file in folder().rglob("*.nbc")}
 
 
 def small_calls() -> Iterator[str]:
@@ -57,7 +57,7 @@ def small_calls() -> Iterator[str]:
     for dtype in (np.float32, np.float64):  # so many that their lengths are found by a loop
         diversify(np.ones((COMPILED // 4 + 1, 4), dtype), k=1)
     yield "Markov random fields"
-    approximate(PairwiseMRF(np.zeros(3), -np.ones((3, 3)) + np.eye(3)), "mean-field").best_set(9)
+    approximate(PairwiseMRF(np.zeros(3), -np.ones((3, 3)) + np.eye(3)), "mean-field")
     yield "baskets"
     KernelDPP(rank=3, max_iter=2).fit([["bib", "bottle"], ["bib", "cot"], ["cot", "pram"]] * 9)
     yield "summaries"

@@ -6,7 +6,7 @@ its generating function, a determinant; for many, it has the exact mean and vari
     E N = sum of c_i K_ii,      Var N = sum of c_i^2 K_ii - sum of c_i c_j K_ij^2,
 
 and the shape of a binomial, which sums of independent coins, as every such N is, come near. So no seed changes the
-answer. Where sets are drawn or given instead, P(N >= j) is the share of them with so many of a token.
+answer.
 
 Counts are stored as whole numbers of *steps*; a step is the token's *unit*, mostly 1. The *levels* of a token are the
 numbers of steps that a set can reach: 0, 1, 2, ... up to those of all items. From level j - 1 to j, the expected
@@ -23,7 +23,6 @@ from scipy import sparse
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import safe_log
 from dpplearn.decoding.limits import BoolArray, Limits
-from dpplearn.subsets import Subsets
 
 Counts: TypeAlias = list[tuple[float, sparse.csr_array]]
 FEW = 8  # holders of a token up to which its distribution is exact
@@ -52,8 +51,8 @@ class Agreement(NamedTuple):
     weights: FloatArray  # (kinds,)
 
     @classmethod
-    def of(cls, counts: Counts, sets: FloatArray | Subsets, limits: Limits) -> Agreement:
-        """Agreement with references, or with all sets of the DPP with marginal kernel K on the free items."""
+    def of(cls, counts: Counts, K: FloatArray, limits: Limits) -> Agreement:
+        """Agreement with all sets of the DPP with marginal kernel K on the free items."""
         rest, n = np.flatnonzero(limits.free), limits.cost.size
         weights = np.array([weight for weight, _ in counts])
         lengths = np.array([C.sum(axis=1) for _, C in counts])
@@ -64,12 +63,8 @@ class Agreement(NamedTuple):
         item = np.repeat(np.arange(n), np.diff(whole.indptr))
         sure, may = (np.isin(item, some) for some in (limits.include, rest))
         base, more = (np.bincount(tokens[of], steps[of], unit.size).astype(np.int64) for of in (sure, may))
-        if isinstance(sets, Subsets):
-            mean = lengths @ sets.inclusion_counts() / len(sets)
-            chance = shares(sets, whole, base + more)
-        else:
-            mean = lengths[:, rest] @ sets.diagonal() + lengths[:, limits.include].sum(axis=1)
-            chance = chances(sets, sparse.csr_array(whole[rest].T), base, more)
+        mean = lengths[:, rest] @ K.diagonal() + lengths[:, limits.include].sum(axis=1)
+        chance = chances(K, sparse.csr_array(whole[rest].T), base, more)
         starts = np.append(0, np.cumsum(base + more + 1))
         levels = np.ones(starts[-1], np.bool_)
         levels[starts[:-1]] = False
@@ -111,16 +106,6 @@ class Agreement(NamedTuple):
             return -1, now, now
         i = int((change >= best - SAME).argmax())
         return i, float(value[i]), now
-
-
-def shares(references: Subsets, steps: Any, levels: IntArray) -> FloatArray:
-    """P(N >= j) for j = 1, 2, ... up to the levels of each token: the share of references."""
-    ends = np.append(0, np.cumsum(levels))
-    total = sparse.csr_array(references.to_sparse() @ steps)
-    level = np.minimum(total.data.astype(np.int64), levels[total.indices])  # no set reaches a higher one
-    exact = np.bincount((ends[total.indices] + level - 1)[level > 0], minlength=ends[-1])
-    reach = np.append(np.cumsum(exact[::-1])[::-1], 0)  # this level of its token, or anything after it
-    return np.asarray((reach[:-1] - np.repeat(reach[ends[1:]], levels)) / len(references))
 
 
 def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> FloatArray:

@@ -294,12 +294,16 @@ class Candidates:
         """L(d) as a dense array, for decoders that need all of it; only for few items."""
         if isinstance(self.operand, Dense):
             return self.operand.L
+        self.check_few()
+        return self.operand.block(np.arange(self.n))
+
+    def check_few(self) -> None:
+        """An error where there are too many items for a matrix of all of them."""
         if self.n > DENSE:
             raise ValueError(
                 f"This decoder forms the {self.n} x {self.n} kernel, which is offered up to {DENSE} items. "
                 "Use greedy_map, or pass fewer candidates."
             )
-        return self.operand.block(np.arange(self.n))
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given, with the nugget."""

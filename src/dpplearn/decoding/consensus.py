@@ -7,30 +7,26 @@ Let a be the token counts of a set, and N those of a set drawn. Agreement is the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._holders import as_csr, as_numbers
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.agreement import Agreement, Counts
-from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
+from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_selection, greedy_run, in_order
 from dpplearn.decoding.limits import BoolArray, Bound, Limits, check_limits
-from dpplearn.decoding.sampled import given_limits, tilted_tables
+from dpplearn.decoding.sampled import given_limits
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import tilted_kernel
-from dpplearn.sampling.spectral import sample_spectral
-from dpplearn.subsets import Subsets
 
 Utility: TypeAlias = ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
-DRAWN = 400  # sets, where there are too many items for the model's kernel
-MOST_REFERENCES = 100_000  # there is a table of their counts
 PASSES = 100  # rounds of swaps; each raises the agreement, and a few are enough
 LEAST = 1e-9  # by which a swap or a drop must raise the agreement
 
@@ -42,13 +38,10 @@ class ConsensusSelection(Selection):
     Attributes
     ----------
     utility : float
-        Expected agreement with a set drawn; nan where there are no sets to agree with.
-    references : Subsets
-        The sets it was compared with; none where it was compared with all sets of the model at once.
+        Expected agreement with a set drawn; nan where nothing can be chosen.
     """
 
     utility: float
-    references: Subsets = field(repr=False)
 
 
 def consensus(
@@ -57,8 +50,6 @@ def consensus(
     budget: float | None = None,
     *,
     utility: Utility | None = None,
-    n_samples: int | None = None,
-    samples: Subsets | Iterable[ArrayLike] | None = None,
     k: int | None = None,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
@@ -66,8 +57,6 @@ def consensus(
     max_per_group: Bound | None = None,
     min_per_group: Bound | None = None,
     diversity: float = 0.5,
-    rng: Seed = None,
-    n_jobs: int | None = None,
 ) -> ConsensusSelection:
     """Build the set that agrees most with the sets of the model, on average (minimum Bayes risk).
 
@@ -86,18 +75,11 @@ def consensus(
         clipped overlap of their summed counts a and b, 2 sum(min(a, b)) / (sum(a) + sum(b)): ROUGE-1 F, if tokens are
         words; with many sets B, 2 E sum(min(a, b)) / (sum(a) + E sum(b)). A list of weights and matrices adds several
         of them. Default: each item is its own token.
-    n_samples : int, optional
-        Estimate the expected counts from so many sets drawn. Default: 400 where there are more than 5,000 items, else
-        none are drawn, and the model's own expectations are used.
-    samples : Subsets or list of item lists, optional
-        Estimate them from these sets.
-    rng, n_jobs
-        As in `sampled_map`; they change nothing where no sets are drawn.
 
     Returns
     -------
     ConsensusSelection
-        Where there are no sets to agree with, the set of `greedy_map`, with a reason that says so.
+        Where no set agrees with any other, the set of `greedy_map`, with a reason that says so.
 
     Examples
     --------
@@ -110,79 +92,43 @@ def consensus(
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    return consensus_choice(candidates, limits, utility, n_samples, samples, rng, n_jobs)
+    return consensus_choice(candidates, limits, utility)
 
 
-def consensus_choice(
-    candidates: Candidates,
-    limits: Limits,
-    utility: Utility | None = None,
-    n_samples: int | None = None,
-    samples: Subsets | Iterable[ArrayLike] | None = None,
-    rng: Seed = None,
-    n_jobs: int | None = None,
-) -> ConsensusSelection:
+def consensus_choice(candidates: Candidates, limits: Limits, utility: Utility | None = None) -> ConsensusSelection:
     """What `consensus` finds."""
-    n = candidates.n
     if not limits.bounded:
         raise ValueError("consensus needs a budget or a size limit k; found neither.")
-    generator, jobs, counts = check_rng(rng), check_jobs(n_jobs), check_utility(utility, n)
-    count = DRAWN if n_samples is None else check_int(n_samples, "n_samples", low=1, high=MOST_REFERENCES)
-    reason, references = limits.empty_reason(), Subsets.from_lists([], n)
+    counts, reason = check_utility(utility, candidates.n), limits.empty_reason()
     if reason:
-        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan, references)
-    sets: FloatArray | Subsets  # to agree with: K of all that may be drawn, or some sets
-    note, against = "", "all sets of the model"
-    if samples is None and limits.free.any():
-        if n_samples is None and n <= DENSE:
-            dpp, rest = given_limits(candidates, limits)
-            sets = tilted_kernel(dpp, limits.cost[rest], limits.worth - limits.total(limits.include))
-            spent = float(limits.cost[rest] @ sets.diagonal()) + limits.total(limits.include)
-        else:
-            sets = draw_references(candidates, limits, count, generator, jobs)
-            spent = float(sets.inclusion_counts() @ limits.cost) / count
+        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan)
+    candidates.check_few()
+    note = ""
+    if limits.free.any():
+        dpp, rest = given_limits(candidates, limits)
+        K = tilted_kernel(dpp, limits.cost[rest], limits.worth - limits.total(limits.include))
+        spent = float(limits.cost[rest] @ K.diagonal()) + limits.total(limits.include)
         if spent <= 0.9 * limits.worth:
             note = f", which cost about {spent:.3g}: no set of positive probability costs much more"
-    elif samples is None:
-        sets, note = Subsets.from_lists([limits.include], n), "; nothing else may be chosen"
     else:
-        sets = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, n)
-    if isinstance(sets, Subsets):
-        references, against = sets, f"{len(sets)} references"
-        if sets.n != n:
-            raise ValueError(f"samples must be subsets of the {n} items, found subsets of {sets.n}.")
+        K, note = np.empty((0, 0)), "; nothing else may be chosen"
     run = greedy_run(candidates, limits, -np.inf)  # one start of the search, and the answer if there is no other
-    items, value = run.items, np.nan
-    if len(sets):
-        items, value = best_agreement(counts, sets, limits, run.items)
-    if np.isnan(value) or value == 0.0:
+    items, value = best_agreement(counts, K, limits, run.items)
+    if value == 0.0:
         chosen = as_selection(candidates, limits, run)
-        why = f"no set agrees with any of {against}" if len(sets) else "no references were given in samples"
-        reason = f"{why}; {'this is the set of greedy_map' if len(chosen) else chosen.reason}"
+        why = "this is the set of greedy_map" if len(chosen) else chosen.reason
+        reason = f"no set agrees with any set of the model; {why}"
     else:
         chosen = in_order(candidates, limits, np.sort(items), "")
-        reason = f"expected utility {value:.4g} against {against}{note}"
+        reason = f"expected utility {value:.4g} against all sets of the model{note}"
         if chosen.gains.min(initial=0.0) == -np.inf:
             reason += "; its own probability is 0, because some of its items are linear combinations of others"
-    return ConsensusSelection.of(chosen, reason, value, references)
+    return ConsensusSelection.of(chosen, reason, value)
 
 
-def draw_references(
-    candidates: Candidates, limits: Limits, count: int, rng: np.random.Generator, n_jobs: int
-) -> Subsets:
-    """Sets drawn that cost the budget on average, with what must be included."""
-    dpp, rest = given_limits(candidates, limits)
-    tables, mean = tilted_tables(dpp, limits.cost[rest], limits.worth - limits.total(limits.include))
-    indptr, indices = sample_spectral(tables, count, rng, expected_size=mean, n_jobs=n_jobs)
-    drawn = (np.append(rest[part], limits.include) for part in np.split(indices, indptr[1:-1]))
-    return Subsets.from_lists(drawn, candidates.n)
-
-
-def best_agreement(
-    counts: Counts, sets: FloatArray | Subsets, limits: Limits, start: IntArray
-) -> tuple[IntArray, float]:
+def best_agreement(counts: Counts, K: FloatArray, limits: Limits, start: IntArray) -> tuple[IntArray, float]:
     """The best set found, the first of ties: from the smallest allowed, without and with costs, and from `start`."""
-    agreement = Agreement.of(counts, sets, limits)
+    agreement = Agreement.of(counts, K, limits)
     least = [limits.include]
     if (lacks := limits.need - limits.counts(limits.include)).any():  # with the cheapest items that groups must have
         order = np.argsort(limits.cost, kind="stable")

@@ -26,7 +26,7 @@ from dpplearn.decoding.candidates import (
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
-from dpplearn.decoding.registry import DECODERS, check_decoder, check_options, run_decoder
+from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, Unknown, log_prob_of_held
 
@@ -161,7 +161,7 @@ def diversify(
         cost, include, exclude, groups, given = map(resolve_name(HOST), (cost, include, exclude, groups, given))
     else:
         rows, lengths, z = read_candidates(embeddings, scores, settings.diversity == 0.0, n_jobs)
-    if decoder != "greedy" and DECODERS[decoder].random:
+    if decoder == "sampled":
         options["n_jobs"] = n_jobs
     known: Given | None = None
     if given is not None:
@@ -259,11 +259,9 @@ def read_candidates(
         check_whole(embeddings)
     if not sparse.issparse(embeddings):
         embeddings = as_numbers(embeddings, "embeddings")
-    n = embeddings.shape[0] if embeddings.ndim else -1
+    n = embeddings.shape[0] if embeddings.ndim else 1
     if n == 0 and (scores is None or np.shape(scores) == (0,)):
         return embeddings, np.empty(0), np.empty(0)
-    if embeddings.ndim != 2 and n != 0:
-        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
     z = np.zeros(n) if scores is None else read_scores(scores, n, ranked)
     return *read_features(embeddings, "embeddings", n_jobs=n_jobs), z
 

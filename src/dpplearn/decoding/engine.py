@@ -8,9 +8,8 @@ problem is one block. The steps are products that numpy and torch both do, so ar
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -47,12 +46,14 @@ class ArrayOps:
     choose = staticmethod(np.where)
     host = staticmethod(np.asarray)
     where = staticmethod(np.flatnonzero)
+    most = staticmethod(lambda x: x.item(x.argmax()))  # faster than max; on a device, without waiting
     first = staticmethod(np.ndarray.argmax)  # the place of the first True
-    numbers = staticmethod(tuple)  # Python's numbers; one wait for a device
+    # Python's numbers; one wait for a device
+    found = staticmethod(lambda score, place, items: (score, int(place), items.item(place)))
+    at = staticmethod(lambda place, x, y, z: (x.item(place), y.item(place), z.item(place)))
     multiply = staticmethod(np.multiply)
     wide = staticmethod(lambda x: x.astype(np.float64, copy=False))
     dot = staticmethod(np.ndarray.dot)  # twice as fast as @ for few numbers
-    at = staticmethod(operator.getitem)  # on a device, without waiting
     order = staticmethod(lambda x: np.argsort(x, kind="stable"))
     largest = staticmethod(lambda x, m: float(np.partition(x, x.size - m)[x.size - m]))  # the m-th largest number
 
@@ -65,8 +66,7 @@ class ArrayOps:
         """The length of each row's part along directions that are about orthonormal, in the rows' own type."""
         kind = np.float64 if rows.dtype == np.float64 else np.float32
         x = np.asarray(rows.astype(kind, copy=False) @ U.astype(kind).T)
-        x *= x
-        return np.sqrt(x.sum(axis=1, dtype=np.float64))
+        return np.sqrt(np.einsum("ij,ij->i", x, x, dtype=np.float64))
 
     @staticmethod
     def precision(rows: Any) -> float:
@@ -113,18 +113,16 @@ class Rule:
     def best(self, g: Any, items: Any) -> tuple[float, int, int]:
         """The best score, its place and its item."""
         xp, scores = self.xp, g if self.plain else self.scores(g, items)
-        best = xp.at(scores, scores.argmax())  # faster than max
+        best = xp.most(scores)
         equal = scores >= self.below(best)
         if self.cost is not None:
             key = xp.choose(equal, self.key(g, items), -np.inf)
             most = key.max()
             equal = key >= most - self.tie * abs(most)
-        place = xp.first(equal)
-        score, at, j = xp.numbers((best, place, xp.at(items, place)))
-        return float(score), int(at), int(j)
+        return xp.found(best, xp.first(equal), items)
 
 
-class Gains(Protocol):
+class Gains:
     """What the engine asks of a kernel. A block and its gains are arrays, or tensors on a device."""
 
     n: int
@@ -135,9 +133,11 @@ class Gains(Protocol):
 
     def block(self, items: Any) -> Any:
         """The exact gains of some items in ascending order, which are the block from now on."""
+        raise NotImplementedError
 
     def take(self, j: int, place: int | None = None) -> float:
         """The gain of an item that is chosen now, at this place of the block if there is one; 0 where it has none."""
+        raise NotImplementedError
 
     def least(self, items: Any) -> Any:  # noqa: ARG002  # for gains that have rounding
         """The largest gains that may be rounding of 0."""
@@ -290,10 +290,10 @@ class RowGains(Gains):
         self.base: Any = None  # bounds by the last pass over all
 
     def block(self, items: Any) -> Any:
-        rows, self.s, self.g = self.rows, self.scale, self.diag + 0.0  # the engine keeps these gains up to date
+        rows, self.s, self.L = self.rows, self.scale, self.diag
         if len(items) < self.n:
-            rows, self.s, self.g = rows[items], self.scale[items], self.diag[items]
-        self.X = self.xp.wide(rows)
+            rows, self.s, self.L = rows[items], self.scale[items], self.diag[items]
+        self.X, self.g = self.xp.wide(rows), self.L + 0.0  # the engine keeps these gains up to date
         if self.t:
             W = self.X @ self.U[: self.t].T
             W *= W
@@ -309,7 +309,7 @@ class RowGains(Gains):
         if t:
             U = self.U[:t]
             v = x - dot(dot(U, x), U)
-        gain, diag, scale = self.xp.numbers((self.g[place], self.diag[j], self.s[place]))
+        gain, diag, scale = self.xp.at(place, self.g, self.L, self.s)
         if gain <= AGAIN * diag:  # digits may be lost
             own = float(self.own[j])
             gain, before = own + max(scale * float(dot(x, v)) * scale, 0.0), diag - own
@@ -328,7 +328,7 @@ class RowGains(Gains):
         w *= self.s
         w *= w
         self.fallen = w
-        return float(gain)
+        return gain
 
     def make_room(self) -> None:
         """Make twice the room; or replace more directions than columns by the R of U = QR, whose R^T R is U^T U."""

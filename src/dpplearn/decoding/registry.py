@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from inspect import signature
 from pkgutil import resolve_name
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,24 +19,14 @@ from dpplearn.decoding.greedy import greedy_run
 from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import Selection
 
-
-class Decoder(NamedTuple):
-    """Where a decoder is ("module:function", imported when first used, or the function itself), and what it does."""
-
-    where: str | Callable[..., Selection]
-    help: str
-    random: bool = False  # whether it takes rng and n_jobs
-
-
-DECODERS: dict[str, Decoder] = {
-    "greedy": Decoder("dpplearn.decoding.greedy:greedy_choice", "add the item with the largest gain for its cost"),
-    "sampled": Decoder("dpplearn.decoding.sampled:sampled_choice", "the most probable of many sets drawn", random=True),
-    "consensus": Decoder(
-        "dpplearn.decoding.consensus:consensus_choice", "the set that agrees most with sets drawn", random=True
-    ),
-    "exact": Decoder("dpplearn.decoding.exact:exact_choice", "the most probable set, proved so (up to about 60 items)"),
-    "local": Decoder("dpplearn.decoding.local:local_choice", "greedy, improved by one item at a time"),
+DECODERS = {
+    "greedy": "dpplearn.decoding.greedy:greedy_choice",
+    "sampled": "dpplearn.decoding.sampled:sampled_choice",
+    "consensus": "dpplearn.decoding.consensus:consensus_choice",
+    "exact": "dpplearn.decoding.exact:exact_choice",
+    "local": "dpplearn.decoding.local:local_choice",
 }
+"""Where each decoder is; imported when it is first used."""
 
 
 def check_decoder(name: Any, argument: str = "decoder") -> str:
@@ -54,8 +44,7 @@ def decoder(name: str, argument: str = "decoder") -> Callable[..., Selection]:
     >>> decoder("greedy").__name__
     'greedy_choice'
     """
-    where = DECODERS[check_decoder(name, argument)].where
-    function: Callable[..., Selection] = resolve_name(where) if isinstance(where, str) else where
+    function: Callable[..., Selection] = resolve_name(DECODERS[check_decoder(name, argument)])
     return function
 
 

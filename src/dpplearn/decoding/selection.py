@@ -18,7 +18,7 @@ from dpplearn._notebook import card, shown, table
 from dpplearn.decoding.candidates import Candidates, Embedded, read_features
 from dpplearn.decoding.limits import Limits
 
-NEAREST = "dpplearn.torch.selecting:nearest"  # imported with the first tensor
+HOST = "dpplearn.torch.selecting:host"  # imported with the first tensor
 MANY = 20  # items that `repr` shows
 BLOCK = 2**24  # cosines computed at once, at most
 TOP = 0.9  # of all items below it: one of the best scores
@@ -294,8 +294,7 @@ def nearest(candidates: Embedded, subset: IntArray, *, themselves: bool = False)
     With `themselves`, for each chosen item, in their order, the most similar of the others that were chosen.
     """
     if is_tensor(candidates.rows):
-        found: Nearest = resolve_name(NEAREST)(candidates, subset, themselves)
-        return found
+        candidates = Embedded(*map(resolve_name(HOST), candidates))
     lengths = np.where(candidates.lengths > 0.0, candidates.lengths, 1.0)
     rows, scale = (candidates.rows[subset], lengths[subset]) if themselves else (candidates.rows, lengths)
     items, similarity = np.full(scale.size, -1), np.zeros(scale.size)

@@ -61,8 +61,10 @@ class ChosenCandidates:
         near: dict[int, list[dict[str, Any]]] = {i: [] for i in self.order}
         for left in self.skipped if near else []:
             near[left.pop("nearest")].append(left)
-        notes = [{"rank": rank, "candidate": i, "skipped": near[i]} for rank, i in enumerate(self.order)]
-        return [annotate(candidates[note["candidate"]], {NOTE: note}) for note in notes]
+        return [
+            annotate(candidates[i], {NOTE: {"rank": rank, "candidate": i, "skipped": near[i]}})
+            for rank, i in enumerate(self.order)
+        ]
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,8 @@ class Chooser:
         chosen = diversify(embeddings, scores, diversity=self.diversity, **limits)
         if len(chosen) == len(texts):
             warnings.warn(
-                f"All {len(texts)} candidates were selected, so there was nothing to choose from. Retrieve more than you "
-                "keep (fetch_k, similarity_top_k, top_k of the retriever), for example four times as many.",
+                f"All {len(texts)} candidates were selected, so there was nothing to choose from. Retrieve more than "
+                "you keep (fetch_k, similarity_top_k, top_k of the retriever), for example four times as many.",
                 stacklevel=3,
             )
         elif not len(chosen):
@@ -121,8 +123,7 @@ def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:
     """The group of each candidate by a field of its metadata; one without it is alone in its own."""
     values = [fields.get(name) for fields in metadata]
     if all(value is None for value in values):
-        known = sorted({field for fields in metadata for field in fields})
-        raise ValueError(f"No candidate has the field {name!r}: groups must be one of {known}.")
+        raise ValueError(f"No candidate has the field {name!r}: it must be one of {sorted(set().union(*metadata))}.")
     return [f"number {i}" if value is None or value != value else f"value {value!r}" for i, value in enumerate(values)]
 
 

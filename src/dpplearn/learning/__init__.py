@@ -4,9 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpplearn.learning.files import load_shard, save_shard
-from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.itemset import ItemSet, Shard
 from dpplearn.learning.likelihood import Terms, log_likelihood
-from dpplearn.learning.training_set import Shard
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP

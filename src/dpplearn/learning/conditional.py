@@ -13,12 +13,10 @@ from sklearn.base import BaseEstimator
 
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
-from dpplearn.learning.backends import Evaluator
-from dpplearn.learning.fit import FitSettings, fit_weights
+from dpplearn.learning.fit import fit_weights
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import known_weights
-from dpplearn.learning.similarity import Fixed, Mixture, Similarity, make_similarity
+from dpplearn.learning.predictor import ConditionalPredictor, known_weights
+from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import training_data
 
 
@@ -33,7 +31,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     prior_variance : float or array of shape (m,), default 1.0
         Variance of the Gaussian prior on each weight, around 0. A vector gives each feature its own; numpy.inf or
         None means no prior.
-    similarity : {"fixed", "mixture"} or a Similarity
+    similarity : {"fixed", "mixture"}
         "fixed" is S with `rho` and `nugget`. "mixture" learns, together with theta, the weights of the named parts of
         the item sets, of a constant, and of what is particular to an item.
     rho : float
@@ -112,7 +110,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         self,
         prior_variance: float | ArrayLike | None = 1.0,
         *,
-        similarity: str | Similarity = "fixed",
+        similarity: str = "fixed",
         rho: float = 0.0,
         nugget: float = 0.0,
         constant: bool = True,
@@ -145,7 +143,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         y: Sequence[ArrayLike] | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        evaluator: str | Evaluator = "numpy",
+        evaluator: Any = "numpy",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn theta from item sets X and the subset of each that was chosen.
@@ -159,29 +157,13 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
             The chosen items of each; may be empty.
         sample_weight : array, optional
             How often each instance counts.
-        evaluator : {"numpy", "torch"}, or an Evaluator
+        evaluator : {"numpy", "torch"} or dpplearn.torch.evaluator.Batches
             How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
-            batches on a GPU where there is one, with the same result; `dpplearn.torch.evaluator.Batches("cuda:1")`
-            names the device. See CONTRIBUTING.md for your own.
+            batches on a GPU where there is one, with the same result; `Batches("cuda:1")` names the device.
         checkpoint : path, optional
             Write the weights there after each iteration. A fit that finds the file goes on from it.
         """
-        settings, data = self.fit_settings(), training_data(X, y, sample_weight)
-        options = {"backend": self.backend, "n_jobs": self.n_jobs, "evaluator": evaluator, "verbose": self.progress}
-        return self._keep(fit_weights(data, settings, checkpoint=checkpoint, **options))
-
-    def fit_settings(self) -> FitSettings:
-        """The arguments, checked."""
-        return FitSettings(
-            prior_variance=self.prior_variance,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            similarity=make_similarity(self.similarity, self.rho, self.nugget),
-            on_impossible=self.on_impossible,
-            given_size=self.given_size,
-            random_state=self.random_state,
-            constant=self.constant,
-        )
+        return self._keep(fit_weights(self, training_data(X, y, sample_weight), evaluator, checkpoint))
 
     @classmethod
     def from_weights(
@@ -202,8 +184,9 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         rho, nugget : float
             Of the similarity.
         similarity : Similarity, optional
-            Another one that is known, such as `Mixture(("text",), [0.1, 0.2, 0.7])` of `dpplearn.learning.similarity`:
-            the weights of what is particular to an item, of a constant, and of each named part.
+            A mixture that is known, such as `Similarity(("text",), [0.1, 0.2, 0.7])` of
+            `dpplearn.learning.similarity`: the weights of what is particular to an item, of a constant, and of each
+            named part. `rho` and `nugget` are then left out.
         theta_std : array of shape (m,), optional
             Standard errors, where they are known.
         names : sequence of m strings, optional
@@ -219,10 +202,11 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         fitted = known_weights(theta, rho, nugget, theta_std, names)
         if similarity is None:
             return cls(rho=rho, nugget=nugget)._keep(fitted)
-        if not isinstance(similarity, Fixed | Mixture):
-            raise TypeError(f"similarity must be a record with its weights, such as a Mixture; found {similarity!r}.")
-        known = make_similarity(similarity, rho, nugget)  # an error where rho or a nugget is given too
-        return cls(similarity=similarity)._keep(replace(fitted, similarity=known))
+        if not isinstance(similarity, Similarity):
+            raise TypeError(f"similarity must be a record with its weights, a Similarity; found {similarity!r:.60}.")
+        if rho or nugget:
+            raise ValueError("rho and nugget say what a mixture has weights for: leave them out, or similarity.")
+        return cls(similarity="mixture")._keep(replace(fitted, similarity=similarity))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the tables of `summary()`, once it is fitted."""

@@ -20,9 +20,9 @@ from dpplearn._checks import FloatArray, IntArray, check_jobs, warn_user
 from dpplearn._notebook import card, in_notebook, table
 from dpplearn._run.progress import Progress
 from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import Mixture, make_similarity
-from dpplearn.learning.training_set import Shard, check_examples, why_impossible
+from dpplearn.learning.itemset import ItemSet, Shard, check_examples
+from dpplearn.learning.similarity import fixed_similarity
+from dpplearn.learning.training_set import why_impossible
 
 Scorer = Callable[[ConditionalDPP, Sequence[ItemSet], Sequence[Any]], float]
 PRIOR_VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -204,7 +204,7 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         ):
             model = ConditionalDPP() if self.estimator is None else clone(self.estimator)
             model.set_params(**params)
-            if isinstance(make_similarity(model.similarity, 0.0, 0.0), Mixture):
+            if model.similarity == "mixture":
                 model.set_params(rho=0.0, nugget=0.0)
                 params = {name: value for name, value in params.items() if name not in ("rho", "nugget")}
             settings.setdefault(in_words(params), (params, model))
@@ -215,8 +215,8 @@ def possible_weights(
     models: Sequence[ConditionalDPP], X: Sequence[ItemSet], subsets: Sequence[IntArray], weights: FloatArray
 ) -> FloatArray:
     """The weights, but 0 for targets that are impossible under some setting: all are compared on the same targets."""
-    similarities = {make_similarity(one.similarity, one.rho, one.nugget) for one in models}
-    given = [S for S in similarities if not isinstance(S, Mixture)]  # under a mixture every target is possible
+    fixed = {(one.rho, one.nugget) for one in models if one.similarity != "mixture"}  # which has no impossible targets
+    given = [fixed_similarity(rho, nugget) for rho, nugget in fixed]
     reasons = [
         next((why for S in given if (why := why_impossible(x, Y, S))), "") for x, Y in zip(X, subsets, strict=True)
     ]

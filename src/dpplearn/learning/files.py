@@ -16,11 +16,10 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
-from dpplearn._io.jsonfile import plain, read_state, write_record
-from dpplearn.learning.itemset import ItemSet
+from dpplearn._io.jsonfile import plain, read_json, write_record
+from dpplearn.learning.itemset import ItemSet, Shard, check_examples
 from dpplearn.learning.similarity import SimilarityPart, shared_names
 from dpplearn.learning.tables import Encoding
-from dpplearn.learning.training_set import Shard, check_examples
 
 SHARD, SHARD_VERSION = "dpplearn.shard", 2
 CHECKPOINT, CHECKPOINT_VERSION = "dpplearn.checkpoint", 4
@@ -187,7 +186,7 @@ class Checkpoint:
             raise FileNotFoundError(
                 f"checkpoint={str(path)!r} cannot be written: there is no folder {self.path.parent}."
             )
-        data = read_state(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
+        data = read_json(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is not None and (other := data["problem"]) != self.problem:
             key = next(k for k in {**self.problem, **other} if other.get(k) != self.problem.get(k))
             raise ValueError(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,10 +25,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_choice, check_int, warn_user
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.learning.backends import Backend, Evaluator, PreparedShard, make_backend, make_evaluator
 from dpplearn.learning.files import Checkpoint
-from dpplearn.learning.quality import Fitted, LogLinear, default_names
-from dpplearn.learning.similarity import Mixture, Similarity, shared_names
+from dpplearn.learning.itemset import Shard, default_names
+from dpplearn.learning.likelihood import LogLinear
+from dpplearn.learning.predictor import Fitted
+from dpplearn.learning.similarity import ALL, Similarity, fixed_similarity, shared_names
 from dpplearn.learning.solve import (
     MANY,
     STRENGTH,
@@ -42,7 +43,7 @@ from dpplearn.learning.solve import (
     trust_region,
     unit_diagonal,
 )
-from dpplearn.learning.training_set import Shard, Survey
+from dpplearn.learning.training_set import Backend, PreparedShard, Survey, make_backend, make_evaluator
 
 AVERAGE = 100.0  # variance of the prior on log q^2 of the average item: e^20 and e^-20 are 2 deviations away
 MANY_INSTANCES, MANY_ITEMS = 24, 5000  # from which on starts are compared on a sample of the instances
@@ -57,48 +58,39 @@ CURE = (
 )
 
 
-@dataclass(frozen=True)
-class FitSettings:
-    """The checked settings of a fit."""
-
-    prior_variance: Any
-    tol: float
-    max_iter: int
-    similarity: Similarity
-    on_impossible: str
-    given_size: bool = False
-    random_state: Any = 0  # of the starts
-    constant: bool = True  # unless the features span one
-
-    def __post_init__(self) -> None:
-        check_choice(self.on_impossible, "on_impossible", ("error", "drop"))
-        check_int(self.max_iter, "max_iter", low=0)
-        check_int(self.random_state, "random_state", high=None)
-        for name in ("given_size", "constant"):
-            if getattr(self, name) not in (True, False):
-                raise TypeError(f"{name} must be True or False, found {getattr(self, name)!r}.")
-        if not (isinstance(self.tol, int | float | np.number) and 0 < self.tol < np.inf):
-            raise ValueError(f"tol must be a positive number, found {self.tol!r}.")
+def check_settings(model: Any) -> Similarity | None:
+    """The similarity that an estimator's arguments ask for, None where it is to be learned; all of them are checked."""
+    check_choice(model.similarity, "similarity", ("fixed", "mixture"))
+    check_choice(model.on_impossible, "on_impossible", ("error", "drop"))
+    check_int(model.max_iter, "max_iter", low=0)
+    check_int(model.random_state, "random_state", high=None)
+    for name in ("given_size", "constant"):
+        if getattr(model, name) not in (True, False):
+            raise TypeError(f"{name} must be True or False, found {getattr(model, name)!r}.")
+    if not (isinstance(model.tol, int | float | np.number) and 0 < model.tol < np.inf):
+        raise ValueError(f"tol must be a positive number, found {model.tol!r}.")
+    fixed = fixed_similarity(model.rho, model.nugget)
+    if model.similarity == "fixed":
+        return fixed
+    if fixed.w[0] or fixed.w[ALL]:
+        raise ValueError(
+            'rho and nugget are those of similarity="fixed", and a mixture learns what they say; found '
+            f"rho={model.rho:g} and nugget={model.nugget:g}. Leave them out."
+        )
+    return None
 
 
 def fit_weights(
-    data: Shard | list[str],
-    settings: FitSettings,
-    *,
-    backend: Any = None,
-    n_jobs: int | None = 1,
-    evaluator: str | Evaluator = "numpy",
-    verbose: bool | Progress = False,
-    checkpoint: str | os.PathLike[str] | None = None,
+    model: Any, data: Shard | list[str], evaluator: Any, checkpoint: str | os.PathLike[str] | None = None
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j), over a mixture too if asked to."""
-    if isinstance(data, Shard) and isinstance(settings.similarity, Mixture):  # here, where instances have their numbers
-        settings.similarity.bind(shared_names([items.part_names for items in data.item_sets]))
-    progress = as_progress(verbose)
-    prepare = partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=settings.similarity)
+    similarity, progress = check_settings(model), as_progress(model.progress)
+    if isinstance(data, Shard) and similarity is None:  # here, where instances have their numbers
+        shared_names([items.part_names for items in data.item_sets])
+    prepare = partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=similarity)
     try:
-        with make_backend(backend, n_jobs, data, prepare) as engine:
-            return maximize_posterior(engine, settings, progress, checkpoint)
+        with make_backend(model.backend, model.n_jobs, data, prepare, progress.tick) as engine:
+            return maximize_posterior(engine, model, progress, checkpoint)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -109,16 +101,16 @@ def fit_weights(
 
 
 def maximize_posterior(
-    engine: Backend, settings: FitSettings, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
+    engine: Backend, model: Any, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
 ) -> Fitted:
     """Over the weights of all features, of a constant where none is spanned, and of a mixture."""
     survey = engine.survey()
-    check_possible(survey, settings.on_impossible)
-    posterior = posterior_of(engine, survey, settings, progress)
+    check_possible(survey, model.on_impossible)
+    posterior = posterior_of(engine, survey, model, progress)
     if checkpoint is not None:
         posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
-    if isinstance(posterior.similarity, Mixture):
-        ends, starts = climb_starts(posterior, posterior.similarity)
+    if posterior.learned:
+        ends, starts = climb_starts(posterior)
     else:
         start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
         ends, starts = climb_each(posterior, [start]), np.empty(0)
@@ -150,7 +142,7 @@ def ascend(
     return trust_region(posterior, x, posterior.m, hessian, **limits, enough=ROUGH * posterior.rough, beat=beat)
 
 
-def posterior_of(engine: Backend, survey: Survey, settings: FitSettings, progress: Progress) -> Posterior:
+def posterior_of(engine: Backend, survey: Survey, settings: Any, progress: Progress) -> Posterior:
     """What is to be maximized, and in which units; theta is 0 in its quality.
 
     A constant that is added has a wide prior, and the features are then centered.
@@ -169,8 +161,8 @@ def posterior_of(engine: Backend, survey: Survey, settings: FitSettings, progres
     quality = LogLinear(np.zeros(precision.size), names, added, center if added else None)
     spread = np.maximum(np.abs(survey.low - center), np.abs(survey.high - center))
     scale = np.append(np.ones(int(added)), spread)
-    S, learned = settings.similarity, isinstance(settings.similarity, Mixture)
-    S = S.bind(survey.parts) if isinstance(S, Mixture) else S
+    learned = settings.similarity == "mixture"
+    S = Similarity(survey.parts) if learned else fixed_similarity(settings.rho, settings.nugget)
     return Posterior(engine, survey, progress, quality, S, precision, scale, constant, settings, learned=learned)
 
 
@@ -207,13 +199,13 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
 # The starts of a mixture
 
 
-def climb_starts(posterior: Posterior, S: Mixture) -> tuple[list[Optimum], FloatArray]:
+def climb_starts(posterior: Posterior) -> tuple[list[Optimum], FloatArray]:
     """The maxima to which several starts lead, and the log-posterior that each start reached.
 
     Of many possible starts, those with the highest log-posterior are climbed, until a step gains little: on a sample of
     the instances where there are many items. From where they led, but once from the same place, all are climbed.
     """
-    m, share, survey = posterior.m, 1.0, posterior.survey
+    m, share, survey, S = posterior.m, 1.0, posterior.survey, posterior.similarity
     many = survey.n_items >= MANY_ITEMS and survey.n_instances >= MANY_INSTANCES and m <= MANY
     if many and 16 * survey.sampled >= survey.weight:
         share = survey.sampled / survey.weight
@@ -228,7 +220,10 @@ def climb_starts(posterior: Posterior, S: Mixture) -> tuple[list[Optimum], Float
         starts.append((led.point.value, np.concatenate([x, vector])))
     starts.sort(key=lambda start: -start[0])
     tol, max_iter = posterior.settings.tol, posterior.settings.max_iter
-    ends = [ascend(rough, x, tol, max_iter) for _, x in starts[:STARTS]]
+    ends, hessian = list[Optimum](), None
+    for _, x in starts[:STARTS]:
+        ends.append(ascend(rough, x, tol, max_iter, hessian=hessian))
+        hessian = ends[-1].point.hessian  # about that of the next one, too
     ends.sort(key=lambda led: -led.point.value)
     hessian = rough.at(ends[0].x, 2).hessian if m <= MANY else None  # about that of the others, too
     kept, which = list[Optimum](), list[int]()
@@ -271,8 +266,8 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
         with np.errstate(divide="ignore"):
             std = np.minimum(std, 1 / np.sqrt(precision))  # the prior's at most
         spread = None if undetermined[:m].any() else cov[:m, :m]
-        if isinstance(S, Mixture):
-            J = S.jacobian
+        if posterior.learned:
+            J = S.w[:, None] * S.slopes()  # dw / dz
             errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", J, cov[m:, m:], J), 0.0))
             # A weight far below its share, of whose logarithm only the prior knows more than nothing, is at 0.
             low = (S.w < 0.25 / S.w.size) & (errors > S.w / np.sqrt(2.5 * STRENGTH))
@@ -315,8 +310,7 @@ def problem_of(posterior: Posterior) -> dict[str, Any]:
         "feature_names": list(posterior.quality.names),
         "largest_features": np.maximum(np.abs(survey.low), np.abs(survey.high)),
         "precision": posterior.precision,
-        "similarity": posterior.settings.similarity.state(),
-        "parts": list(survey.parts),
+        "similarity": posterior.similarity.weights,
         "given_size": posterior.settings.given_size,
     }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
@@ -12,12 +14,15 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import (
     Features,
     FloatArray,
+    IntArray,
     check_array,
     check_int,
+    check_subset,
     check_vector,
     read_only,
 )
-from dpplearn.learning.similarity import INDEPENDENT, Fixed, SimilarityPart, read_parts
+from dpplearn._notebook import short_repr
+from dpplearn.learning.similarity import INDEPENDENT, SimilarityPart, fixed_similarity, read_parts
 from dpplearn.learning.tables import Encoding, Names, read_long
 from dpplearn.process import Frozen
 
@@ -144,7 +149,7 @@ class ItemSet(Frozen):
         C is `S` as given, or phi phi^T; `rho` is section 7.2's. With a nugget, (1 - nugget) times that, and
         ones on the diagonal as before. A new n x n array each time.
         """
-        return Fixed(rho, nugget).matrix(self)
+        return fixed_similarity(rho, nugget).matrix(self)
 
     @property
     def part_names(self) -> tuple[str, ...]:
@@ -251,3 +256,99 @@ def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:
         twice = next(name for k, name in enumerate(found) if name in found[:k])
         raise ValueError(f"names must differ, but {twice!r} appears more than once.")
     return tuple(str(name) for name in found)
+
+
+def default_names(m: int) -> tuple[str, ...]:
+    """x0, x1, ... for features without names."""
+    return tuple(f"x{j}" for j in range(m))
+
+
+# Lists of item sets
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Item sets, the subset chosen in each, and the weight of each."""
+
+    __repr__ = short_repr
+
+    item_sets: Sequence[ItemSet]
+    subsets: Sequence[IntArray]
+    weights: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.item_sets)
+
+    def pick(self, which: Sequence[int]) -> Shard:
+        """Some of the instances."""
+        return Shard([self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which])
+
+
+def check_item_sets(X: Any) -> Sequence[ItemSet]:
+    """A list of item sets with the same features."""
+    if isinstance(X, ItemSet):
+        raise TypeError("X must be a list of ItemSets, found a single one. Pass [item_set].")
+    if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str | bytes):
+        raise TypeError(f"X must be a list of ItemSets, found {type(X).__name__}.")
+    n_features: int | None = None
+    names: Sequence[str] | None = None
+    for t, items in enumerate(X):
+        check_item_set(items, n_features, names, f"X[{t}]")
+        n_features, names = items.n_features, names if names is not None else items.names
+    return X  # type: ignore[return-value]  # each entry was checked above
+
+
+def check_item_set(
+    items: Any, n_features: int | None, names: Sequence[str] | None, name: str = "The ItemSet"
+) -> ItemSet:
+    """An ItemSet with the features that were seen before."""
+    if not isinstance(items, ItemSet):
+        raise TypeError(
+            f"{name} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
+        )
+    rule = "all instances must have the same features, in the same order."
+    if items.encoding is not None:
+        rule += (
+            " Read all tables in one way, with ItemSet.from_long(table, ..., encoding=...): model.encoding_, or the "
+            "encoding of an item set."
+        )
+    if n_features is not None and items.n_features != n_features:
+        raise ValueError(f"{name} has {items.n_features} features, and {n_features} were seen before: {rule}")
+    if names is not None and items.names is not None and tuple(items.names) != tuple(names):
+        k, here, before = next((k, a, b) for k, (a, b) in enumerate(zip(items.names, names, strict=True)) if a != b)
+        raise ValueError(f"{name} names its feature {k} {here!r}, where {before!r} was seen before: {rule}")
+    return items
+
+
+def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str, other: str, advice: str) -> None:
+    """An error where a table was read in another way than before: the same number would mean something else."""
+    if encoding is None or found is None or found is encoding or found == encoding:
+        return
+    differ = ", ".join(found.differences(encoding)) or "their order"
+    raise ValueError(
+        f"{name} was read from its table in another way than {other}: categories, averages, scales or lists of "
+        f"columns differ ({differ}). Read the table with ItemSet.from_long(table, ..., encoding={advice}), without "
+        "features and phi."
+    )
+
+
+def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tuple[list[IntArray], FloatArray]:
+    """The targets as sorted index arrays and the weights, for a list of item sets that is not empty."""
+    X = check_item_sets(X)
+    if y is None:
+        raise TypeError("y must be a list with the chosen subset of each ItemSet, found None.")
+    if len(X) != len(y):
+        raise ValueError(f"X and y must have the same length, found {len(X)} item sets and {len(y)} subsets.")
+    if len(X) == 0:
+        raise ValueError("X has no instances: at least one is needed to learn from.")
+    subsets = [check_subset(Y, items.n, f"y[{t}]") for t, (items, Y) in enumerate(zip(X, y, strict=True))]
+    if sample_weight is None:
+        return subsets, np.ones(len(X))
+    weights = check_array(sample_weight, "sample_weight", 1)
+    if weights.size != len(X):
+        raise ValueError(f"sample_weight must have one entry per instance ({len(X)}), found {weights.size}.")
+    if weights.min() < 0:
+        raise ValueError(
+            f"sample_weight must not be negative, but sample_weight[{weights.argmin()}] is {weights.min():.3g}."
+        )
+    return subsets, weights

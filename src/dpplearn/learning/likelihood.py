@@ -14,6 +14,7 @@ With eta_i = 2 log q_i, L = diag(q) S diag(q) and K = I - (I + L)^-1:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,12 +29,67 @@ from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Normalizer, normalize
-from dpplearn.learning.quality import MAX_ETA, LogLinear, check_eta
-from dpplearn.learning.similarity import Fixed, Mixture, Similarity, mixed
+from dpplearn.learning.similarity import ALL, Similarity, fixed_similarity
 from dpplearn.learning.sized import normalize_sized
 
 FEW = 64  # items whose S is kept whatever it is made of
+MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
+MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
 SLOPES = 0.01  # error of a derivative in the similarity's parameters, relative, beyond which it is not known
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinear:
+    """log q_i = theta . f_i / 2, equation (16): the log-likelihood is concave in theta (Proposition 1).
+
+    With `constant`, the first weight is that of a constant 1, which the item sets have no column for. With a `center`,
+    features are taken less it: a fit works so where it has a constant.
+
+    Examples
+    --------
+    >>> items = ItemSet([[1.0, 0.5], [1.0, 2.0]], S=[[1.0, 0.0], [0.0, 1.0]])
+    >>> LogLinear(np.array([-1.0, 2.0])).contributions(items)
+    array([[-1.,  1.],
+           [-1.,  4.]])
+    """
+
+    __repr__ = short_repr
+
+    theta: FloatArray
+    names: tuple[str, ...] = ()
+    constant: bool = False
+    center: FloatArray | None = None
+
+    @property
+    def n_features(self) -> int:
+        return self.theta.size - self.constant
+
+    def jacobian(self, items: ItemSet) -> FloatArray:
+        """d eta_i / d theta_j for eta = 2 log q, (n, weights)."""
+        F = items.features if self.center is None else items.features - self.center
+        return np.column_stack([np.ones(items.n), F]) if self.constant else F
+
+    def eta(self, items: ItemSet) -> FloatArray:
+        """2 log q_i of every item."""
+        return self.jacobian(items) @ self.theta
+
+    def log_q(self, items: ItemSet) -> FloatArray:
+        return self.eta(items) / 2
+
+    def contributions(self, items: ItemSet) -> FloatArray:
+        """What each weight adds to 2 log q_i."""
+        return self.jacobian(items) * self.theta
+
+
+def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:
+    """2 log q_i of every item, none above the limit."""
+    if np.isfinite(eta).all() and eta.max() <= limit:
+        return eta
+    i = int(np.where(np.isfinite(eta), eta, np.inf).argmax())
+    raise ValueError(
+        f"2 log q (theta . f) must be at most {limit:g} here, and is {eta[i]:.4g} for item {i}: no float holds its "
+        "quality. Scale the features down, or fit with a smaller prior_variance."
+    )
 
 
 class Terms(NamedTuple):
@@ -61,14 +117,13 @@ class LikelihoodRequest(NamedTuple):
     def impossible(self) -> Terms:
         """The answer where no float holds the likelihood: the solver turns a step back that came here."""
         m = self.quality.theta.size
-        p = self.similarity.w.size if isinstance(self.similarity, Mixture) else 0
-        return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(p, np.nan))
+        return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(self.similarity.w.size, np.nan))
 
     def total(self, weighted: Iterable[tuple[float, Terms]]) -> Terms:
         """The sum of w times the terms, in the order given, so that every backend adds the same numbers."""
-        m, S = self.quality.theta.size, self.similarity
+        m = self.quality.theta.size
         sums: list[Any] = [0.0, np.zeros(m), np.zeros((m, m)) if self.order == 2 else None]
-        sums.append(np.zeros(S.w.size) if self.with_similarity and isinstance(S, Mixture) else None)
+        sums.append(np.zeros(self.similarity.w.size) if self.with_similarity else None)
         for w, terms in weighted:
             sums = [s if x is None else s + w * x for s, x in zip(sums, terms, strict=True)]
         return Terms(float(sums[0]), *sums[1:])
@@ -114,40 +169,45 @@ class Instance:
 
     def prepare(self, similarity: Similarity) -> None:
         """What depends on S alone."""
-        self.similarity, self.nugget, self.shares = similarity, similarity.nugget, similarity.shares(self.items)
-        self.learned, parts = isinstance(similarity, Mixture), self.shares.parts
-        rare = any(part.matrix is None and sparse.issparse(part.phi) for part in parts)
+        self.similarity, self.nugget, self.S = similarity, similarity.nugget, None
+        self.shares, self.parts = similarity.parts_of(self.items)
+        rare = any(part.matrix is None and sparse.issparse(part.phi) for part in self.parts)
         self.keep = not rare or self.items.n <= FEW
-        self.S = None
-        if (names := [part.name for part in parts]) != self.names:
+        if (names := [part.name for part in self.parts]) != self.names:
             self.names, self.C = names, None
-            self.blocks = [np.array([part.cosines(Y) for part in parts]) for Y in self.subsets]
-        by_rows = self.nugget == 0 and all(part.matrix is None for part in parts)
+            self.blocks = [np.array([part.cosines(Y) for part in self.parts]) for Y in self.subsets]
+        by_rows = self.nugget == 0 and all(part.matrix is None for part in self.parts)
         self.targets = []
         for w, Y, C in zip(self.weights, self.subsets, self.blocks, strict=True):
-            S_Y = mixed(self.shares, C)
-            log_det = logdet(S_Y, partial(self.rows_of, Y) if by_rows else None)
-            self.targets.append(Target(w, Y, log_det, *(block_slopes(C, S_Y) if self.learned else ())))
+            S_Y = self.mixed(C)
+            log_det = logdet(S_Y, partial(self.rows, Y) if by_rows else None)
+            self.targets.append(Target(w, Y, log_det, *(block_slopes(C, S_Y) if similarity.names else ())))
+
+    def mixed(self, C: FloatArray) -> FloatArray:
+        """S, or S_Y, from the cosines of the parts: the first of the three axes is that of the parts."""
+        S = np.asarray((self.shares @ C.reshape(len(C), -1)).reshape(C.shape[1:]) + self.similarity.w[ALL])
+        S.flat[:: len(S) + 1] = 1.0
+        return S
 
     def cosines(self) -> FloatArray:
         """Those of the parts of a mixture: (parts, n, n)."""
         if self.C is None:
-            self.C = np.array([part.cosines() for part in self.shares.parts])
+            self.C = np.array([part.cosines() for part in self.parts])
         return self.C
 
     def matrix(self) -> FloatArray:
         """S itself."""
-        if self.learned:
-            return mixed(self.shares, self.cosines())
+        if self.similarity.names:
+            return self.mixed(self.cosines())
         S = self.similarity.matrix(self.items) if self.S is None else self.S
         self.S = S if self.keep else None
         return S
 
-    def rows(self) -> FloatArray:
-        """Rows with S - nugget I = rows rows^T."""
+    def rows(self, subset: IntArray | None = None) -> FloatArray:
+        """Rows with S - nugget I = rows rows^T, of all items or of some."""
         rows = self.similarity.rows(self.items)
         assert rows is not None  # asked for where there are some
-        return rows
+        return rows if subset is None else rows[subset]
 
     def factor(self, log_q: FloatArray) -> FloatArray:
         """Columns with S - nugget I = U U^T in which what depends on better items is exactly 0."""
@@ -160,10 +220,6 @@ class Instance:
             M = M / (1 - self.nugget)
             M.flat[:: len(M) + 1] = 1.0
         return np.asarray(scale * reduced_similarity(M, log_q).rows)
-
-    def rows_of(self, Y: IntArray) -> FloatArray:
-        """Rows with S_Y = rows rows^T, where there is no nugget."""
-        return self.rows()[Y]
 
     def evaluate(self, request: LikelihoodRequest) -> Terms:
         """The sum over the targets, each times its weight."""
@@ -198,7 +254,7 @@ class Instance:
             return terms
         if any(part.slopes is None for _, part in known):
             return request.impossible()
-        T = similarity.jacobian.T  # type: ignore[union-attr]  # of a mixture
+        T = (similarity.w[:, None] * similarity.slopes()).T  # dw / dz
         gradient = T @ sum(w * part.slopes for w, part in known)
         error = np.abs(T) @ sum(abs(w) * part.error * np.abs(part.slopes) for w, part in known)
         if (error > SLOPES * (1 + np.abs(gradient))).any():
@@ -269,9 +325,9 @@ def log_likelihood(
         "primal" factors I + L (n x n), "dual" I + B^T B (d x d, needs `phi`), "auto" the cheaper of the
         two; "algorithm1" is the paper's, by eigendecomposition.
     with_similarity : bool
-        Also the gradient in the parameters of `similarity`, which is then a Mixture; "algorithm1" has none.
+        Also the gradient in the parameters of `similarity`; "algorithm1" has none.
     similarity : Similarity, optional
-        Another record than the fixed one with `rho` and `nugget`.
+        Weights of the named parts, in place of `rho` and `nugget`.
     given_size : bool
         The likelihood of Y given |Y|, of a k-DPP, in place of that of Y.
 
@@ -291,11 +347,9 @@ def log_likelihood(
     if order not in (1, 2):
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
     theta, Y = check_vector(theta, "theta", item_set.n_features), check_subset(subset, item_set.n)
-    record = Fixed(rho, nugget) if similarity is None else similarity
-    if with_similarity and not isinstance(record, Mixture):
-        raise ValueError(
-            "with_similarity=True asks for derivatives in the weights of a mixture: pass similarity=Mixture(...)."
-        )
+    record = fixed_similarity(rho, nugget) if similarity is None else similarity
+    if with_similarity and not record.names:
+        raise ValueError("with_similarity=True asks for derivatives in the weights of named parts: pass similarity.")
     request = LikelihoodRequest(LogLinear(theta), record, order, with_similarity, given_size)
     check_eta(request.quality.eta(item_set))
     if method == "algorithm1":

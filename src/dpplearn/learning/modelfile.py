@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.files import whole_number
-from dpplearn.learning.fit import check_precision
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.quality import Fitted, LogLinear, read_covariance
-from dpplearn.learning.similarity import Fixed, Mixture, Similarity
+from dpplearn.learning.likelihood import LogLinear
+from dpplearn.learning.predictor import Fitted
+from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.tables import Encoding
 
-FORMAT, VERSION = "dpplearn.ConditionalDPP", 6
+FORMAT, VERSION = "dpplearn.ConditionalDPP", 7
 MOST_SHARED = 500  # weights up to which a file holds their covariance
 PARAMS = (
     "prior_variance", "tol", "rho", "nugget", "similarity", "on_impossible", "max_iter", "random_state",
@@ -28,13 +29,12 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the old file, if any, stays until the new one is whole."""
     from dpplearn import __version__
 
-    given = model.similarity
     params = {name: getattr(model, name) for name in PARAMS}
-    if isinstance(given, Fixed):  # its own, which count, and not the model's
-        params |= {"rho": given.rho, "nugget": given.nugget}
-    params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
-    records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
+    records = {
+        "quality": {"theta": model.quality_.theta, "constant": bool(model.quality_.constant)},
+        "similarity": vars(model.similarity_),
+    }
     fitted = {name: getattr(model, f"{name}_") for name in FITTED} | {"starts": getattr(model, "starts_", ())}
     known = getattr(model, "covariance_", None)
     shared = {"covariance": known} if known is not None and len(known) <= MOST_SHARED else {}
@@ -93,23 +93,30 @@ def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLi
 
 
 def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
-    """A record of a known kind, made from its fields."""
-    kind = record.get("kind") if isinstance(record, dict) else None
+    """The weights of its parts, with their standard errors."""
     try:
-        if kind == Fixed.kind:
-            return Fixed(*(number(record.get(name), name, path) for name in ("rho", "nugget")))
-        if kind == Mixture.kind:
-            names = record.get("names")
-            names = check_names(names, len(names)) if isinstance(names, list) else None
-            return Mixture(names or (), *(numbers(record.get(name), name, path) for name in ("w", "errors")))
-    except (TypeError, ValueError) as error:
+        names = check_names(record["names"], len(record["names"])) or ()
+        return Similarity(names, *(numbers(record[name], name, path) for name in ("w", "errors")))
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"similarity in {path} cannot be read: {error}") from None
-    known = f"{Fixed.kind}, {Mixture.kind}"
-    raise ValueError(f"similarity in {path} must be an object of a known kind ({known}), found {record!r:.80}.")
+
+
+def read_covariance(given: Any, std: FloatArray, path: str | os.PathLike[str]) -> FloatArray | None:
+    """The covariance of weights with these standard errors; None where a file has none."""
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) != std.size:
+        raise ValueError(f"covariance in {path} must have a row for each of the {std.size} weights.")
+    found = np.array([numbers(row, f"covariance[{k}]", path, std.size) for k, row in enumerate(given)])
+    if not (np.isfinite(found).all() and np.allclose(found, found.T) and (found.diagonal() >= 0).all()):
+        raise ValueError(f"covariance in {path} must be symmetric, with variances that are not negative.")
+    return found
 
 
 def read_estimator(kind: type[Any], params: Any, path: str | os.PathLike[str], m: int) -> Any:
     """An estimator with these arguments, each of which `fit` would take for m features."""
+    from dpplearn.learning.fit import check_precision, check_settings  # which bring scikit-learn
+
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     if (variance := params["prior_variance"]) is not None:
@@ -117,7 +124,7 @@ def read_estimator(kind: type[Any], params: Any, path: str | os.PathLike[str], m
         params = params | {"prior_variance": read(variance, "prior_variance", path)}
     try:
         model = kind(**params)
-        model.fit_settings()
+        check_settings(model)
         check_precision(model.prior_variance, m)
     except (TypeError, ValueError) as error:
         raise ValueError(f"params in {path} are not those of a model: {error}") from None

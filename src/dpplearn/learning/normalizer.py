@@ -54,17 +54,6 @@ class Route(NamedTuple):
     X: Any
     W: Any = None
 
-    def similarity_gradient(self) -> FloatArray:
-        """d log Z / dS itself."""
-        if self.W is not None:
-            G = np.eye(self.r.size) - self.W @ self.W.T
-        else:
-            G = self.X + self.X.T
-            G.flat[:: len(G) + 1] /= 2
-        G *= self.r
-        G *= self.r[:, None]
-        return np.asarray(G)
-
 
 def normalize(eta: FloatArray, S: Instance, J: FloatArray | None, weights: bool) -> Normalizer:
     """By the route of choice. With J = d eta / d parameters, the covariance too.
@@ -93,12 +82,17 @@ def normalize(eta: FloatArray, S: Instance, J: FloatArray | None, weights: bool)
 
 def weight_slopes(S: Instance, found: Route) -> FloatArray:
     """<G, C_a> for G = d log Z / dS and the C_a of the weights of a mixture: I, 11^T and each part."""
-    r, W, parts = found.r, found.W, S.shares.parts
-    if W is not None and all(part.phi is not None for part in parts):  # |r U_a|^2 - |W^T (r U_a)|^2, C_a = U_a U_a^T
-        rows = [r[:, None] * to_dense(U) for U in (np.ones((r.size, 1)), *(part.phi for part in parts))]
-        own = float(r**2 @ (1 - np.square(W).sum(axis=1)))
-        return np.array([own, *(np.square(U).sum() - np.square(W.T @ U).sum() for U in rows)])
-    return slopes_of(S, found.similarity_gradient())
+    r, W = found.r, found.W
+    if W is None:  # of a symmetric G by its lower triangle; every C_a has ones on its diagonal
+        G = found.X * r
+        G *= r[:, None]
+        return 2 * slopes_of(S, G.T) - G.trace()
+    if any(part.phi is None for part in S.parts):
+        return slopes_of(S, r[:, None] * (np.eye(r.size) - W @ W.T) * r)
+    # |r U_a|^2 - |W^T (r U_a)|^2, C_a = U_a U_a^T
+    rows = [r[:, None] * to_dense(U) for U in (np.ones((r.size, 1)), *(part.phi for part in S.parts))]
+    own = float(r**2 @ (1 - np.square(W).sum(axis=1)))
+    return np.array([own, *(np.square(U).sum() - np.square(W.T @ U).sum() for U in rows)])
 
 
 def slopes_of(S: Instance, G: FloatArray) -> FloatArray:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, check_int, check_quality
+from dpplearn._checks import FloatArray, IntArray, check_array, check_int, check_quality, check_vector
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection
 from dpplearn.decoding.candidates import Candidates, read_model
@@ -20,19 +20,20 @@ from dpplearn.decoding.registry import run_decoder
 from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.files import load_shard
-from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import Instance
-from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, Fitted, LogLinear, check_eta, default_names
-from dpplearn.learning.similarity import Fixed, Similarity
-from dpplearn.learning.tables import Encoding
-from dpplearn.learning.training_set import (
+from dpplearn.learning.itemset import (
+    ItemSet,
     Shard,
     check_encoding,
     check_examples,
     check_item_set,
     check_item_sets,
-    training_data,
+    check_names,
+    default_names,
 )
+from dpplearn.learning.likelihood import MAX_ETA, MAX_ETA_KERNEL, Instance, LogLinear, check_eta
+from dpplearn.learning.similarity import Similarity, fixed_similarity
+from dpplearn.learning.tables import Encoding
+from dpplearn.learning.training_set import training_data
 from dpplearn.lowrank import LowRankDPP
 
 if TYPE_CHECKING:
@@ -40,6 +41,24 @@ if TYPE_CHECKING:
 
 WITHIN = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # options that limit what is chosen
 KERNEL = ("diversity", "nugget")  # and those that change the kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A quality with the standard errors of its parameters, a similarity, and how they were reached."""
+
+    quality: LogLinear
+    std: FloatArray
+    similarity: Similarity
+    log_likelihood: float
+    gradient_norm: float
+    n_iter: int
+    converged: bool
+    starts: FloatArray = field(default_factory=lambda: np.empty(0))  # log-posteriors that the starts reached
+    encoding: Encoding | None = None
+    covariance: FloatArray | None = None  # of the weights; None where it is not known, or some weight is undetermined
+    n_sets: int = 0  # instances that were learned from,
+    n_items: int = 0  # and the items of all of them; 0 where that is not known
 
 
 class ConditionalPredictor:
@@ -105,9 +124,7 @@ class ConditionalPredictor:
         given = any(part.matrix is not None for part in x.parts)
         if S.nugget == 0 and not given and (S.rank(x) or x.n) < x.n:
             return LowRankDPP.from_quality(q, S.rows(x))
-        if given and isinstance(S, Fixed):  # the item set has checked it, and a constant and a nugget keep it right
-            return DPP._of_quality(check_quality(q, x.n), S.matrix(x))
-        return DPP.from_quality(q, S.matrix(x))
+        return DPP._of_quality(check_quality(q, x.n), S.matrix(x))  # the item set has checked the parts of S
 
     def marginals(self, x: ItemSet, k: int | None = None) -> FloatArray:
         """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen, by default the instance's."""
@@ -259,6 +276,18 @@ class ConditionalPredictor:
         if isinstance(x, ItemSet):
             check_encoding(x.encoding, self.encoding_, name, "the model's data", "model.encoding_")
         return check_item_set(x, m, None if known == default_names(m) else known, name)
+
+
+def known_weights(
+    theta: ArrayLike, rho: float, nugget: float, theta_std: ArrayLike | None, names: Sequence[str] | None,
+    covariance: FloatArray | None = None,
+) -> Fitted:  # fmt: skip
+    """Weights that were not fitted here, with their standard errors where those are known."""
+    weights = check_array(theta, "theta", 1).copy()
+    m = weights.size
+    std = np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy()
+    quality = LogLinear(weights, check_names(names, m) or default_names(m))
+    return Fitted(quality, std, fixed_similarity(rho, nugget), np.nan, np.nan, 0, True, covariance=covariance)
 
 
 def size_tilt(dpp: DPP | LowRankDPP, candidates: Candidates, limits: Limits, decoder: Any) -> float:

@@ -1,24 +1,24 @@
-"""How alike items are: S fixed, or a mixture of named parts whose weights are learned.
+"""How alike items are: a mixture of parts, whose weights are given or learned.
 
     S = w_own I + w_all 11^T + sum of w_m C_m,    w >= 0 with sum 1,
 
-where C_m has the cosines of the m-th part. A fixed similarity has these weights from rho and a nugget.
+where C_m has the cosines of the m-th part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
 
-from dpplearn._cached import cached_property
-from dpplearn._checks import Features, FloatArray, IntArray, check_choice, check_directions, check_rho, read_only
-from dpplearn._linalg import check_similarity, to_dense
+from dpplearn._checks import Features, FloatArray, IntArray, check_between, check_directions, check_rho, read_only
+from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
+from dpplearn.dpp import check_similarity
 from dpplearn.learning._loops import gram
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 INDEPENDENT = "independent"  # the part of items that nothing makes alike: C = I
 RESERVED = ("own", "all")  # the names of the weights of I and of 11^T
 ALL = RESERVED.index("all")  # the place of the weight of 11^T
+NONE = np.empty(0)
 SMALLEST = 1e-150  # of a weight; the square of its inverse is a float
 
 
@@ -112,144 +113,47 @@ def shared_names(item_sets: Sequence[tuple[str, ...]], what: str = "X[{}]") -> t
     return first
 
 
-class Shares(NamedTuple):
-    """The weights of 11^T and of each part in the S of one item set."""
-
-    every: float
-    weights: FloatArray
-    parts: tuple[SimilarityPart, ...]
-
-
 @dataclass(frozen=True, eq=False)
-class Blend:
-    """What an item set makes of a similarity: S = w_own I + w_all 11^T + sum of w_m C_m."""
+class Similarity:
+    """S = w_own I + w_all 11^T + sum of w_m C_m, with w >= 0 and sum 1; C_m the cosines of the m-th part.
 
-    kind: ClassVar[str]
+    Without names, the last weight is shared by all parts of an item set alike: `fixed_similarity` makes such a record.
 
-    def shares(self, items: ItemSet) -> Shares:
-        """The weights for the parts of an item set."""
-        raise NotImplementedError
-
-    def matrix(self, items: ItemSet, subset: IntArray | None = None) -> FloatArray:
-        """S, or S_Y without the rest of it: a new array."""
-        every, weights, parts = self.shares(items)
-        S = weights[0] * parts[0].cosines(subset)
-        for w, part in zip(weights[1:], parts[1:], strict=True):
-            S += w * part.cosines(subset)
-        if every > 0:
-            S += every
-        S.flat[:: len(S) + 1] = 1.0
-        return S
-
-    def rank(self, items: ItemSet) -> int | None:
-        """How many columns `rows` has; None where a part is a matrix."""
-        every, _, parts = self.shares(items)
-        widths = [part.phi.shape[1] for part in parts if part.phi is not None]
-        return sum(widths) + (every > 0) if len(widths) == len(parts) else None
-
-    def rows(self, items: ItemSet) -> FloatArray | None:
-        """Rows with S = rows rows^T + nugget I; None where a part is a matrix."""
-        every, weights, parts = self.shares(items)
-        if any(part.phi is None for part in parts):
-            return None
-        blocks = [root * to_dense(part.phi) for root, part in zip(np.sqrt(weights), parts, strict=True)]
-        return np.hstack([*blocks, np.full((items.n, 1), np.sqrt(every))] if every > 0 else blocks)
-
-    def state(self) -> dict[str, Any]:
-        """What a model file says of it: the kind, and the fields to make it from."""
-        return {"kind": self.kind, **asdict(self)}
-
-
-def mixed(shares: Shares, C: FloatArray) -> FloatArray:
-    """S from the cosines of the parts, or S_Y from theirs: the first of the three axes is that of the parts."""
-    S = np.asarray((shares.weights @ C.reshape(len(C), -1)).reshape(C.shape[1:]) + shares.every)
-    S.flat[:: len(S) + 1] = 1.0
-    return S
-
-
-@dataclass(frozen=True)
-class Fixed(Blend):
-    """S = nugget I + (1 - nugget) (C + rho^2 11^T) / (1 + rho^2), C the cosines of phi or the matrix given.
-
-    `rho` is the paper's constant similarity feature (section 7.2), which makes all items more alike. The `nugget` is
-    particular to an item: with it every subset is possible, that of two equal items too. C is the mean of the parts.
+    Where weights are learned, their prior is Dirichlet(1 + strength): weak, and enough to keep every weight above 0.
+    The parameters are then the log-odds of w_all, and logits of the shares of the others in what it leaves. How many
+    items are expected depends on the first and on theta, and hardly on the shares, so that these cause no curved ridge
+    of the posterior.
 
     Examples
     --------
-    >>> {name: round(w, 2) for name, w in Fixed(rho=1.0, nugget=0.2).weights.items()}
-    {'own': 0.2, 'all': 0.4, 'cosines': 0.4}
+    >>> Similarity(("text",), [0.2, 0.3, 0.5])
+    Similarity(weights={'own': 0.2, 'all': 0.3, 'text': 0.5})
     """
-
-    kind: ClassVar[str] = "fixed"
-
-    rho: float = 0.0
-    nugget: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", check_rho(self.rho))
-        if not isinstance(self.nugget, int | float | np.number) or self.nugget is True or not 0 <= self.nugget <= 1:
-            raise ValueError(f"nugget must be a number from 0 to 1, found {self.nugget!r}.")
-        object.__setattr__(self, "nugget", float(self.nugget))
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """Of I, of 11^T and of C in S: they sum to 1."""
-        left, u = 1 - self.nugget, self.rho**2
-        return {"own": self.nugget, "all": left * u / (1 + u), "cosines": left / (1 + u)}
-
-    def shares(self, items: ItemSet) -> Shares:
-        """The parts of the item set in equal shares."""
-        left, u, parts = 1 - self.nugget, self.rho**2, items.parts
-        return Shares(left * u / (1 + u), np.full(len(parts), left / (1 + u) / len(parts)), parts)
-
-
-@dataclass(frozen=True, eq=False)
-class Mixture(Blend):
-    """S = w_own I + w_all 11^T + sum of w_m C_m, with w > 0 and sum 1; C_m the cosines of the m-th part.
-
-    The prior on w is Dirichlet(1 + strength): weak, and enough to keep every weight above 0. The parameters are the
-    log-odds of w_all, and logits of the shares of the others in what it leaves. How many items are expected depends on
-    the first and on theta, and hardly on the shares, so that these cause no curved ridge of the posterior.
-
-    A record without parts is one to learn; `bind` gives it those of the data.
-
-    Examples
-    --------
-    >>> Mixture(("text",), np.array([0.2, 0.3, 0.5])).weights
-    {'own': 0.2, 'all': 0.3, 'text': 0.5}
-    >>> Mixture(), Mixture(("text",), np.array([0.2, 0.3, 0.5]))
-    (Mixture(), Mixture(weights={'own': 0.2, 'all': 0.3, 'text': 0.5}))
-    """
-
-    kind: ClassVar[str] = "mixture"
 
     names: tuple[str, ...] = ()
-    w: FloatArray = field(default_factory=lambda: np.empty(0))
-    errors: FloatArray = field(default_factory=lambda: np.empty(0))  # standard errors of w; nan where not known
+    w: FloatArray = field(default_factory=NONE.copy)  # without any: equal weights of the names, or C alone
+    errors: FloatArray = field(default_factory=NONE.copy)  # standard errors of w; nan where one is not known
 
     def __post_init__(self) -> None:
-        n = len(self.names) + len(RESERVED)
-        w = np.full(n, 1 / n) if np.size(self.w) == 0 else np.asarray(self.w, np.float64)
-        if w.shape != (n,) or not (w > 0).all() or abs(w.sum() - 1) > 1e-6:
+        n = max(len(self.names), 1) + len(RESERVED)
+        usual = np.full(n, 1 / n) if self.names else np.array([0.0, 0.0, 1.0])
+        w = np.asarray(self.w, np.float64) if np.size(self.w) else usual
+        if w.shape != (n,) or not (w >= 0).all() or abs(w.sum() - 1) > 1e-6 or (self.names and w.min() == 0):
             raise ValueError(
                 f"The weights of a mixture must be {n} positive numbers that sum to 1, found {w.tolist()!r:.120}."
             )
+        errors = np.asarray(self.errors, np.float64) if np.size(self.errors) else np.full(n, np.nan)
+        if errors.shape != (n,):
+            raise ValueError(f"A mixture of {n} weights must have as many standard errors, found {errors.size}.")
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "w", w)
-        object.__setattr__(self, "errors", np.asarray(self.errors, np.float64))
+        object.__setattr__(self, "errors", errors)
 
     def __repr__(self) -> str:
-        """Without parts and errors, it is one to be learned: there are no weights to show."""
-        return f"Mixture(weights={brief(self.weights)})" if self.names or self.errors.size else "Mixture()"
+        return f"Similarity(weights={brief(self.weights)})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mixture):
-            return NotImplemented
-        fields = ("names", "w", "errors")
-        return all(np.array_equal(getattr(self, f), getattr(other, f), equal_nan=f == "errors") for f in fields)
-
-    def __hash__(self) -> int:
-        return hash((self.names, self.w.tobytes()))
+        return isinstance(other, Similarity) and self.names == other.names and np.array_equal(self.w, other.w)
 
     @property
     def nugget(self) -> float:
@@ -264,13 +168,12 @@ class Mixture(Blend):
     @property
     def weights(self) -> dict[str, float]:
         """Of what is particular to each item ("own"), of a constant ("all"), and of each part; the sum is 1."""
-        return dict(zip((*RESERVED, *self.names), self.w.tolist(), strict=True))
+        return dict(zip((*RESERVED, *(self.names or ("cosines",))), self.w.tolist(), strict=True))
 
     @property
     def std(self) -> dict[str, float]:
         """Standard errors of the weights, joint with those of theta; nan where a weight is at its bound 0, or given."""
-        errors = self.errors if self.errors.size == self.w.size else np.full(self.w.size, np.nan)
-        return dict(zip(self.weights, errors.tolist(), strict=True))
+        return dict(zip(self.weights, self.errors.tolist(), strict=True))
 
     def intervals(self, width: float = 1.96) -> dict[str, tuple[float, float]]:
         """Ends of an interval for each weight, `width` standard errors to either side of its logit.
@@ -283,6 +186,40 @@ class Mixture(Blend):
             odds, half = w / max(1 - w, 1e-300), np.exp(width * error / max(w * (1 - w), 1e-300))
             found[name] = (float(1 / (1 + half / odds)), float(1 / (1 + 1 / (half * odds))))
         return found
+
+    # What an item set makes of it
+
+    def parts_of(self, items: ItemSet) -> tuple[FloatArray, tuple[SimilarityPart, ...]]:
+        """The parts of an item set, and the weight of each."""
+        if self.names:
+            return self.w[2:], items.parts_named(self.names)
+        return np.full(len(items.parts), self.w[2] / len(items.parts)), items.parts
+
+    def matrix(self, items: ItemSet, subset: IntArray | None = None) -> FloatArray:
+        """S, or S_Y without the rest of it: a new array."""
+        weights, parts = self.parts_of(items)
+        S = weights[0] * parts[0].cosines(subset)
+        for w, part in zip(weights[1:], parts[1:], strict=True):
+            S += w * part.cosines(subset)
+        if self.w[ALL] > 0:
+            S += self.w[ALL]
+        S.flat[:: len(S) + 1] = 1.0
+        return S
+
+    def rank(self, items: ItemSet) -> int | None:
+        """How many columns `rows` has; None where a part is a matrix."""
+        _, parts = self.parts_of(items)
+        widths = [part.phi.shape[1] for part in parts if part.phi is not None]
+        return sum(widths) + bool(self.w[ALL] > 0) if len(widths) == len(parts) else None
+
+    def rows(self, items: ItemSet) -> FloatArray | None:
+        """Rows with S = rows rows^T + nugget I; None where a part is a matrix."""
+        weights, parts = self.parts_of(items)
+        if any(part.phi is None for part in parts):
+            return None
+        blocks = [root * to_dense(part.phi) for root, part in zip(np.sqrt(weights), parts, strict=True)]
+        every = self.w[ALL]
+        return np.hstack([*blocks, np.full((items.n, 1), np.sqrt(every))] if every > 0 else blocks)
 
     # What a fit needs
 
@@ -297,39 +234,19 @@ class Mixture(Blend):
     def with_parameters(self, vector: FloatArray) -> Self:
         """The same parts with other weights."""
         rest = softmax(np.delete(vector, ALL)) * expit(-vector[ALL])
-        return replace(self, w=np.maximum(np.insert(rest, ALL, expit(vector[ALL])), SMALLEST), errors=np.empty(0))
+        return replace(self, w=np.maximum(np.insert(rest, ALL, expit(vector[ALL])), SMALLEST), errors=NONE)
 
-    @cached_property
-    def jacobian(self) -> FloatArray:
-        """dw_k / dz_i in the parameters z."""
-        return self.w[:, None] * self._slopes
-
-    @cached_property
-    def _slopes(self) -> FloatArray:
-        """d log w_k / dz_i, with w_all = a = expit(z_all) and the others (1 - a) softmax(z)."""
+    def slopes(self) -> FloatArray:
+        """d log w_k / dz_i in the parameters z, with w_all = a = expit(z_all) and the others (1 - a) softmax(z)."""
         a, here = float(self.w[ALL]), np.arange(self.w.size) == ALL
         D = np.eye(self.w.size) - np.where(here, 0.0, self.w / np.delete(self.w, ALL).sum())
         D[:, ALL], D[ALL] = -a, np.where(here, 1 - a, 0.0)
         return D
 
-    def log_prior(self, strength: float) -> tuple[float, FloatArray]:
-        """Of Dirichlet(1 + strength), strength times the sum of log w, with its gradient in the parameters."""
-        return strength * float(np.log(self.w).sum()), strength * self._slopes.sum(axis=0)
-
     @property
     def log_rest(self) -> float:
         """log(1 - w_all): what of S is not the same for all pairs. In the parameters only that of w_all changes it."""
         return float(np.log(max(float(np.delete(self.w, ALL).sum()), SMALLEST)))
-
-    def bind(self, names: Sequence[str]) -> Self:
-        """A record for data with these parts; an error where it has others."""
-        if not self.names:
-            return type(self)(tuple(names))
-        if sorted(self.names) != sorted(names):
-            raise ValueError(
-                f"This mixture has the parts {', '.join(self.names)}; these item sets have {', '.join(names)}."
-            )
-        return self
 
     def starts(self, rng: np.random.Generator) -> list[FloatArray]:
         """Parameters that a climb may start from.
@@ -342,28 +259,17 @@ class Mixture(Blend):
         found = [self.parameters, *(replace(self, w=w).parameters for w in (light, *heavy))]
         return found + [found[0] + rng.standard_normal(n) for _ in range(2)]
 
-    def shares(self, items: ItemSet) -> Shares:
-        """These parts of the item set, with their weights."""
-        return Shares(float(self.w[ALL]), self.w[2:], items.parts_named(self.names))
 
+def fixed_similarity(rho: float = 0.0, nugget: float = 0.0) -> Similarity:
+    """S = nugget I + (1 - nugget) (C + rho^2 11^T) / (1 + rho^2), C the mean of the parts' cosines.
 
-Similarity: TypeAlias = Fixed | Mixture
-SIMILARITIES: dict[str, type[Fixed | Mixture]] = {"fixed": Fixed, "mixture": Mixture}  # names that `similarity=` takes
+    `rho` is the paper's constant similarity feature (section 7.2), which makes all items more alike. The `nugget` is
+    particular to an item: with it every subset is possible, that of two equal items too.
 
-
-def make_similarity(similarity: str | Similarity, rho: float, nugget: float) -> Similarity:
-    """The record that a name, with rho and nugget where it is "fixed", or a record itself asks for."""
-    if not isinstance(similarity, str | Fixed | Mixture):
-        raise TypeError(f"similarity must be one of {', '.join(SIMILARITIES)} or a record, found {similarity!r}.")
-    fixed = Fixed(rho, nugget)
-    if isinstance(similarity, str):
-        check_choice(similarity, "similarity", tuple(SIMILARITIES))
-        if similarity == fixed.kind:
-            return fixed
-    made = Mixture() if isinstance(similarity, str) else similarity
-    if (rho or nugget) and made != fixed:
-        raise ValueError(
-            f'rho and nugget are those of similarity="fixed"; with {made.kind!r}, found rho={rho:g} and '
-            f"nugget={nugget:g}. Leave them out, or put them into the record."
-        )
-    return made
+    Examples
+    --------
+    >>> fixed_similarity(rho=1.0, nugget=0.2)
+    Similarity(weights={'own': 0.2, 'all': 0.4, 'cosines': 0.4})
+    """
+    u, left = check_rho(rho) ** 2, 1 - check_between(nugget, "nugget", 0.0, 1.0)
+    return Similarity((), np.array([nugget, left * u / (1 + u), left / (1 + u)]))

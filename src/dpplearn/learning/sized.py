@@ -34,7 +34,7 @@ QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
 
 def normalize_sized(eta: FloatArray, S: Instance, k: int, J: FloatArray | None, weights: bool) -> Normalizer | None:
     """Given that k items are chosen. None where no set of k items is possible."""
-    n, p = eta.size, len(S.items.parts) + 2
+    n, p = eta.size, len(S.parts) + 2
     if k == 0:
         covariance = None if J is None else np.zeros((J.shape[1],) * 2)
         return Normalizer(0.0, np.zeros(n), covariance, np.zeros(p))

@@ -8,7 +8,7 @@ gradients (SR1), and is exact near the maximum. Beyond 2,000 parameters there ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
@@ -16,21 +16,18 @@ from scipy import linalg, optimize
 from dpplearn._checks import FloatArray
 from dpplearn._precision import EPS
 from dpplearn._run.progress import Progress
-from dpplearn.learning.backends import Backend
-from dpplearn.learning.likelihood import LikelihoodRequest
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import ALL, Mixture, Similarity
-from dpplearn.learning.training_set import Survey
+from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
+from dpplearn.learning.similarity import ALL, Similarity
+from dpplearn.learning.training_set import Backend, Survey
 
 if TYPE_CHECKING:
     from dpplearn.learning.files import Checkpoint
-    from dpplearn.learning.fit import FitSettings
 
 MANY = 2000  # parameters beyond which no Hessian is made
 FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
 FARTHEST = 20.0  # no Newton step changes log-qualities by more than this times what they are
 REACH = 2.0  # how far a first step in a region of trust goes: a logit by 2, a weight theta by two standard errors
-DIFFERENCE = 1e-4  # of a logit, for second derivatives
+DIFFERENCE = 1e-5  # of a logit, for second derivatives
 STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
 CLOSE = 1e-4  # a gain in the log-posterior that moves no parameter by more than 0.015 of its standard error
 
@@ -56,7 +53,7 @@ class Posterior:
     precision: FloatArray  # of the Gaussian prior on theta
     scale: FloatArray  # largest |f_ij| of each feature
     constant: FloatArray  # c with F c = 1, or 0 where there is none
-    settings: FitSettings
+    settings: Any  # the estimator, whose arguments say how
     checkpoint: Checkpoint | None = None
     learned: bool = False  # whether x has the parameters of the similarity
     counts: float = 1.0  # how often each instance counts: more than once where they are a sample
@@ -68,7 +65,7 @@ class Posterior:
 
     def join(self, theta: FloatArray, parameters: FloatArray) -> FloatArray:
         """x at a theta and parameters of the mixture."""
-        if not isinstance(self.similarity, Mixture):
+        if not self.similarity.names:
             return theta
         rest = self.similarity.with_parameters(parameters).log_rest
         return np.concatenate([theta + self.constant * rest, parameters])
@@ -76,7 +73,7 @@ class Posterior:
     def split(self, x: FloatArray) -> tuple[FloatArray, Similarity]:
         """theta and the similarity at x."""
         S = self.similarity
-        if not isinstance(S, Mixture):
+        if not S.names:
             return x, S
         S = S.with_parameters(x[self.m :]) if self.learned else S
         return x[: self.m] - self.constant * S.log_rest, S
@@ -90,24 +87,25 @@ class Posterior:
         theta, S = self.split(x)
         quality = replace(self.quality, theta=theta)
         request = LikelihoodRequest(quality, S, order, self.learned, self.settings.given_size, sample=self.counts > 1)
-        terms = self.engine.evaluate(request, self.progress.tick)
+        terms = self.engine.evaluate(request)
         if not np.isfinite(terms.value):  # beyond every float
             return Point(-np.inf, np.full(x.size, np.nan))
         value = self.counts * terms.value - float(self.precision @ theta**2) / 2
         gradient, hessian = self.counts * terms.gradient - self.precision * theta, None
         if terms.hessian is not None:
             hessian = self.counts * terms.hessian - np.diag(self.precision)
-        if isinstance(S, Mixture):
-            log_prior, slopes = S.log_prior(STRENGTH * self.counts)
-            value += log_prior
+        if S.names:
+            value += STRENGTH * self.counts * float(np.log(S.w).sum())
             if terms.similarity_gradient is not None:
-                slopes = self.counts * terms.similarity_gradient + slopes
+                slopes = self.counts * (terms.similarity_gradient + STRENGTH * S.slopes().sum(axis=0))
                 slopes[ALL] += float(self.constant @ gradient) * S.w[ALL]  # theta = x - c log(1 - w_all)
                 gradient = np.concatenate([gradient, slopes])
         if hessian is not None and self.learned:
             steps = DIFFERENCE * np.eye(x.size)[self.m :]
-            rows = np.array([self.at(x + h, 1).gradient - self.at(x - h, 1).gradient for h in steps]) / (2 * DIFFERENCE)
-            cross, second = rows[:, : self.m], rows[:, self.m :]
+            rows = (np.array([self.at(x + h, 1).gradient for h in steps]) - gradient) / DIFFERENCE
+            rest = np.arange(len(rows)) != ALL  # where these logits all grow by the same, nothing changes, exactly
+            P = np.eye(len(rows)) - np.outer(rest, rest) / rest.sum()
+            cross, second = P @ rows[:, : self.m], P @ rows[:, self.m :] @ P
             hessian = np.block([[hessian, cross.T], [cross, (second + second.T) / 2]])
         return Point(value, gradient, hessian, terms.value)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._notebook import card, table
-from dpplearn.learning.similarity import Fixed, Mixture
+from dpplearn.learning.similarity import Similarity
 
 
 class Table(NamedTuple):
@@ -96,10 +96,12 @@ def digits_of(error: float) -> int:
 def conditional_summary(model: Any) -> ModelSummary:
     """Of a ConditionalDPP: its quality, and its similarity."""
     similarity, encoding = model.similarity_, model.encoding_
-    learned = isinstance(similarity, Mixture)
+    learned = bool(similarity.names)
     independent = encoding is not None and not encoding.phi
     facts = {"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}
-    facts["similarity"] = "none, items are independent of each other" if independent else similarity.kind
+    facts["similarity"] = (
+        "none, items are independent of each other" if independent else ("mixture" if learned else "fixed")
+    )
     if np.isfinite(model.log_likelihood_):
         facts["log-likelihood"] = f"{model.log_likelihood_:.6g}"
         weights = model.theta_.size + (len(similarity.weights) - 1 if learned else 0)
@@ -148,10 +150,10 @@ def quality_table(model: Any) -> Table:
     return weight_table("feature", model.feature_names_in_, model.theta_, model.theta_std_, notes)
 
 
-def similarity_table(similarity: Fixed | Mixture) -> Table:
+def similarity_table(similarity: Similarity) -> Table:
     """The weights of the similarity by name; with standard errors and 95 % intervals where they were learned."""
     names = {"own": "own (nugget)", "all": "all (constant)"}
-    if isinstance(similarity, Fixed):
+    if not similarity.names:
         given = tuple((names.get(name, name), f"{weight:.3f}") for name, weight in similarity.weights.items())
         return Table("similarity", ("weight",), given)
     rows: list[tuple[str, ...]] = []

@@ -1,45 +1,47 @@
-"""What a training set must be, and what must be known of it before the first step."""
+"""A training set: what it must be, what is known of it before the first step, and where its shards are evaluated.
+
+Shards live in this process, in others, or on a Dask cluster. A backend answers `evaluate(request)` with the sum over
+all instances, added in shard order whoever was first. An evaluator makes a shard ready where it lives:
+`prepare(shard, similarity)` returns an object whose `evaluate(request)` is the sum over the instances of the shard.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import uuid
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, NamedTuple
+from importlib import import_module
+from itertools import combinations, groupby, pairwise
+from typing import Any, NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, check_array, check_subset
+from dpplearn._checks import FloatArray, IntArray, check_choice, check_jobs
 from dpplearn._linalg import logdet
-from dpplearn._notebook import short_repr
 from dpplearn._precision import rounding
-from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import INDEPENDENT, RESERVED, Mixture, Similarity, shared_names
+from dpplearn._run.blas import blas_threads, one_thread
+from dpplearn._run.processes import Processes
+from dpplearn._run.workers import check_backend, cluster_client
+from dpplearn.learning.files import load_shard
+from dpplearn.learning.itemset import ItemSet, Shard, check_encoding, check_examples
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
+from dpplearn.learning.similarity import INDEPENDENT, RESERVED, Similarity, shared_names
+from dpplearn.learning.sized import LostDigitsError
 from dpplearn.learning.tables import Encoding
 
 MOST_FEATURE = 1e100  # products of two of them, summed, are floats
 SAMPLED = 3  # one instance in so many is in the sample by which starts are compared
+EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
+TOGETHER = 16  # targets of the same items in one piece, at least
+N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
+KEPT = 2**25  # bytes of files, here or for each Dask worker, up to which their shards stay in memory
 
-
-@dataclass(frozen=True, eq=False)
-class Shard:
-    """Item sets, the subset chosen in each, and the weight of each."""
-
-    __repr__ = short_repr
-
-    item_sets: Sequence[ItemSet]
-    subsets: Sequence[IntArray]
-    weights: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.item_sets)
-
-    def pick(self, which: Sequence[int]) -> Shard:
-        """Some of the instances."""
-        return Shard([self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which])
+Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
 
 
 def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | list[str]:
@@ -57,76 +59,6 @@ def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | li
             )
         return paths
     return Shard(X, *check_examples(X, y, sample_weight))
-
-
-def check_item_sets(X: Any) -> Sequence[ItemSet]:
-    """A list of item sets with the same features."""
-    if isinstance(X, ItemSet):
-        raise TypeError("X must be a list of ItemSets, found a single one. Pass [item_set].")
-    if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str | bytes):
-        raise TypeError(f"X must be a list of ItemSets, found {type(X).__name__}.")
-    n_features: int | None = None
-    names: Sequence[str] | None = None
-    for t, items in enumerate(X):
-        check_item_set(items, n_features, names, f"X[{t}]")
-        n_features, names = items.n_features, names if names is not None else items.names
-    return X  # type: ignore[return-value]  # each entry was checked above
-
-
-def check_item_set(
-    items: Any, n_features: int | None, names: Sequence[str] | None, name: str = "The ItemSet"
-) -> ItemSet:
-    """An ItemSet with the features that were seen before."""
-    if not isinstance(items, ItemSet):
-        raise TypeError(
-            f"{name} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
-        )
-    rule = "all instances must have the same features, in the same order."
-    if items.encoding is not None:
-        rule += (
-            " Read all tables in one way, with ItemSet.from_long(table, ..., encoding=...): model.encoding_, or the "
-            "encoding of an item set."
-        )
-    if n_features is not None and items.n_features != n_features:
-        raise ValueError(f"{name} has {items.n_features} features, and {n_features} were seen before: {rule}")
-    if names is not None and items.names is not None and tuple(items.names) != tuple(names):
-        k, here, before = next((k, a, b) for k, (a, b) in enumerate(zip(items.names, names, strict=True)) if a != b)
-        raise ValueError(f"{name} names its feature {k} {here!r}, where {before!r} was seen before: {rule}")
-    return items
-
-
-def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str, other: str, advice: str) -> None:
-    """An error where a table was read in another way than before: the same number would mean something else."""
-    if encoding is None or found is None or found is encoding or found == encoding:
-        return
-    differ = ", ".join(found.differences(encoding)) or "their order"
-    raise ValueError(
-        f"{name} was read from its table in another way than {other}: categories, averages, scales or lists of "
-        f"columns differ ({differ}). Read the table with ItemSet.from_long(table, ..., encoding={advice}), without "
-        "features and phi."
-    )
-
-
-def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tuple[list[IntArray], FloatArray]:
-    """The targets as sorted index arrays and the weights, for a list of item sets that is not empty."""
-    X = check_item_sets(X)
-    if y is None:
-        raise TypeError("y must be a list with the chosen subset of each ItemSet, found None.")
-    if len(X) != len(y):
-        raise ValueError(f"X and y must have the same length, found {len(X)} item sets and {len(y)} subsets.")
-    if len(X) == 0:
-        raise ValueError("X has no instances: at least one is needed to learn from.")
-    subsets = [check_subset(Y, items.n, f"y[{t}]") for t, (items, Y) in enumerate(zip(X, y, strict=True))]
-    if sample_weight is None:
-        return subsets, np.ones(len(X))
-    weights = check_array(sample_weight, "sample_weight", 1)
-    if weights.size != len(X):
-        raise ValueError(f"sample_weight must have one entry per instance ({len(X)}), found {weights.size}.")
-    if weights.min() < 0:
-        raise ValueError(
-            f"sample_weight must not be negative, but sample_weight[{weights.argmin()}] is {weights.min():.3g}."
-        )
-    return subsets, weights
 
 
 class Survey(NamedTuple):
@@ -154,13 +86,13 @@ class Survey(NamedTuple):
         return self.low.size
 
 
-def survey_of(shard: Shard, similarity: Similarity) -> Survey:
+def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
     """The survey of a shard, the same for all evaluators."""
-    learned = isinstance(similarity, Mixture)  # its nugget is never 0: all is possible
+    learned = similarity is None  # its nugget is never 0: all is possible
     item_sets, m, impossible, kept = shard.item_sets, shard.item_sets[0].n_features, [], []
     low, high, products = np.full(m, np.inf), np.full(m, -np.inf), np.zeros((m + 1, m + 1))
     for t, (items, Y, w) in enumerate(zip(item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
-        if w > 0 and not learned and (why := why_impossible(items, Y, similarity)):
+        if w > 0 and similarity is not None and (why := why_impossible(items, Y, similarity)):
             impossible.append((t, why))
         elif w > 0:
             kept.append(t)
@@ -269,3 +201,224 @@ def why_impossible(items: ItemSet, Y: IntArray, similarity: Similarity) -> str |
     if d is not None and Y.size > d:
         return f"its target holds {Y.size} items, and {d} similarity features allow at most {d}"
     return "the similarity features of the items in its target are linearly dependent"
+
+
+# Shards that are ready for many evaluations
+
+
+class PreparedInstances:
+    """Instances that keep what does not change between evaluations; targets of the same items are one instance."""
+
+    def __init__(self, shard: Shard, similarity: Similarity) -> None:
+        self.instances: list[Instance] = []
+        start = 0
+        for _, same in groupby(shard.item_sets, key=id):
+            end = start + len(list(same))
+            weights = shard.weights[start:end].tolist()
+            self.instances.append(Instance(shard.item_sets[start], shard.subsets[start:end], weights, similarity))
+            start = end
+
+    def evaluate(self, request: LikelihoodRequest) -> Terms:
+        return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
+
+
+class OneByOne:
+    """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
+
+    prepare = PreparedInstances
+
+
+def make_evaluator(evaluator: Any) -> Any:
+    """The evaluator of a name, or the object given, which must pickle."""
+    if callable(getattr(evaluator, "prepare", None)):
+        return evaluator
+    check_choice(evaluator, "evaluator", EVALUATORS)
+    return OneByOne() if evaluator == "numpy" else import_module("dpplearn.torch.evaluator").Batches()
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedShard:
+    """A shard where it lives: what is known of it, and its instances that count, made ready by an evaluator."""
+
+    survey: Survey
+    ready: Any
+    sample: Any = None  # where the similarity is learned: the instances by which starts are compared
+
+    @classmethod
+    def of(
+        cls, source: Source, survey: Survey | None = None, *, evaluator: Any, similarity: Similarity | None
+    ) -> PreparedShard:
+        """Read a shard if it is in a file, survey it unless its survey is known, and leave out what does not count.
+
+        Without a similarity, that is to be learned.
+        """
+        shard = load_shard(source) if isinstance(source, str) else source
+        survey = survey_of(shard, similarity) if survey is None else survey
+        S = Similarity(survey.parts) if similarity is None else similarity
+        some = [t for t in survey.kept if is_sampled(shard, t)] if similarity is None else []
+        ready, sample = (evaluator.prepare(shard.pick(t), S) if t else None for t in (survey.kept, some))
+        return cls(survey, ready, sample)
+
+    def answer(self, request: LikelihoodRequest | None) -> Any:
+        """The survey where there is no request; else the sum over the instances that count, or over the sample."""
+        if request is None:
+            return self.survey
+        ready = self.sample if request.sample else self.ready
+        try:
+            return request.total(()) if ready is None else ready.evaluate(request)
+        except LostDigitsError:
+            if not request.similarity.names:
+                raise
+            return request.impossible()  # its nugget is too small to tell: a step that came here is turned back
+
+    def __sizeof__(self) -> int:  # of S at most: a scheduler that thinks this small would move it about
+        return 8 * self.survey.largest * self.survey.n_counted
+
+
+# Where they are
+
+
+class Backend(AbstractContextManager["Backend"]):
+    """The shards in this process, prepared once; those in files that are large together are read for each request.
+
+    `prepare` makes a shard ready, and pickles; `tick` is told how many of the shards have answered.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        prepare: Callable[..., PreparedShard],
+        tick: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.sources, self.n_shards, self.prepare, self.tick = list(sources), len(sources), prepare, tick
+        self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one that is read again
+        self.largest = 0  # items of an instance, once the survey says how many
+        self.files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
+
+    def run(self, request: LikelihoodRequest | None) -> list[Any]:
+        """The answers of all shards, in their order; their surveys where there is no request."""
+        answers = []
+        with blas_threads(self.largest):
+            for k, source in enumerate(self.sources):
+                in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
+                shard = self.prepare(source, known) if in_file or known is None else known
+                self.known[k] = shard.survey if in_file else shard
+                answers.append(shard.answer(request))
+                self.answered(k + 1)
+        return answers
+
+    def answered(self, k: int) -> None:
+        if self.tick is not None:
+            self.tick(k, self.n_shards)
+
+    def survey(self) -> Survey:
+        """One survey of all shards, with instances numbered through."""
+        survey = merge_surveys(self.run(None))
+        self.largest = survey.largest
+        return survey
+
+    def evaluate(self, request: LikelihoodRequest) -> Terms:
+        """The sum over all instances."""
+        return request.total([(1.0, terms) for terms in self.run(request)])
+
+    def __exit__(self, *_: object) -> None:
+        """End what was started."""
+
+
+class ProcessBackend(Backend):
+    """Shards dealt out to processes, each of which keeps its own; a process that is lost is replaced."""
+
+    def __init__(self, sources: Sequence[Source], prepare: Any, tick: Any, n_jobs: int) -> None:
+        super().__init__(sources, prepare, tick)
+        self.jobs = min(n_jobs, self.n_shards)
+        self.processes = [Processes(1, Backend(sources[w :: self.jobs], prepare)) for w in range(self.jobs)]
+
+    def run(self, request: LikelihoodRequest | None) -> list[Any]:
+        answers: list[Any] = [None] * self.n_shards
+        futures = [process.submit(run_in_process, request) for process in self.processes]
+        for w, process in enumerate(self.processes):
+            answers[w :: self.jobs] = process.answer(futures[w], run_in_process, request)
+            self.answered((w + 1) * self.n_shards // self.jobs)
+        return answers
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.processes:
+            process.close()
+
+
+def run_in_process(request: LikelihoodRequest | None, shards: Backend) -> list[Any]:
+    """In a process: the answers of its shards."""
+    return shards.run(request)
+
+
+class DaskBackend(Backend):
+    """Shards as the results of tasks on a `distributed` cluster, kept in the workers' memory.
+
+    Tasks, never `scatter`: what a lost worker held is computed again from its task, and scattered data is gone. Files
+    too large to be kept are read where they lie, for each evaluation.
+    """
+
+    def __init__(self, sources: Sequence[Source], prepare: Any, tick: Any, backend: Any, n_jobs: int | None) -> None:
+        super().__init__(sources, prepare, tick)
+        self._open = ExitStack()
+        client = cluster_client(check_backend(backend), None if n_jobs == 1 else n_jobs)
+        self.client = self._open.enter_context(client)
+        if self.files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
+            keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
+            self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
+
+    def _map(self, *call: Any, **options: Any) -> list[Any]:
+        """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
+            return list(self.client.map(*call, pure=False, **options))
+
+    def run(self, request: LikelihoodRequest | None) -> list[Any]:
+        answers: list[Any] = []
+        surveys = [self.known.get(k) for k in range(self.n_shards)]
+        futures = self._map(ask_in_worker, self.sources, surveys, request=request, prepare=self.prepare)
+        for k, future in enumerate(futures):
+            answers.append(future.result())
+            self.answered(k + 1)
+            if request is None and isinstance(self.sources[k], str):
+                self.known[k] = answers[k]._replace(products=np.empty(0))
+        return answers
+
+    def __exit__(self, *_: object) -> None:
+        self.sources = []
+        self._open.close()
+
+
+def in_worker(source: Source, prepare: Callable[..., PreparedShard]) -> PreparedShard:
+    """In a Dask worker: a shard made ready."""
+    with one_thread():
+        return prepare(source)
+
+
+def ask_in_worker(shard: Any, survey: Survey | None, request: LikelihoodRequest | None, prepare: Any) -> Any:
+    """In a Dask worker: what a shard says; a path is read, used and forgotten."""
+    with one_thread():
+        return (prepare(shard, survey) if isinstance(shard, str) else shard).answer(request)
+
+
+def make_backend(
+    backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Any, tick: Any = None
+) -> Backend:
+    """The backend that `n_jobs`, or "dask" or a distributed.Client, ask for, with the data in it; one shard is cut."""
+    jobs, sources = check_jobs(n_jobs), cut(data, N_SHARDS) if isinstance(data, Shard) else list(data)
+    if backend is not None:
+        return DaskBackend(sources, prepare, tick, backend, n_jobs)
+    return Backend(sources, prepare, tick) if jobs == 1 else ProcessBackend(sources, prepare, tick, jobs)
+
+
+def cut(shard: Shard, n_shards: int) -> list[Source]:
+    """The instances in order, cut into at most n_shards pieces of about the same cost.
+
+    Targets of the same items share a normalizer, and stay together, unless they are very many.
+    """
+    runs = [len(list(run)) for _, run in groupby(shard.item_sets, key=id)]
+    first = np.concatenate([np.arange(n) % TOGETHER == 0 for n in runs])
+    work = np.cumsum(first * np.array([float(items.n) ** 3 for items in shard.item_sets]))
+    piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
+    ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard.item_sets)]
+    return [Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b]) for a, b in pairwise(ends)]

@@ -13,11 +13,7 @@ from dpplearn.subsets import Subsets
 
 Rows = NDArray[np.bool_]  # one for each subset, one column for each item
 
-
-FEWER = (
-    f"Take a distribution over at most {ENUMERABLE} of the items A: "
-    "of a DPP that is DPP.from_marginal(dpp.K[np.ix_(A, A)]), the distribution of Y ∩ A."
-)
+FEWER = "Of a DPP, DPP.from_marginal(dpp.K[np.ix_(A, A)]) is the distribution of Y ∩ A for fewer items A."
 
 
 def check_enumerable(n: int, advice: str) -> None:
@@ -50,14 +46,9 @@ def probabilities_of(target: Any, name: str = "target") -> FloatArray:
             "Bit i of a position says whether item i is in the subset."
         )
     check_enumerable(n, FEWER)
-    if p.min() < 0.0:
-        at = int(p.argmin())
-        raise ValueError(f"{name} must not be negative, but {name}[{at}] is {p[at]:.3g}.")
     total = float(p.sum())
-    if abs(total - 1.0) > 1e-8:
-        raise ValueError(
-            f"{name} must sum to 1, found {total:.9g}. Pass {name} / {name}.sum() if that is what you mean."
-        )
+    if p.min() < 0.0 or abs(total - 1.0) > 1e-8:
+        raise ValueError(f"{name} must hold probabilities that sum to 1, found {total:.9g}, the least {p.min():.3g}.")
     return p / total
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from dpplearn.mrf.pairwise import PairwiseMRF
 
 ROUNDING = 1e-12  # a joint probability above the product by this share of it still counts as the product
 STATES = ("000", "001", "010", "100", "110", "101", "011", "111")  # y1 y2 y3, in the order of Figure 3
-PAIRS = ((0, 1), (0, 2), (1, 2))  # of 110, 101 and 011
 
 
 def pair_to_dpp(p1: float, p2: float, p12: float) -> DPP:
@@ -34,19 +34,19 @@ def pair_to_dpp(p1: float, p2: float, p12: float) -> DPP:
     >>> dpp.quality.round(3), dpp.similarity[0, 1].round(3)  # q and S
     (array([2., 2.]), np.float64(0.968))
     """
-    atoms = check_pair(p1, p2, p12, "a DPP has only negative correlations; no kernel gives this")
+    atoms = check_pair(p1, p2, p12)
     if atoms[0] <= 0.0:
         raise ValueError(
             f"p1 + p2 - p12 must be below 1 for q to be finite, found {p1 + p2 - p12:.6g}: one of the items is always "
             "chosen. DPP.from_marginal([[p1, k], [k, p2]]) with k = sqrt(p1 p2 - p12) needs no q."
         )
     w, w12 = log_ratios(atoms)
-    S = float(np.sqrt(-np.expm1(min(w12, 0.0))))
+    S = float(np.sqrt(-np.expm1(w12)))
     return DPP.from_quality(np.exp(w / 2), [[1.0, S], [S, 1.0]])
 
 
-def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> PairwiseMRF:
-    """The MRF of two items with two marginals and a joint probability; all four subsets must be possible.
+def pair_to_mrf(p1: float, p2: float, p12: float) -> PairwiseMRF:
+    """The repulsive MRF of two items with these probabilities, equation (13); all four subsets must be possible.
 
     Examples
     --------
@@ -54,8 +54,7 @@ def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> 
     >>> mrf.w.round(3), mrf.W[0, 1].round(3)  # w and w12
     (array([1.386, 1.386]), np.float64(-2.773))
     """
-    reason = "a repulsive MRF has only negative ones; pass repulsive=False for w12 > 0"
-    atoms = check_pair(p1, p2, p12, reason if repulsive else None)
+    atoms = check_pair(p1, p2, p12)
     if atoms.min() <= 0.0:
         name = ("{}", "{1}", "{2}", "{1, 2}")[int(atoms.argmin())]
         raise ValueError(
@@ -63,8 +62,7 @@ def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> 
             "A DPP may exclude a subset: see pair_to_dpp, or DPP.from_marginal where one of the items is always chosen."
         )
     w, w12 = log_ratios(atoms)
-    w12 = min(w12, 0.0) if repulsive else w12
-    return PairwiseMRF(w, [[0.0, w12], [w12, 0.0]], repulsive=repulsive)
+    return PairwiseMRF(w, [[0.0, w12], [w12, 0.0]])
 
 
 def log_ratios(atoms: FloatArray) -> tuple[FloatArray, float]:
@@ -72,35 +70,24 @@ def log_ratios(atoms: FloatArray) -> tuple[FloatArray, float]:
     with np.errstate(divide="ignore"):
         neither, one, two, both = np.log(atoms)
     w12 = both + neither - one - two if min(one, two) > -np.inf else 0.0  # any, where an item is never chosen
-    return np.array([one, two]) - neither, float(w12)
+    return np.array([one, two]) - neither, min(float(w12), 0.0)  # above 0 by rounding at most
 
 
-def check_pair(p1: float, p2: float, p12: float, reason: str | None) -> FloatArray:
-    """P of {}, {1}, {2} and {1, 2}, none negative; with a `reason`, p12 <= p1 p2 too, equation (13)."""
+def check_pair(p1: float, p2: float, p12: float) -> FloatArray:
+    """P of {}, {1}, {2} and {1, 2}, none negative, where these are probabilities that obey equation (13)."""
     p1, p2, p12 = (check_between(p, name, 0.0, 1.0) for p, name in ((p1, "p1"), (p2, "p2"), (p12, "p12")))
-    low, high = max(p1 + p2 - 1.0, 0.0), min(p1, p2)
-    if not low - ROUNDING <= p12 <= high * (1 + ROUNDING):
+    low = max(p1 + p2 - 1.0, 0.0)
+    if not low - ROUNDING <= p12 <= p1 * p2 * (1 + ROUNDING):  # relative: of rare items the product is tiny
         raise ValueError(
-            f"p12 must lie between max(p1 + p2 - 1, 0) = {low:.6g} and min(p1, p2) = {high:.6g}, found {p12:.6g}: "
-            "no distribution of two items has these probabilities."
-        )
-    if reason is not None and p12 > p1 * p2 * (1 + ROUNDING):  # relative: of rare items the product is tiny
-        raise ValueError(
-            f"p12 must be at most p1 p2 = {p1 * p2:.6g}, equation (13), found {p12:.6g}. The correlation is positive: "
-            f"{reason}."
+            f"p12 must lie between max(p1 + p2 - 1, 0) = {low:.6g} and p1 p2 = {p1 * p2:.6g}, equation (13), found "
+            f"{p12:.6g}. Neither a DPP nor a repulsive MRF has a positive correlation."
         )
     # (1 - p1) - (p2 - p12) rather than 1 - p1 - p2 + p12: no rounding of a sum above 1
     return np.maximum([(1.0 - p1) - (p2 - p12), p1 - p12, p2 - p12, p12], 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class TernaryFactors:
-    """Figure 3: the factor of three items for each state, in an MRF and in a DPP; 1 where at most one item is chosen.
-
-    `str()` of it is the table.
-    """
-
-    __repr__ = short_repr
+class TernaryFactors(NamedTuple):
+    """Figure 3: the factor of three items for each state, in an MRF and in a DPP; `str()` of it is the table."""
 
     states: tuple[str, ...]
     mrf: FloatArray
@@ -135,18 +122,10 @@ def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatA
     """
     weights, similarities = check_vector(w, "w", 3), check_vector(S, "S", 3)
     if weights.max() > 0.0:
-        i, j = PAIRS[int(weights.argmax())]
-        raise ValueError(
-            f"w must hold repulsions, none positive, but w{i + 1}{j + 1} is {weights.max():.3g}. "
-            "Pass np.minimum(w, 0) to drop attractions."
-        )
+        raise ValueError(f"w must hold repulsions, none positive, found {weights.tolist()}.")
     last = float(1 + 2 * similarities.prod() - (similarities**2).sum())  # det of the 3 x 3 similarity matrix
     if np.abs(similarities).max() > 1.0 or last < -1e-12:
-        raise ValueError(
-            f"S must be similarities of three vectors, but no three unit vectors have the products S12, S13, S23 = "
-            f"{similarities.tolist()}. The third must lie between S12 S13 - r and S12 S13 + r with "
-            "r = sqrt((1 - S12^2) (1 - S13^2))."
-        )
+        raise ValueError(f"S must be similarities; no three unit vectors have the products {similarities.tolist()}.")
     mrf = np.concatenate([np.ones(4), np.exp(weights), [np.exp(weights.sum())]])
     dpp = np.concatenate([np.ones(4), (1 - similarities) * (1 + similarities), [max(last, 0.0)]])
     read_only(mrf, dpp)
@@ -196,7 +175,7 @@ def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int =
     entry = check_between(entry, "entry", 0.0, 1.0)
     if not 0.0 < entry < 1.0:
         raise ValueError(f"entry must lie between 0 and 1, neither included, found {entry:g}.")
-    if sign not in (1, -1) or (model == "mrf" and sign != 1):
+    if sign not in ((1,) if model == "mrf" else (1, -1)):
         raise ValueError(f"sign must be 1, or -1 for the second sheet of the DPP, found {sign!r} for the {model}.")
     u, triangles = barycentric(check_int(resolution, "resolution", low=1, high=2000))
     if model == "mrf":

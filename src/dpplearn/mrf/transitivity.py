@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, check_choice, check_square
+from dpplearn._checks import FloatArray, check_square
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.mrf.enumeration import items_in, moments, pair_positions, probabilities_of
+from dpplearn.mrf.enumeration import moments, probabilities_of
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,19 @@ class TriangleCheck:
     it is also enough, that is, some choice of signs then makes S positive semidefinite.
 
     `slack` is the smallest left side minus right side of (12), negative where it is violated, inf without triples;
-    `triple` says where, j being the item similar to both others. `violation` and `mean_violation` are the largest and
-    the mean over triples of how much (12) lacks, 0 where it holds; those with `angle` the same of
-    a_ij + a_jk >= a_ik, in radians, at most pi / 2.
+    `triple` says where, j being the item similar to both others. `angle_violation` and `mean_angle_violation` are the
+    largest and the mean over triples of how much a_ij + a_jk >= a_ik lacks, in radians, 0 where it holds.
     """
 
     slack: float
     triple: tuple[int, int, int] | None
-    violation: float
-    mean_violation: float
     angle_violation: float
     mean_angle_violation: float
+
+    @property
+    def violation(self) -> float:
+        """How much (12) lacks where it lacks most, 0 where it holds."""
+        return max(-self.slack, 0.0)
 
     @property
     def holds(self) -> bool:
@@ -56,21 +58,17 @@ def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     A = check_square(S.L if isinstance(S, DPP | LowRankDPP) else S, "S")
     d = A.diagonal()
     if d.min() <= 0.0:
-        i = int(d.argmin())
-        raise ValueError(f"S must have a positive diagonal, but S[{i}, {i}] is {d[i]:.3g}: an item without similarity.")
+        raise ValueError(f"S must have a positive diagonal, but S[{d.argmin()}, {d.argmin()}] is {d.min():.3g}.")
     cosines = np.abs(A / np.sqrt(d)[:, None] / np.sqrt(d))
     if cosines.max() > 1.0 + 1e-8:
-        i, j = (int(k) for k in np.unravel_index(int(cosines.argmax()), cosines.shape))
-        raise ValueError(
-            f"S must have |S_ij| <= sqrt(S_ii S_jj), but S[{i}, {j}] is {A[i, j]:.3g} with S[{i}, {i}] = {d[i]:.3g} "
-            f"and S[{j}, {j}] = {d[j]:.3g}: no two vectors have this product."
-        )
+        i, j = np.unravel_index(int(cosines.argmax()), cosines.shape)
+        raise ValueError(f"S must have |S_ij| <= sqrt(S_ii S_jj), but S[{i}, {j}] is {A[i, j]:.3g}: no two vectors do.")
     cosines = np.minimum(cosines, 1.0)
     if len(cosines) < 3:
-        return TriangleCheck(np.inf, None, 0.0, 0.0, 0.0, 0.0)
-    slack, triple, mean = shortfall(np.sqrt((1 - cosines) * (1 + cosines)))
+        return TriangleCheck(np.inf, None, 0.0, 0.0)
+    slack, triple, _ = shortfall(np.sqrt((1 - cosines) * (1 + cosines)))
     angle_slack, _, mean_angle = shortfall(np.arccos(cosines))
-    return TriangleCheck(slack, triple, max(-slack, 0.0), mean, max(-angle_slack, 0.0), mean_angle)
+    return TriangleCheck(slack, triple, max(-angle_slack, 0.0), mean_angle)
 
 
 def shortfall(side: FloatArray) -> tuple[float, tuple[int, int, int], float]:
@@ -89,16 +87,9 @@ def shortfall(side: FloatArray) -> tuple[float, tuple[int, int, int], float]:
     return slack, triple, total / (n * (n - 1) * (n - 2) / 6)
 
 
-def implied_similarity(target: Any, *, reading: str = "pairs") -> FloatArray:
+def implied_similarity(target: Any) -> FloatArray:
     """|S_ij| that a DPP would need in order to agree with a distribution on every pair of items; see `transitivity`."""
-    check_choice(reading, "reading", ("pairs", "factors"))
-    p = probabilities_of(target)
-    if reading == "pairs":
-        joint = moments(p)
-    elif p[0] > 0.0:
-        joint = p[pair_positions(items_in(p))] / p[0]
-    else:
-        raise ValueError('reading="factors" needs P({}) > 0, found 0. Use reading="pairs".')
+    joint = moments(probabilities_of(target))
     apart = np.outer(joint.diagonal(), joint.diagonal())
     ratio = np.divide(joint, apart, out=np.ones_like(apart), where=apart > 0.0)  # 1 - S^2
     S = np.sqrt(np.clip(1.0 - ratio, 0.0, 1.0))
@@ -106,20 +97,19 @@ def implied_similarity(target: Any, *, reading: str = "pairs") -> FloatArray:
     return np.asarray(S)
 
 
-def transitivity(target: Any, *, reading: str = "pairs") -> TriangleCheck:
+def transitivity(target: Any) -> TriangleCheck:
     """Inequality (12) for the similarities that a DPP would need in order to agree with a distribution on all pairs.
 
-    With reading="pairs", from the marginals of the pair: K_ij^2 = P_i P_j - P_ij (equation 3), over P_i P_j. With
-    reading="factors", from the sets of at most two items: 1 - S_ij^2 = P({i, j}) P({}) / (P({i}) P({j})), which is
-    exp(w_ij) in an MRF (Figure 3). Both are exact for a DPP: the similarities of its K and of its L. Where the pair is
-    positively correlated, S_ij is 0. For a DPP (12) holds; a violation says that no DPP agrees on all pairs.
+    They are K_ij^2 = P_i P_j - P_ij (equation 3), over P_i P_j; where a pair is positively correlated, 0. For a DPP
+    (12) holds; a violation says that no DPP agrees on all pairs. For the factors of an MRF, which are exp(w_ij) where
+    a DPP has 1 - S_ij^2 (Figure 3), ask `triangle_inequality(np.sqrt(-np.expm1(W)) + np.eye(n))`.
 
     Examples
     --------
     >>> from dpplearn.mrf import PairwiseMRF
     >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
-    >>> check = transitivity(PairwiseMRF([0.0, 0.0, 0.0], W), reading="factors")
-    >>> check.triple, round(check.violation, 3)  # 2 exp(-3/2) is less than 1
-    ((0, 1, 2), 0.554)
+    >>> check = transitivity(PairwiseMRF([0.0, 0.0, 0.0], W))
+    >>> check.triple, round(check.violation, 3)
+    ((0, 1, 2), 0.313)
     """
-    return triangle_inequality(implied_similarity(target, reading=reading))
+    return triangle_inequality(implied_similarity(target))

@@ -57,7 +57,7 @@ class VariationalDPP(NamedTuple):
             return -value, -(self.kernels.pull_back(spectrum, G) + tilt - hold * move)
 
         least_gain = 1e-12 if self.surrogate.exact else 1e-8
-        return self._replace(x=minimize(loss, self.x, None, 1e-6, max_iter, least_gain)[0])
+        return self._replace(x=minimize(loss, self.x, 1e-6, max_iter, least_gain))
 
     def left_out(self, size: int, rng: np.random.Generator) -> tuple[Rows, FloatArray]:
         """Exact samples of q, and log q - c of each."""

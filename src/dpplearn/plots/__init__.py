@@ -1,17 +1,17 @@
-"""Pictures of kernels, marginals, weights and chosen sets, and the figures of the paper.
+"""Pictures of weights and of what goes together in baskets, and the figures of the paper.
 
-`plot_kernel`, `plot_marginals`, `plot_weights`, `plot_selection` and `plot_together` take matplotlib axes and return
-them; `dpplearn figures` draws what is in `dpplearn.plots.figures`. matplotlib is imported when one is first used.
+`plot_weights` and `plot_together` take matplotlib axes and return them; `dpplearn figures` draws what is in
+`dpplearn.plots.figures`. matplotlib is imported when one is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpplearn.plots.charts import plot_kernel, plot_marginals, plot_selection, plot_weights
+    from dpplearn.plots.charts import plot_weights
     from dpplearn.plots.together import plot_together
 
-__all__ = ["plot_kernel", "plot_marginals", "plot_selection", "plot_together", "plot_weights"]
+__all__ = ["plot_together", "plot_weights"]
 
 
 def import_plots(module: str) -> Any:

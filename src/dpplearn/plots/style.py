@@ -22,7 +22,6 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
 from matplotlib.rcsetup import cycler
 
 # Okabe and Ito's palette: told apart with any of the common colour deficiencies.
@@ -107,8 +106,3 @@ def new_figure(
 def panel_title(ax: Axes, letter: str, text: str = "") -> None:
     """Title at the left, with the panel's letter before it: "(a) text"."""
     ax.set_title(f"({letter})  {text}".rstrip(), loc="left")
-
-
-def legend_above(ax: Axes) -> Legend:
-    """A legend in one row over the axes, where no data are."""
-    return ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)

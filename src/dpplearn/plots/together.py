@@ -10,8 +10,8 @@ from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn.baskets.baskets import Label
 from dpplearn.baskets.kernel import KernelDPP
 from dpplearn.baskets.pairs import most_frequent
-from dpplearn.plots.charts import check_axes, show_matrix
-from dpplearn.plots.style import BLUE, VERMILION
+from dpplearn.plots.charts import check_axes
+from dpplearn.plots.style import BLUE, DIVERGING, VERMILION
 
 BARS, SQUARES = 8, 40  # shown by default: bars on each side, and items of the matrix
 
@@ -67,7 +67,11 @@ def plot_matrix(model: KernelDPP, ax: Axes, most: int) -> Axes:
     shown = correlations[np.ix_(order, order)]
     np.fill_diagonal(shown, 0.0)
     top = float(np.quantile(np.abs(shown), 0.99)) or 1.0  # one strong pair would leave the others pale
-    bar = show_matrix(ax, shown, top, signed=True, extend="both")
+    image = ax.imshow(shown, cmap=DIVERGING, vmin=-top, vmax=top, interpolation="nearest")
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, extend="both")
+    bar.outline.set_visible(False)
     bar.set_label("correlation of being in a basket")
     names = [str(name) for name in model.items_[items[order]]]
     size = "small" if len(names) <= 20 else 5

@@ -180,8 +180,8 @@ def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], official: bool) -> 
     advice = '; with the tokenizer "official", only A to Z and 0 to 9 make tokens' if official else ""
     for what, topics in empty.items():
         if topics:
-            said = f"A {what} has no token and counts as 0, on: {', '.join(map(str, topics))}. Check that it was read{advice}."
-            warnings.warn(said, EmptyTextWarning, stacklevel=3)
+            said = f"A {what} has no token and counts as 0, on: {', '.join(map(str, topics))}."
+            warnings.warn(f"{said} Check that it was read{advice}.", EmptyTextWarning, stacklevel=3)
 
 
 def check_same_ids(candidates: Mapping[str, Text], references: Mapping[str, Sequence[Text]]) -> None:

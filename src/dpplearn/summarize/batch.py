@@ -10,10 +10,9 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
-from dpplearn._io.atomic import read_sealed, replace_file, write_sealed
+from dpplearn._io.atomic import replace_file, write_whole
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
@@ -34,7 +33,6 @@ def summarize_corpus(
     out: str | os.PathLike[str],
     *,
     model: Path | None = None,
-    encoder: str | None = None,
     explain: bool = False,
     work: str | os.PathLike[str] | None = None,
     anew: bool = False,
@@ -52,22 +50,22 @@ def summarize_corpus(
 
     known = [] if model is None else [str(model.resolve()), model.stat().st_size, model.stat().st_mtime_ns]
     identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else corpus.identity}
-    identity |= {"model": known, "encoder": encoder, "options": options, "explain": explain}
+    identity |= {"model": known, "options": options, "explain": explain}
     census, failed = Census(), list[tuple[str, str]]()
     with WorkFolder(work, identity, anew=anew) as folder, open_workers(backend, n_jobs) as workers:
         files, notes = corpus.work_through(
             "Summarizing",
             "summaries",
             summarize_piece,
-            (model, encoder, options, explain),
+            (model, options, explain),
             folder=folder,
             workers=workers,
             progress=as_progress(verbose),
-            size=lambda path: read_sealed(path).count(b"\n"),
+            size=lambda path: path.read_bytes().count(b"\n"),
             ending=".jsonl",
         )
         with replace_file(out, "w") as file:
-            told = (json.loads(line) for path in files for line in read_sealed(path).splitlines())
+            told = (json.loads(line) for path in files for line in path.read_bytes().splitlines())
             # what a reader without pieces could not read comes last
             bad = ({"id": name, "error": said} for kind, said, name in notes.passed if kind == "bad")
             for record in chain((counted(one, census) for one in told), bad):
@@ -92,18 +90,18 @@ def counted(record: dict[str, Any], census: Census) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def summarizer_of(model: Path | None, _: int, encoder: str | None = None) -> Summarizer:
+def summarizer_of(model: Path | None, _: int) -> Summarizer:
     """The model, kept in a worker for the next piece."""
-    return Summarizer.load(model, encoder=None if encoder is None else resolve_name(encoder))
+    return Summarizer.load(model)
 
 
 def summarize_piece(
-    piece: CorpusPiece, out: Path, model: Path | None, encoder: str | None, options: Mapping[str, Any], explain: bool
+    piece: CorpusPiece, out: Path, model: Path | None, options: Mapping[str, Any], explain: bool
 ) -> int:
-    """Write the lines of a piece; how many there are. The encoder is a name, module:object."""
-    summarizer = summarizer_of(model, 0 if model is None else model.stat().st_mtime_ns, encoder)
+    """Write the lines of a piece; how many there are."""
+    summarizer = summarizer_of(model, 0 if model is None else model.stat().st_mtime_ns)
     lines = [json.dumps(record) + "\n" for record in records_of(piece, summarizer, options, explain)]
-    write_sealed(out, "".join(lines).encode())
+    write_whole(out, "".join(lines).encode())
     return len(lines)
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
-from dpplearn._notebook import card
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn._run.threads import map_in_order
@@ -18,13 +17,10 @@ from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
-from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
@@ -38,6 +34,8 @@ from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, sett
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
 
+LEARNED = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
+
 
 class Summarizer(Parameters):
     """Extractive summaries of document clusters by a learned DPP.
@@ -47,8 +45,10 @@ class Summarizer(Parameters):
     features : {"general", "paper"}
         Quality features of sentences, see `SentenceFeatures`: for any kind of text, or those of section 7.2.
     decoder : {"consensus", "greedy", "sampled", "local", "exact"}
-        How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
-        the most probable of 10^6 samples; or another of `dpplearn.decoding`.
+        How the set of sentences is found: the one that agrees most with those of the model; Algorithm 2;
+        the most probable of 10^6 samples; or another of `dpplearn.decoding`. The consensus decoder, which averages over
+        sets, learns from one extract for each reference; the others, which look for the one best set, learn from one
+        for all references together, as in the paper.
     budget, unit : float and str or callable
         Length of the summaries to learn from, and of those that `dpplearn evaluate` scores: "bytes", "words",
         "sentences", "tokens", or a function of a text. Those that `summarize` makes have a length of their own.
@@ -62,19 +62,8 @@ class Summarizer(Parameters):
     oracle : {"pairs", "paper"}
         Which extracts to learn from: those of large ROUGE-1 and ROUGE-2 F together, or the paper's; see
         `dpplearn.summarize.model.oracle`.
-    targets : {"each", "all"}, optional
-        One extract for each reference, all of a cluster together counting as one example, or one extract for all
-        references together, as in the paper. Default: "each" for the consensus decoder, which averages over sets, and
-        "all" for the others, which look for the one best set.
-    bigrams : float
-        Share of word pairs in the agreement that consensus decoding maximizes; the rest is single words.
-    splitter : callable, optional
-        Text to a list of (start, end) offsets of sentences.
     random_state : int
         Seed of the decoders that draw samples.
-    encoder : object with `.encode(list of str)`, or callable, optional
-        Such as a SentenceTransformer: sentences are then alike by their words and by their meaning, half each. No model
-        file holds it: it is given again to `Summarizer.load(path, encoder=...)`.
 
     Attributes
     ----------
@@ -98,7 +87,7 @@ class Summarizer(Parameters):
     theta_std_: FloatArray
     rho_: float
     features_: SentenceFeatures
-    _predictor: ConditionalPredictor  # the model as it was fitted, or as its file has it
+    _trained: Trained
     language_: str | None
     training_: dict[str, Any]
     _bundled = False  # for texts of any length
@@ -113,11 +102,7 @@ class Summarizer(Parameters):
         prior_variance: float = 1.0,
         language: str | None = None,
         oracle: str = "pairs",
-        targets: str | None = None,
-        bigrams: float = 0.3,
-        splitter: Any = None,
         random_state: int = 0,
-        encoder: Any = None,
     ) -> None:
         self.features = features
         self.decoder = decoder
@@ -127,27 +112,19 @@ class Summarizer(Parameters):
         self.prior_variance = prior_variance
         self.language = language
         self.oracle = oracle
-        self.targets = targets
-        self.bigrams = bigrams
-        self.splitter = splitter
         self.random_state = random_state
-        self.encoder = encoder
 
     @property
     def settings(self) -> SummarizerSettings:
         """The arguments as they are now, checked: an error says which is not what it must be."""
-        return SummarizerSettings(**{name: getattr(self, name) for name in SummarizerSettings.__dataclass_fields__})
-
-    # Learning
+        return SummarizerSettings(**self.get_params())
 
     def fit(
         self,
         clusters: Iterable[Cluster] | Corpus,
         *,
-        tune: bool = False,
         n_jobs: int | None = 1,
         backend: Any = None,
-        evaluator: Any = "numpy",
         verbose: bool | Progress = False,
         work: str | os.PathLike[str] | None = None,
         anew: bool = False,
@@ -160,10 +137,7 @@ class Summarizer(Parameters):
         clusters : list of Cluster, or Corpus
             Each with at least one reference. A corpus (`open_corpus`) is read piece by piece, where it lies; memory
             does not grow with it.
-        tune : bool
-            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given; of
-            more than 300 clusters, on 300 drawn by `random_state`.
-        n_jobs, backend, evaluator, verbose
+        n_jobs, backend, verbose
             As in `ConditionalDPP`; every stage runs there, and the result is the same to the bit.
         work : path, optional
             A folder for what is made on the way, which every worker can reach. A fit that was stopped goes on from it;
@@ -177,26 +151,16 @@ class Summarizer(Parameters):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
         if isinstance(clusters, str | os.PathLike):
             raise TypeError(f"Training needs clusters, found a path: pass open_corpus({str(clusters)!r}).")
-        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "evaluator": evaluator, "verbose": verbose}
         given = clusters if isinstance(clusters, Corpus) else [*clusters]
-
-        def save(found: Trained) -> None:
-            self._keep(found)
-            if out is not None:
-                self.save(out)
-
-        train(self.settings, given, tune=tune, work=work, anew=anew, keep=save, **options)
-        return self
+        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "verbose": verbose}
+        return self._keep(train(self.settings, given, work=work, anew=anew, out=out, **options))
 
     def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
-        own = self.settings
+        own, language = self.settings, getattr(self, "language_", self.language)
         budget, unit = own.budget if budget is None else budget, own.unit if unit is None else unit
-        language = getattr(self, "language_", own.language)
         asked = replace(own, budget=budget, unit=unit, language=language)
         return extracts(read, asked, [read.cluster.references])[0]
-
-    # Summaries
 
     def dpp(self, cluster: Given | Featurized) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
@@ -224,10 +188,7 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        kept: dict[str, Any] = {"keep_all": keep_all, "compress": compress}
-        return prepare(
-            cluster, self._trained, self.settings.bigrams, **kept, about=None if about is None else check_about(about)
-        )
+        return prepare(cluster, self._trained, keep_all=keep_all, compress=compress, about=about)
 
     def summarize(
         self,
@@ -249,7 +210,7 @@ class Summarizer(Parameters):
         """The best set of the cluster's sentences that fits the budget.
 
         A budget is a limit: a sentence is taken where the model finds it worth having at this length
-        (`dpplearn.summarize.model.worth`). In sentences it is a number: there are so many, where there are so many
+        (`dpplearn.summarize.model.choice`). In sentences it is a number: there are so many, where there are so many
         with words of their own. Never empty when a sentence fits, never over the budget; when no sentence fits, the
         best one is cut at the limit, and `note` says so.
 
@@ -288,29 +249,36 @@ class Summarizer(Parameters):
             (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
             sentence and `dropped` the spans.
         """
-        options: dict[str, Any] = {"include": include, "exclude": exclude, "diversity": diversity, "order": order}
-        options |= {"about": about, "fill": fill, "n_samples": n_samples}
-        options |= {"keep_all": keep_all, "compress": compress}
-        return Summary.of(self._decision(cluster, budget, unit, decoder, **options))
+        how: dict[str, Any] = {"diversity": check_diversity(diversity), "order": check_choice(order, "order", ORDERS)}
+        how |= {"fill": fill, "n_samples": n_samples, "keep_all": keep_all, "compress": compress, "about": about}
+        return Summary.of(self._decision(cluster, budget, unit, decoder, include, exclude, **how))
 
     def _decision(
-        self, cluster: Given | Featurized | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None, *,
-        include: Items = (), exclude: Items = (), diversity: float = 0.5, order: str = CHRONOLOGICAL,
-        about: str | None = None, fill: bool = False, n_samples: int = SAMPLES, overrun: float = 0.0, **kept: Any,
+        self, cluster: Given | Featurized | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None,
+        include: Items = (), exclude: Items = (), *, keep_all: bool = False, compress: bool = False,
+        about: str | None = None, **how: Any,
     ) -> Decision:  # fmt: skip
-        """What a summary is asked for; sampled and consensus sets may be `overrun` longer, for a scorer that trims."""
-        self._check_fitted()
-        settings, order = self.settings, check_choice(order, "order", ORDERS)
+        """What a summary is asked for; `how` are fields of `Decision`."""
+        trained, settings = self._trained, self.settings
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self.prepare(cluster, **kept, about=about)
+            ready = prepare(cluster, trained, keep_all=keep_all, compress=compress, about=about)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
-            how = check_diversity(diversity), order, fill, settings.random_state, n_samples, overrun
-            return Decision(ready, name, budget, unit, pinned, excluded, *how)
+            return Decision(ready, name, budget, unit, pinned, excluded, rng=settings.random_state, **how)
+
+    def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
+        """How long a summary is to be, where it is not said."""
+        if budget is None:
+            own = not self._bundled and unit in (None, self.unit)
+            budget, unit = (self.budget, self.unit) if own else (AUTO, unit or "words")
+        elif unit is None:
+            unit = "words" if isinstance(budget, str) else self.unit
+        check_length(budget, unit)
+        return budget, unit
 
     def summarize_many(
         self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,
@@ -327,89 +295,49 @@ class Summarizer(Parameters):
         >>> next(Summarizer.load().summarize_many(texts, 2, "words")).text
         'It rained.'
         """
-        self._check_fitted()
+        _ = self._trained  # an error at once
         return map_in_order(
             lambda cluster: self.summarize(cluster, budget, unit, **options), clusters, check_jobs(n_jobs)
         )
-
-    # Files
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""
         save_summarizer(self.settings, self._trained, path)
 
-    def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
-        """How long a summary is to be, where it is not said."""
-        settings = self.settings
-        if budget is None:
-            own = not self._bundled and unit in (None, settings.unit)
-            budget, unit = (settings.budget, settings.unit) if own else (AUTO, unit or "words")
-        elif unit is None:
-            unit = "words" if isinstance(budget, str) else settings.unit
-        check_length(budget, unit)
-        return budget, unit
-
     @classmethod
-    def load(cls, path: str | os.PathLike[str] | None = None, *, encoder: Any = None) -> Self:
-        """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn.
-
-        A model that was trained with an `encoder` needs it again: its file only names it.
-        """
-        return cls._of(*load_summarizer(path, encoder), bundled=path is None)
-
-    @classmethod
-    def _of(cls, settings: SummarizerSettings, trained: Trained, *, bundled: bool = False) -> Self:
+    def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
+        """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
+        settings, trained = load_summarizer(path)
         found = cls(**vars(settings))._keep(trained)
-        found._bundled = bundled
+        found._bundled = path is None
         return found
 
-    # What training found
-
-    @property
-    def _trained(self) -> Trained:
-        self._check_fitted()
-        return Trained(self.features_, self._predictor, self.language_, self.training_)
-
     def _keep(self, trained: Trained) -> Self:
-        self.features_, self._predictor, self.language_, self.training_ = trained
-        self._estimator: ConditionalDPP | None = None
+        self._trained = trained
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_predictor" or (name.endswith("_") and not name.startswith("_")):
-            self._check_fitted()
-        if name in ("theta_", "theta_std_", "rho_"):
-            return getattr(self._predictor, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def _check_fitted(self) -> None:
-        if "_predictor" not in vars(self):
+        if name not in LEARNED:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if "_trained" not in vars(self):
             from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed
 
             raise NotFittedError("This Summarizer is not fitted yet: call fit(clusters), or Summarizer.load().")
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the settings, what it was trained on, and its weights."""
-        if "_predictor" not in vars(self):
-            return card(repr(self), facts={"state": "not fitted"})
-        facts = {"features": self.features, "decoder": self.decoder, "language": self.language_ or "english"}
-        known = ("clusters", "documents", "sentences")
-        facts |= {f"trained on {name}": str(self.training_[name]) for name in known if name in self.training_}
-        return replace(conditional_summary(self._predictor), title="Summarizer", facts=facts)._repr_html_()
+        model = self._trained.model
+        return getattr(model, name) if hasattr(model, name) else getattr(self._trained, name.removesuffix("_"))
 
     @property
     def model_(self) -> ConditionalDPP:
-        """The learned model, an estimator of scikit-learn's kind; made of the file's weights when first asked for."""
+        """The learned model as an estimator of scikit-learn's kind, which that of a file becomes when asked for."""
         from dpplearn.learning.conditional import ConditionalDPP
 
-        model = self._predictor
-        if not isinstance(model, ConditionalDPP):
-            if self._estimator is None:
-                self._estimator = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
-                for name, value in vars(model).items():
-                    setattr(self._estimator, name, value)
-            model = self._estimator
-        return model
+        model = self._trained.model
+        if isinstance(model, ConditionalDPP):
+            return model
+        made = ConditionalDPP(self.prior_variance, rho=self.rho)
+        for name, value in vars(model).items():
+            setattr(made, name, value)
+        return made
 
 
 def summarize(

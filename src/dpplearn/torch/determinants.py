@@ -42,14 +42,14 @@ def entry(bad: Tensor) -> str:
     return (f"batch entry {where[0] if len(where) == 1 else tuple(where)}" if bad.ndim else "the kernel") + several
 
 
-def cannot_ask() -> bool:
-    """Whether values of tensors are unknown here, so that no error can depend on them."""
-    return bool(torch.compiler.is_compiling())
+def hidden(x: Tensor) -> bool:
+    """Whether values are unknown, as in torch.compile and transforms of torch.func: no error can depend on them."""
+    return bool(torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x))
 
 
 def checked(value: Tensor, bad: Tensor, invalid: float | None, name: str, A: Tensor) -> Tensor:
     """The value, with `invalid` where it is bad; or an error that names the entry."""
-    if invalid is None and not cannot_ask() and bool(bad.any()):
+    if invalid is None and not hidden(bad) and bool(bad.any()):
         nan = bad & ~torch.isfinite(A).all(-1).all(-1)
         what = "holds NaN or inf" if bool(nan.any()) else "is not positive definite"
         raise ValueError(
@@ -59,16 +59,10 @@ def checked(value: Tensor, bad: Tensor, invalid: float | None, name: str, A: Ten
     return torch.where(bad, float("nan") if invalid is None else invalid, value)
 
 
-def transformed(x: Tensor) -> bool:
-    """Whether a tensor is inside a transform of torch.func, which hides its values and what is asked of it."""
-    return not cannot_ask() and bool(torch._C._functorch.is_functorch_wrapped_tensor(x))
-
-
 def items_in_front(mask: Tensor) -> tuple[Tensor, Tensor]:
     """The items of each set in front, as many places as the largest set has, and which of the places are taken."""
     n = mask.shape[-1]
-    unknown = cannot_ask() or transformed(mask)
-    k = n if unknown else max(int(mask.sum(-1).max()) if mask.numel() else 0, 1)
+    k = n if hidden(mask) else max(int(mask.sum(-1).max()) if mask.numel() else 0, 1)
     taken, idx = torch.sort(mask.to(torch.uint8), dim=-1, descending=True, stable=True)
     return idx[..., :k], taken[..., :k].bool()
 
@@ -118,20 +112,13 @@ def factor(A: Tensor, *, inverse: bool, sym: bool) -> tuple[Tensor, Tensor, Tens
     return log_det, X, zero, ~zero & ~((sign > 0) & torch.isfinite(log_det))
 
 
-def batched(info: Any, dims: Any, *tensors: Any) -> list[Any]:
-    """Arguments of a vmapped call with the mapped dimension in front: the functions here are batched anyway."""
-    size = info.batch_size
-    return [
-        x if not isinstance(x, Tensor) else x.movedim(d, 0) if d is not None else x.expand(size, *x.shape)
-        for x, d in zip(tensors, dims, strict=True)
-    ]
-
-
 class LogdetInverse(torch.autograd.Function):
     """(A, inverse, symmetric, singular, invalid, name) -> log det A, and A^-1 or a scalar where it is not asked for.
 
     With `singular`, a determinant of 0 is -inf; otherwise it is an error like an indefinite one.
     """
+
+    generate_vmap_rule = True
 
     @staticmethod
     def forward(
@@ -140,7 +127,7 @@ class LogdetInverse(torch.autograd.Function):
         value, X, zero, broken = factor(A, inverse=inverse, sym=sym)
         if not singular:
             broken, zero = broken | zero, torch.zeros_like(zero)
-        elif sym and not cannot_ask() and bool(broken.any()):
+        elif sym and not hidden(broken) and bool(broken.any()):
             only_singular = broken.clone()  # without a factor: because it is singular, or indefinite?
             only_singular[broken] = ~indefinite(A[broken] if broken.ndim else A[None])
             zero, broken = zero | only_singular, broken & ~only_singular
@@ -162,11 +149,6 @@ class LogdetInverse(torch.autograd.Function):
             second = X.mT @ g_X @ X.mT
             grad = -second if grad is None else grad - second
         return (grad, *[None] * 5)
-
-    @staticmethod
-    def vmap(info: Any, dims: Any, A: Tensor, *options: Any) -> Any:
-        (A,) = batched(info, dims[:1], A)
-        return LogdetInverse.apply(A, *options), (0, 0 if options[0] else None)
 
 
 def indefinite(A: Tensor) -> Tensor:

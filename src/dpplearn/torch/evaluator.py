@@ -17,11 +17,10 @@ import torch
 from torch import Tensor
 
 from dpplearn._precision import MIN_PIVOT
-from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
+from dpplearn.learning.itemset import Shard
+from dpplearn.learning.likelihood import MAX_ETA, Instance, LikelihoodRequest, Terms
 from dpplearn.learning.normalizer import LOG_WIDE
-from dpplearn.learning.quality import MAX_ETA
 from dpplearn.learning.similarity import Similarity
-from dpplearn.learning.training_set import Shard
 from dpplearn.torch.determinants import SHARE, free_bytes, in_batches, inverse_lower
 
 WORK = 6  # arrays of the size of S that an evaluation makes, at most

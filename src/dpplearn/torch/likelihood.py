@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from dpplearn.torch.determinants import LogdetInverse, block_of, cannot_ask, rows_of, transformed
+from dpplearn.torch.determinants import LogdetInverse, block_of, hidden, rows_of
 
 ASYMMETRY = 1e3  # times eps: a larger share of the largest entry by which L and its transpose differ is no rounding
 
@@ -128,7 +128,7 @@ def log_prob_low_rank(B: Tensor, mask: Tensor, *, items: Tensor | None = None, i
 
 def log_det(A: Tensor, symmetric: bool, singular: bool, invalid: float | None, name: str) -> Tensor:
     """log det A; its inverse is made only where a derivative, or a transform that may ask for one, needs it."""
-    inverse = transformed(A) or (torch.is_grad_enabled() and A.requires_grad)
+    inverse = hidden(A) or (torch.is_grad_enabled() and A.requires_grad)
     return LogdetInverse.apply(A, inverse, symmetric, singular, invalid, name)[0]
 
 
@@ -186,7 +186,7 @@ def kernel_of(L: Tensor, items: Tensor | None, sym: bool) -> Tensor:
 
 def symmetrized(L: Tensor) -> Tensor:
     """(L + L^T) / 2, for kernels that are symmetric but for rounding."""
-    if not (cannot_ask() or transformed(L) or L.numel() == 0):
+    if not (hidden(L) or L.numel() == 0):
         with torch.no_grad():
             gap = (L - L.mT).abs().amax()
             if bool(gap > ASYMMETRY * torch.finfo(L.dtype).eps * L.abs().amax()):  # false for NaN, which is told later

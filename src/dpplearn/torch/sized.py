@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from dpplearn._precision import UNSURE_PROBABILITY
-from dpplearn.torch.determinants import batched, cannot_ask, entry, transformed
+from dpplearn.torch.determinants import entry, hidden
 from dpplearn.torch.likelihood import batch_shape, kernel_of, log_det_of_subset, subset_of
 
 UNSURE_SINGLE = 1e-2  # what UNSURE_PROBABILITY is in float64: the error of log P, or of a probability, that is refused
@@ -72,7 +72,7 @@ def loses_digits(lam: Tensor, slope: Tensor) -> Tensor:
 
 def refuse(lost: Tensor, invalid: float | None) -> None:
     """An error where probabilities given the size are not known, unless the caller takes another value there."""
-    if invalid is None and not (cannot_ask() or transformed(lost)) and bool(lost.any()):
+    if invalid is None and not hidden(lost) and bool(lost.any()):
         raise ValueError(
             f"L does not tell the probabilities of sets of this size at {entry(lost)}: they depend on eigenvalues that "
             "are lost in the rounding of the largest. Use float64, a nugget, qualities that differ less, or "
@@ -95,9 +95,11 @@ def log_esp_table(log_lam: Tensor, most: int) -> Tensor:
 class LogElementary(torch.autograd.Function):
     """(lam, k) -> log e_k(lam), and its derivatives in lam."""
 
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(lam: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        most = lam.shape[-1] if cannot_ask() or k.numel() == 0 else int(k.max())
+        most = lam.shape[-1] if hidden(k) or k.numel() == 0 else int(k.max())
         top = lam.amax(-1, keepdim=True).clamp(min=torch.finfo(lam.dtype).tiny)
         log_lam = (lam / top).log()
         before, after = log_esp_table(log_lam, most), log_esp_table(log_lam.flip(-1), most).flip(-2)
@@ -120,7 +122,3 @@ class LogElementary(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, g: Tensor, _: Any) -> Any:
         return g.unsqueeze(-1) * ctx.saved_tensors[0], None
-
-    @staticmethod
-    def vmap(info: Any, dims: Any, lam: Tensor, k: Tensor) -> Any:
-        return LogElementary.apply(*batched(info, dims, lam, k)), (0, 0)

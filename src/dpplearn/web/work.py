@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle  # between the server and its own processes
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect, Request
 
 from dpplearn._run.blas import one_thread
-from dpplearn._run.sandbox import Sandboxes, SandboxLostError
+from dpplearn._run.processes import Sandboxes, SandboxLostError
 from dpplearn._run.stop import stops_when
 from dpplearn.web.engine import Engine
 from dpplearn.web.problems import Problem, limited, where
@@ -57,14 +56,6 @@ class Pool:
     def __init__(self, workers: int, queue: int) -> None:
         self.workers, self.queue, self.taken = workers, queue, 0
         self.threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
-
-    @property
-    def running(self) -> int:
-        return min(self.taken, self.workers)
-
-    @property
-    def waiting(self) -> int:
-        return self.taken - self.running
 
     def check_room(self) -> None:
         """Refuse now what would be refused once its body has arrived."""
@@ -121,8 +112,7 @@ def run_in_process(boxes: Sandboxes, settings: Settings, job: Callable[[Engine],
     """Do the job in a process, which is killed at the deadline; raises what it raises, and the limit's problem then."""
     try:
         with stops_when(deadline.check):
-            found = boxes.run(work, settings, job, seconds=max(deadline.left, 0.05), memory=MEMORY)
-            answer: Any = pickle.loads(found)
+            answer = boxes.run(work, settings, job, seconds=max(deadline.left, 0.05), memory=MEMORY)
     except SandboxLostError:
         deadline.check()
         answer = ReaderError("The process ended before it answered.")
@@ -133,16 +123,15 @@ def run_in_process(boxes: Sandboxes, settings: Settings, job: Callable[[Engine],
     return answer
 
 
-def work(settings: Settings, job: Callable[[Engine], Any]) -> bytes:
+def work(settings: Settings, job: Callable[[Engine], Any]) -> Any:
     """In a process: what a job makes of the models, or its problem."""
     try:
         with one_thread():
-            answer: Any = job(load_engine(settings))
+            return job(load_engine(settings))
     except Problem as problem:
-        answer = problem
+        return problem
     except Exception as error:
-        answer = ReaderError(f"{type(error).__name__} at {where(error)}")
-    return pickle.dumps(answer)
+        return ReaderError(f"{type(error).__name__} at {where(error)}")
 
 
 load_engine = lru_cache(maxsize=1)(Engine)  # the models, loaded once in a process

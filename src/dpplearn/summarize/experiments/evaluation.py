@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, write_json
-from dpplearn._io.workfolder import WorkFolder, differences
+from dpplearn._io.workfolder import differences
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries
-from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit
@@ -29,19 +27,16 @@ from dpplearn.summarize.text.words import ENGLISH
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 MEASURES = {"f": "f", "p": "precision", "r": "recall"}
 CONFIDENCE = 95.0
-RESULTS, DETAILS, WORK = "results.json", "details.json", ".work"
+RESULTS, DETAILS = "results.json", "details.json"
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
 def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
     """The clusters of a corpus, with ids that differ; those without references are left out and named in a warning."""
     found = [one if one.id else replace(one, id=str(n)) for n, one in enumerate(corpus.each(stacklevel=4), 1)]
-    repeated = [name for name, count in Counter(one.id for one in found).items() if count > 1]
-    if repeated:
-        raise ValueError(
-            f"Ids of clusters must differ, but in {what} {repeated[0]!r} occurs more than once"
-            f"{f' (and {len(repeated) - 1} others too)' if len(repeated) > 1 else ''}. Rename them."
-        )
+    name, count = Counter(one.id for one in found).most_common(1)[0]
+    if count > 1:
+        raise ValueError(f"Ids of clusters must differ, but in {what} {name!r} occurs more than once. Rename them.")
     scored = [one for one in found if any(map(str.strip, one.references))]
     without = [str(one.id) for one in found if not any(map(str.strip, one.references))]
     if not scored:
@@ -50,25 +45,6 @@ def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
         some = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
         warnings.warn(f"{what}: left out, without references: {some} ({len(without)} clusters).", stacklevel=2)
     return scored
-
-
-def fingerprint(value: Any) -> str:
-    """Twelve hexadecimal digits that change with any part of a value made of JSON's kinds.
-
-    Examples
-    --------
-    >>> fingerprint({"a": 1}) == fingerprint({"a": 1}), fingerprint({"a": 1}) == fingerprint({"a": 2})
-    (True, False)
-    """
-    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def fingerprint_of(clusters: Sequence[Cluster]) -> str:
-    """Digits that change with any text, date, title or reference of any cluster."""
-    documents = ([[d.id, d.title, d.date, d.role, d.text] for d in one.documents] for one in clusters)
-    own = ([one.id, one.language, texts, one.references] for one, texts in zip(clusters, documents, strict=True))
-    return fingerprint([*map(fingerprint, own)])
 
 
 @dataclass(frozen=True)
@@ -167,82 +143,46 @@ def best_of(scores: Mapping[str, CorpusScore]) -> str:
     return max(scores, key=lambda name: scores[name].averages["rouge-1"].f.average)
 
 
-class ResultsFolder:
-    """A folder of results; until they are there, it holds the summaries that are made on the way.
+def check_folder(path: Path | None, settings: Mapping[str, Any]) -> None:
+    """A folder for results: one without any, or with those of the same settings, which are written again."""
+    if path is None or not path.exists():
+        return
+    if not path.is_dir():
+        raise ValueError(f"{path} must be a folder for the results, but is a file. Give another.")
+    try:
+        found = json.loads((path / RESULTS).read_text(encoding="utf-8"))["settings"]
+        said = "; ".join(differences(found, json.loads(json.dumps(plain(dict(settings))))))
+    except FileNotFoundError:
+        return
+    except (ValueError, KeyError, TypeError):
+        said = "what they are is not told"
+    if said:
+        raise ValueError(f"{path} holds results of other settings: {said}. Give another folder, or remove that one.")
 
-    A run that was stopped goes on in it.
 
-    Parameters
-    ----------
-    path : Path or None
-        Made if it does not exist; None keeps nothing.
-    settings : mapping
-        What the results depend on. A folder that holds those of other settings is refused.
-    """
-
-    def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
-        self.path, self.settings = path, dict(json.loads(json.dumps(plain(dict(settings)))))
-        if path is None or not path.exists():
-            return
-        if not path.is_dir():
-            raise ValueError(f"{path} must be a folder for the results, but is a file. Give another.")
-        results = path / RESULTS
-        try:
-            found = json.loads(results.read_text(encoding="utf-8"))["settings"] if results.exists() else self.settings
-        except (ValueError, KeyError, TypeError):
-            found = None
-        if not isinstance(found, dict):
-            raise ValueError(f"{results} does not say how it came about. Give an empty folder.")
-        if found != self.settings:
-            said = "; ".join(differences(found, self.settings))
-            raise ValueError(
-                f"{path} holds results of other settings: {said}. Give another folder, or remove that one."
-            )
-
-    def work(self, systems: Iterable[str]) -> WorkFolder:
-        """The folder for summaries by these systems, which is kept where the run is stopped."""
-        folder = None if self.path is None else self.path / WORK
-        return WorkFolder(folder, {**self.settings, "systems": [*systems]})
-
-    def write(
-        self, results: Mapping[str, Any], details: Mapping[str, Any], made: Mapping[str, Mapping[str, str]]
-    ) -> None:
-        """results.json, details.json, and a file of summaries for each system, of which `made` has them by cluster."""
-        if self.path is None:
-            return
-        self.path.mkdir(parents=True, exist_ok=True)
-        for system, summaries in made.items():
-            with replace_file(self.path / f"{system}.jsonl", "w") as file:
-                for cluster, summary in sorted(summaries.items()):
-                    record = {"id": cluster, "system": system, "summary": summary}
-                    file.write(json.dumps(record, ensure_ascii=False) + "\n")
-        write_json(self.path / DETAILS, dict(details))
-        write_json(self.path / RESULTS, dict(results))
+def write_results(path: Path | None, found: SystemComparison, made: Summaries) -> None:
+    """results.json, details.json, and a file of summaries for each system, of which `made` has them by cluster."""
+    if path is None:
+        return
+    path.mkdir(parents=True, exist_ok=True)
+    for system, summaries in made.items():
+        with replace_file(path / f"{system}.jsonl", "w") as file:
+            for cluster, summary in sorted(summaries.items()):
+                record = {"id": cluster, "system": system, "summary": summary}
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    write_json(path / DETAILS, found.details)
+    write_json(path / RESULTS, found.results)
 
 
 def evaluate_systems(
-    models: SystemModels, clusters: list[Cluster], systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
-    workers: Workers, *, progress: bool | Progress = False,
+    summarizer: Summarizer, clusters: list[Cluster], systems: Sequence[str], scoring: Scoring, workers: Workers, *,
+    names: Mapping[str, Any], out: Path | None = None, progress: bool | Progress = False,
 ) -> SystemComparison:  # fmt: skip
-    """Table 2 of trained models, also written to the folder, which knows what the results depend on."""
-    tasks = [Task(models, clusters, tuple(systems))]
-    with folder.work(systems) as work:
-        made = make_summaries(tasks, scoring.budget, scoring.unit, work, workers, progress=progress)
-        found = compare(made, clusters, scoring, folder.settings)
-        folder.write(*found, made)
+    """Table 2 of a trained model, also written to a folder; `names` say what the corpus and the model are called."""
+    record = {"command": "evaluate", **names, "clusters": len(clusters), **scoring.record}
+    check_folder(out, record)
+    tasks = [Task(SystemModels(summarizer), clusters, tuple(systems))]
+    made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
+    found = compare(made, clusters, scoring, record)
+    write_results(out, found, made)
     return found
-
-
-def evaluation_record(
-    summarizer: Summarizer, clusters: list[Cluster], scoring: Scoring, names: Mapping[str, Any]
-) -> dict[str, Any]:
-    """All that an evaluation's results depend on; `names` say what the corpus and the model are called."""
-    features, own = summarizer.features_, {name: getattr(summarizer, name) for name in SETTINGS}
-    return {
-        "command": "evaluate",
-        **names,
-        "corpus_hash": fingerprint_of(clusters),
-        "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
-        "clusters": len(clusters),
-        **scoring.record,
-    }

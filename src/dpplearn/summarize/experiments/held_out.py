@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,31 +13,30 @@ from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.baselines import train_logistic
 from dpplearn.summarize.experiments.evaluation import (
-    ResultsFolder,
     Scoring,
     Summaries,
     SystemComparison,
     best_of,
+    check_folder,
     compare,
     figures,
-    fingerprint_of,
     score_table,
+    write_results,
 )
 from dpplearn.summarize.experiments.systems import (
     LEARNED,
     PAPER_SYSTEMS,
+    SYSTEMS,
     SystemModels,
     Task,
     make_summaries,
     read_peers,
 )
-from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
 
-_DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that means the same document anywhere
-RECORDED = ("features", "oracle", "bigrams", "rho", "prior_variance")
+RECORDED = ("features", "oracle", "rho", "prior_variance")
 
 # Kulesza and Taskar (2011), Tables 1 (DUC 2003) and 2 (DUC 2004): ROUGE-1F, [1P, 1R,] 2F, SU4F, in percent.
 PAPER_SOURCE = "Kulesza and Taskar, Learning Determinantal Point Processes, UAI 2011"
@@ -62,17 +59,18 @@ PAPER_2 = {
 
 
 class ExperimentOutcome(NamedTuple):
-    """Table 2 of the test clusters, Table 1 of the training corpus, documents that both have, by test cluster, and
-    Table 2 without these clusters, if there are any."""
+    """Table 2 of the test clusters, Table 1 of the training corpus, and documents that both have, by test cluster."""
 
     table_2: SystemComparison
     table_1: dict[str, CorpusScore]
     shared: dict[str, list[str]]
-    without_shared: SystemComparison | None
 
 
-@dataclass(frozen=True)
-class Experiment:
+def run_experiment(
+    summarizer: Summarizer, systems: Sequence[str], train: list[Cluster], test: list[Cluster] | None, *,
+    names: Mapping[str, str], out: Path | None = None, peers: Path | None = None, jobs: int | None = 1,
+    progress: bool | Progress = False,
+) -> ExperimentOutcome:  # fmt: skip
     """Train, summarize with every system, score.
 
     Parameters
@@ -86,100 +84,56 @@ class Experiment:
         None leaves out one topic of `train` at a time, and tests on that.
     names : dict
         What the record says of the corpora: "train" and "test".
+    out, peers : Path, optional
+        A folder for the results; summaries of other systems, as `read_peers` takes them.
     """
+    settings, tested = summarizer.settings, train if test is None else test
+    scoring = Scoring(settings.budget, settings.unit, settings.language)
+    record = {
+        "command": "experiment", "train": names.get("train"), "train_clusters": len(train),
+        "test": "leave one topic out" if test is None else names.get("test"), "test_clusters": len(tested),
+        **{name: getattr(settings, name) for name in RECORDED}, **scoring.record,
+    }  # fmt: skip
+    check_folder(out, record)
+    others = {} if peers is None else read_peers(peers, [str(one.id) for one in tested])
+    known = {} if peers is None else read_peers(peers, [str(one.id) for one in train], required=False)
+    if clash := sorted(set(others) & set(systems)):
+        raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
+    with open_workers(None, jobs) as workers:
+        tasks = plan(summarizer, systems, train, test, n_jobs=jobs, verbose=progress)
+        made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
+        oracle = {str(one.id): text for one, text in workers.each(oracle_text, train, summarizer)}
+    first = table_1(train, oracle, known, scoring)
+    table_2 = compare({**others, **made}, tested, scoring, record)
+    shared = {} if test is None else shared_documents(train, test)
+    table_2.details.update(
+        table_1={name: figures(score) for name, score in first.items()},
+        paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
+        shared_documents=shared,
+    )
+    write_results(out, table_2, made)
+    return ExperimentOutcome(table_2, first, shared)
 
-    summarizer: Summarizer
-    systems: list[str]
-    train: list[Cluster]
-    test: list[Cluster] | None
-    names: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def tested(self) -> list[Cluster]:
-        """The clusters that are summarized."""
-        return self.train if self.test is None else self.test
+def plan(
+    summarizer: Summarizer, systems: Sequence[str], train: list[Cluster], test: list[Cluster] | None, **where: Any
+) -> list[Task]:
+    """Models, or how to train them, and what each is to summarize: a model for each decoder and topic left out.
 
-    @property
-    def scoring(self) -> Scoring:
-        settings = self.summarizer.settings
-        return Scoring(settings.budget, settings.unit, settings.language)
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """All that the results depend on."""
-        settings = self.summarizer.settings
-        return {
-            "command": "experiment",
-            "train": self.names.get("train"),
-            "train_hash": fingerprint_of(self.train),
-            "train_clusters": len(self.train),
-            "test": "leave one topic out" if self.test is None else self.names.get("test"),
-            "test_hash": fingerprint_of(self.tested),
-            "test_clusters": len(self.tested),
-            **{name: getattr(settings, name) for name in RECORDED},
-            **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
-            "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
-            **self.scoring.record,
-        }
-
-    def run(
-        self,
-        folder: ResultsFolder,
-        peers: Path | None = None,
-        *,
-        jobs: int | None = 1,
-        progress: bool | Progress = False,
-    ) -> ExperimentOutcome:
-        """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
-        others, known = self.read_peers(peers) if peers is not None else ({}, {})
-        scoring = self.scoring
-        with folder.work(self.systems) as work, open_workers(None, jobs) as workers:
-            tasks = self.plan(n_jobs=jobs, verbose=progress)
-            made = make_summaries(tasks, scoring.budget, scoring.unit, work, workers, progress=progress)
-            found = {str(one.id): text for one, text in workers.each(oracle_text, self.train, self.summarizer)}
-            oracle = {str(one.id): found[str(one.id)] for one in self.train}
-            outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring))
-            folder.write(outcome.table_2.results, outcome.table_2.details, made)
-        return outcome
-
-    def read_peers(self, path: Path) -> tuple[Summaries, Summaries]:
-        """Other systems' summaries of the clusters to test on, and of those to train on, where there are any."""
-        others = read_peers(path, [str(one.id) for one in self.tested])
-        clash = sorted(set(others) & set(self.systems))
-        if clash:
-            raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
-        return others, read_peers(path, [str(one.id) for one in self.train], required=False)
-
-    def plan(self, **where: Any) -> list[Task]:
-        """Models, or how to train them, and what each is to summarize: a model for each decoder and topic left out.
-
-        The decoders of the paper learn from its targets.
-        """
-        paper = [name for name in self.systems if name in PAPER_SYSTEMS and self.summarizer.targets is None]
-        groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
-        tasks = []
-        for decoder, systems in groups.items():
-            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems)
-            if systems and self.test is not None:
-                tasks.append(Task(learn(self.train, **where), self.test, systems))
-            for topic in topics_of(self.train) if systems and self.test is None else ():
-                rest = [one for one in self.train if topic_of(one) != topic]
-                tasks.append(Task(partial(learn, rest), [one for one in self.train if topic_of(one) == topic], systems))
-        return tasks
-
-    def score(self, made: Summaries, first: dict[str, CorpusScore]) -> ExperimentOutcome:
-        """Table 2, with and without the clusters that share documents with the training corpus."""
-        table_2 = compare(made, self.tested, self.scoring, self.record)
-        shared = {} if self.test is None else shared_documents(self.train, self.test)
-        apart = [c for c in self.tested if c.id not in shared]
-        without = compare(made, apart, self.scoring, {}) if shared and apart else None
-        table_2.details.update(
-            table_1={name: figures(score) for name, score in first.items()},
-            paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
-            shared_documents=shared,
-            **({} if without is None else {"without_shared": without.results["systems"]}),
-        )
-        return ExperimentOutcome(table_2, first, shared, without)
+    The systems of the paper learn from the extracts that the greedy decoder learns from.
+    """
+    groups, tasks = {"greedy": PAPER_SYSTEMS, "consensus": sorted(set(SYSTEMS) - set(PAPER_SYSTEMS))}, list[Task]()
+    for decoder, ours in groups.items():
+        learn = partial(train_models, {**summarizer.get_params(), "decoder": decoder})
+        if not (own := [name for name in systems if name in ours]):
+            continue
+        if test is not None:
+            tasks.append(Task(learn(own, train, **where), test, own))
+            continue
+        for topic in topics_of(train):
+            rest = [one for one in train if topic_of(one) != topic]
+            tasks.append(Task(partial(learn, own, rest), [one for one in train if topic_of(one) == topic], own))
+    return tasks
 
 
 def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[Cluster], **where: Any) -> SystemModels:
@@ -191,7 +145,7 @@ def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[
 
 def oracle_text(cluster: Cluster, summarizer: Summarizer) -> str:
     """The extract that training aims at."""
-    split = split_cluster(cluster, summarizer.splitter)
+    split = split_cluster(cluster)
     return "\n".join(split.texts[i] for i in summarizer.oracle_items(split))
 
 
@@ -218,9 +172,7 @@ def topics_of(clusters: Iterable[Cluster]) -> list[str]:
 
 
 def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[str, list[str]]:
-    """Ids of documents that are in the training corpus too, by test cluster.
-
-    The same words in the same order are the same document, and so is the same agency number (APW19981016.0240).
+    """Ids of documents that are in the training corpus too, with the same words in the same order, by test cluster.
 
     Examples
     --------
@@ -228,14 +180,8 @@ def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[
     >>> shared_documents([ours], [Cluster.from_texts(["It  rained all day.", "Snow."], id="b")])
     {'b': ['1']}
     """
-
-    def keys(name: str, text: str) -> set[str]:
-        said = " ".join(words(text))
-        number = {f"id {name}"} if _DOCNO.fullmatch(name) else set()
-        return number | ({f"text {said}"} if said else set())
-
-    known = {key for cluster in train for one in cluster.documents for key in keys(one.id, one.text)}
-    found = {str(c.id): [one.id for one in c.documents if known & keys(one.id, one.text)] for c in test}
+    known = {tuple(words(one.text)) for cluster in train for one in cluster.documents} - {()}
+    found = {str(c.id): [one.id for one in c.documents if tuple(words(one.text)) in known] for c in test}
     return {name: again for name, again in found.items() if again}
 
 

@@ -1,7 +1,7 @@
 """Systems by name: the learned DPP under its decoders, with shorter sentences, the baselines, the oracle; and peers.
 
-`make_summaries` has them summarize a corpus; what a work folder has already is not made again. `read_peers` reads
-summaries that other systems made, to be scored in the same table.
+`make_summaries` has them summarize a corpus. `read_peers` reads summaries that other systems made, to be scored in the
+same table.
 """
 
 from __future__ import annotations
@@ -15,12 +15,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from dpplearn._io.encoding import entries
-from dpplearn._io.jsonfile import read_record, write_record
-from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import Workers
 from dpplearn.rouge.candidates import add, read_candidates, read_text
-from dpplearn.rouge.reading import Text
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
@@ -62,15 +59,6 @@ class SystemModels(NamedTuple):
     summarizer: Summarizer
     logistic: Logistic | None = None
 
-    def regression(self, system: str) -> Logistic:
-        """The logistic regression, which a system needs."""
-        if self.logistic is None:
-            raise ValueError(
-                f"There are no weights for {system}: model files hold those of the summarizer alone. Learn them from "
-                "a corpus (train=CORPUS), or leave lr-mmr and lr-dpp out of the systems."
-            )
-        return self.logistic
-
 
 def check_systems(names: Iterable[str]) -> list[str]:
     """Known names, each once, in the order given; with none given, all of them.
@@ -100,14 +88,15 @@ def summary_of(system: str, models: SystemModels, read: Featurized, budget: floa
         return Summary.of(summarizer._decision(*asked, DECODER_OF[system], **options)).text
     if system == "begin":
         return baselines.begin(*asked)
-    items = {
-        "random": lambda: baselines.random_items(*asked, summarizer.random_state),
-        "lexrank": lambda: baselines.lexrank_items(*asked),
-        "submod": lambda: baselines.submod_items(*asked),
-        "oracle": lambda: summarizer.oracle_items(*asked),
-        "lr-mmr": lambda: models.regression(system).mmr(*asked),
-        "lr-dpp": lambda: models.regression(system).dpp(read, summarizer.rho_, budget, unit),
-    }[system]()
+    if system in LEARNED:
+        assert models.logistic is not None  # trained where one of these is asked for
+        lr = models.logistic
+        items = lr.mmr(*asked) if system == "lr-mmr" else lr.dpp(read, summarizer.rho_, budget, unit)
+    elif system == "random":
+        items = baselines.random_items(*asked, summarizer.random_state)
+    else:
+        choose = {"lexrank": baselines.lexrank_items, "submod": baselines.submod_items}
+        items = choose.get(system, summarizer.oracle_items)(*asked)
     if not items.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
         return cut(read.texts[0], budget, unit)
     return "\n".join(read.texts[i] for i in items)
@@ -121,53 +110,34 @@ class Task(NamedTuple):
     systems: Sequence[str]
 
 
-Piece = tuple[int, list[tuple[Cluster, Path]]]  # a task's number; some of its clusters, and files for their summaries
-
-
-def summarize_some(piece: Piece, given: tuple[list[Task], float, Unit]) -> Counter[str]:
-    """The seconds that each system took; models that are still to be trained are trained here first."""
-    (number, clusters), (tasks, budget, unit) = piece, given
-    models, _, systems = tasks[number]
-    models, seconds = models() if callable(models) else models, Counter[str]()
-    for cluster, file in clusters:
-        read, made = models.summarizer.features_.read(cluster), dict[str, str]()
-        for system in systems:
+def summarize_some(piece: Task, length: tuple[float, Unit]) -> tuple[dict[str, dict[str, str]], Counter[str]]:
+    """Summaries by system and cluster, and the seconds that each system took; models are trained here if need be."""
+    models = piece.models() if callable(piece.models) else piece.models
+    made, seconds = {system: dict[str, str]() for system in piece.systems}, Counter[str]()
+    for cluster in piece.clusters:
+        read = models.summarizer.features_.read(cluster)
+        for system in piece.systems:
             start = perf_counter()
-            made[system] = summary_of(system, models, read, budget, unit)
+            made[system][str(cluster.id)] = summary_of(system, models, read, *length)
             seconds[system] += perf_counter() - start  # type: ignore[assignment]  # Counter adds any
-        write_record(file, made)
-    return seconds
+    return made, seconds
 
 
 def make_summaries(
-    tasks: Sequence[Task],
-    budget: float,
-    unit: Unit,
-    folder: WorkFolder,
-    workers: Workers,
-    *,
-    progress: bool | Progress = False,
+    tasks: Sequence[Task], budget: float, unit: Unit, workers: Workers, *, progress: bool | Progress = False
 ) -> dict[str, dict[str, str]]:
-    """Summaries by system and cluster; those that the folder has already are not made again."""
-    show, pieces, files = as_progress(progress), list[Piece](), list[tuple[Cluster, Path]]()
-    for number, task in enumerate(tasks):
-        own = [(one, folder.file(f"summaries-{number}", k, ".json")) for k, one in enumerate(task.clusters)]
-        some = [(one, file) for one, file in own if not file.exists()]
-        # those of one model that is still to be trained stay together: it is trained once
-        pieces += [(number, each) for each in ([some] if some and callable(task.models) else [[one] for one in some])]
-        files += own
-    done = len(files) - sum(len(clusters) for _, clusters in pieces)
-    show.stage("Summarizing", done, len(files))
-    common = [task._replace(clusters=[]) for task in tasks], budget, unit
-    for (_, clusters), seconds in workers.each(summarize_some, pieces, common):
-        for system, took in seconds.items():
-            show.took(system, took)
-        done += len(clusters)
-        show.stage("Summarizing", done, len(files))
+    """Summaries by system and cluster."""
+    show, done, pieces = as_progress(progress), 0, list[Task]()
+    for task in tasks:  # the clusters of a model that is still to be trained stay together: it is trained once
+        pieces += [task] if callable(task.models) else [task._replace(clusters=[one]) for one in task.clusters]
+    total = sum(len(piece.clusters) for piece in pieces)
     made = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
-    for cluster, file in files:
-        for system, text in read_record(file).items():
-            made[system][str(cluster.id)] = text
+    for piece, (own, seconds) in workers.each(summarize_some, pieces, (budget, unit)):
+        for system, summaries in own.items():
+            made[system] |= summaries
+            show.took(system, seconds[system])
+        done += len(piece.clusters)
+        show.stage("Summarizing", done, total)
     return made
 
 
@@ -181,8 +151,8 @@ def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> di
     Parameters
     ----------
     path : Path
-        A JSON Lines file of `{"id", "system", "summary"}`; or a folder with such a file for each system (named after
-        it, if its lines do not say), with a folder SYSTEM/ID.txt for each, or with DUC's files `D30001.M.100.T.65`.
+        A JSON Lines file of `{"id", "system", "summary"}`; or a folder SYSTEM/ID.txt for each system; or a folder with
+        DUC's files `D30001.M.100.T.65`.
     ids : collection of str
         Ids of the clusters, matched in any case. Others are left out; a peer that lacks some is scored on what it has,
         with a warning.
@@ -191,41 +161,24 @@ def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> di
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")
-    given = read_peer_folder(path) if path.is_dir() else read_candidates(path)
-    names = {name.lower(): name for name in ids}
-    found: dict[str, dict[str, str]] = {}
+    files = [entry for entry in entries(path) if entry.is_file()] if path.is_dir() else []
+    named = [(file, match) for file in files if (match := _DUC.fullmatch(file.name))]
+    given = {} if named else read_candidates(path)
+    for file, match in named:
+        add(given.setdefault(match["peer"], {}), match["topic"], read_text(file), file)
+    ours, found = {name.lower(): name for name in ids}, dict[str, dict[str, str]]()
     for system, texts in given.items():
         for topic, text in texts.items():
-            if topic.lower() in names:
+            if topic.lower() in ours:
                 whole = text if isinstance(text, str) else "\n".join(map(str, text))
-                found.setdefault(system, {})[names[topic.lower()]] = whole
-    if not required:
-        return found
-    if not found:
+                found.setdefault(system, {})[ours[topic.lower()]] = whole
+    if required and not found:
         example = next(iter(next(iter(given.values()))))
         raise ValueError(
             f"No id in {path} is that of a cluster: found, for example, {example!r} there and {min(ids)!r} here."
         )
-    for system, summaries in found.items():
-        lacking = sorted(set(ids) - set(summaries))
-        if lacking:
+    for system, summaries in found.items() if required else ():
+        if lacking := sorted(set(ids) - set(summaries)):
             some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
             warnings.warn(f"Peer {system} has no summary of {len(lacking)} clusters: {some}.", stacklevel=2)
-    return found
-
-
-def read_peer_folder(folder: Path) -> dict[str, dict[str, Text]]:
-    """A folder with one JSON Lines file per system, files as DUC names them, or folders of text files."""
-    files = [entry for entry in entries(folder) if entry.is_file()]
-    lines = [file for file in files if file.suffix in (".jsonl", ".ndjson")]
-    named = [] if lines else [(file, match) for file in files if (match := _DUC.fullmatch(file.name))]
-    if not lines and not named:
-        return read_candidates(folder)
-    found: dict[str, dict[str, Text]] = {}
-    for file in lines:
-        for system, texts in read_candidates(file).items():
-            for topic, text in texts.items():
-                add(found.setdefault(system, {}), topic, text, file)
-    for file, match in named:
-        add(found.setdefault(match["peer"], {}), match["topic"], read_text(file), file)
     return found

@@ -20,9 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
-from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.words import small_words, word_set, words
@@ -70,11 +69,9 @@ class Question:
         named = ", ".join(f"“{word}”" for word in asked_words(self.text)[:8])
         return f"No sentence mentions {named}: this is a summary of the whole."
 
-    def among(self, asked: Sequence[Sentence], kept: Sequence[Sentence]) -> Question:
+    def only(self, kept: IntArray) -> Question:
         """The same for some of the sentences that it was asked of."""
-        number = {one: i for i, one in enumerate(asked)}
-        some = np.array([number[one] for one in kept], np.int64)
-        return Question(self.text, self.lift[some], self.shares[some])
+        return Question(self.text, self.lift[kept], self.shares[kept])
 
 
 def check_about(about: str) -> str:

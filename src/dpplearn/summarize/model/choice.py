@@ -1,4 +1,18 @@
-"""From a length to a set of sentences, a decoder among those that are worth having; and the order they stand in."""
+"""From a length to a set of sentences: a decoder among those that are worth having; and the order they stand in.
+
+A budget is a limit, not a duty. Let R be a summary drawn from e^s L, with s such that R costs the budget on average:
+one of the model's own summaries of that length. Sentence i is in R with probability p_i = K_ii. If a summary agrees
+with R by F (of what both cost on average, the share that they have in common), then one more sentence, in R with
+probability p, raises F where p is above F / 2, and lowers it where it is below: its words cost more than they are
+likely to be worth. Two summaries that the model draws agree by
+
+    F = sum of c_i K_ii^2 / sum of c_i K_ii,     and     i is worth having   where   p_i >= F / 2.
+
+A rule, not a theorem: F is that of two draws, not that of the summary. A model that is sure of its choice (F near 1)
+asks for sentences that are rather in than out; one that finds all sentences alike excludes none. No other number
+enters, so that the rule is the same for a page and for a shelf of books. What repeats the other sentences is left to
+the decoder.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +26,13 @@ from dpplearn._notebook import short_repr
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.greedy import greedy_choice, greedy_map
 from dpplearn.decoding.limits import Limits, check_limits, fits
-from dpplearn.decoding.registry import DECODERS, decoder
+from dpplearn.decoding.registry import decoder
+from dpplearn.decoding.tilt import tilted_kernel
 from dpplearn.dpp import DPP
+from dpplearn.process import remaining
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.worth import worth_of
+from dpplearn.summarize.text.standing import leans
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -93,7 +109,7 @@ class Decision:
         return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
 
     def among(self, allowed: Mask) -> Choice:
-        """The best set within the budget, of sentences that are worth having (`dpplearn.summarize.model.worth`).
+        """The best set within the budget, of sentences that are worth having.
 
         In sentences the budget is a number, and there are so many, where so many are allowed. Empty where none fits.
         """
@@ -129,16 +145,16 @@ class Decision:
 
     def decoded(self, among: Mask) -> IntArray:
         """What the decoder finds among these, or the greedy one where it finds none."""
-        ready, forms, name, random = self.ready, self.ready.read.forms, self.decoder, DECODERS[self.decoder].random
+        ready, forms, name = self.ready, self.ready.read.forms, self.decoder
         model, cost, bound = ready.kernel(self.diversity), ready.read.costs(self.unit), limit(self.budget, self.unit)
         within: dict[str, Any] = {"include": self.pinned, "exclude": ~among}
         if forms is not None:
             within |= {"groups": forms, "max_per_group": 1}
-        limits = check_limits(model.n, cost, bound + self.overrun * random, **within)
+        limits = check_limits(model.n, cost, bound + self.overrun * (name in ("sampled", "consensus")), **within)
         if name == "sampled":
             found = self.drawn(model, limits, bound)
         else:
-            own = {"utility": ready.agreement, "rng": self.rng} if name == "consensus" else {}
+            own = {"utility": ready.agreement} if name == "consensus" else {}
             found = decoder(name)(model, limits, **own).subset
         if not found.size:
             found = greedy_choice(model, check_limits(model.n, cost, bound, **within)).subset
@@ -189,11 +205,32 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
         return np.sort(subset)
     found = greedy_map(DPP(model.operand.block(subset)), k=subset.size, gain="log").subset
     best = subset[[*found, *np.setdiff1d(np.arange(subset.size), found)]].tolist()  # what depends on others comes last
+    leaning = {i: leans(read.texts[i], read.listed_language) for i in best}
+    at = {(read.sentences[i].document, read.sentences[i].position): i for i in best}
     head = {i: i for i in best}
-    at = {int(read.places[i]): i for i in best}
-    for i in sorted(best):  # in their documents' order, so that chains are followed to their heads
-        if read.leaning[i]:
-            head[i] = head[at.get(int(read.places[i]) - 1, i)]
-    heads = list(dict.fromkeys(head[i] for i in best))
-    heads = sorted(heads, key=lambda i: bool(read.leaning[i]))  # leaning ones last, in the same order
+    for (document, position), i in sorted(at.items()):  # so that chains are followed to their heads
+        if leaning[i]:
+            head[i] = head[at.get((document, position - 1), i)]
+    heads = sorted(dict.fromkeys(head[i] for i in best), key=leaning.__getitem__)  # leaning ones last
     return np.array([i for first in heads for i in sorted(best) if head[i] == first], np.int64)
+
+
+def worth_of(
+    model: Candidates, cost: FloatArray, room: float, pinned: IntArray, out: IntArray, forms: IntArray | None = None
+) -> tuple[FloatArray, float]:
+    """How likely each sentence is in a summary of one length, and how likely it must be to be worth having.
+
+    Given what must be in and out; `room` is what is left for the others.
+
+    `forms` says which sentence each is a form of: a draw has one form of it, and that may as well be any other, so a
+    form is as likely as its sentence is in any form.
+    """
+    rest = remaining(model.n, pinned, out)
+    p = np.zeros(model.n)
+    if not rest.size or room <= 0.0:
+        return p, 1.0
+    p[rest] = tilted_kernel(model.conditioned(pinned, out), cost[rest], room, 1e-5).diagonal()
+    share = cost * p
+    if forms is not None:
+        p = np.where(p > 0.0, np.minimum(np.bincount(forms, p)[forms], 1.0), p)
+    return p, float(share @ p / share.sum()) / 2.0

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
-from dpplearn.summarize.model.meaning import Meaning
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, inner_edges
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.short_forms import short_forms
@@ -27,32 +24,23 @@ from dpplearn.summarize.text.words import ANY, words
 class Featurized(SplitCluster):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
-    `items` has the quality features F, the rows that sentences are compared by and, where these are not too many, their
-    cosines. `meaning` is true where an encoder had a part in these rows; else they are phi. `dropped` are the texts of
-    sentences that a first choice left out.
+    `items` has the quality features F, the rows phi and, where these are not too many, their cosines. `dropped` are the
+    texts of sentences that a first choice left out.
     """
 
     items: ItemSet
-    meaning: bool = False
     dropped: tuple[str, ...] = ()
 
     @classmethod
     def with_items(
-        cls,
-        split: SplitCluster,
-        F: FloatArray,
-        names: tuple[str, ...] | None,
-        rows: Features | None = None,
-        dropped: tuple[str, ...] = (),
+        cls, split: SplitCluster, F: FloatArray, names: tuple[str, ...] | None, dropped: tuple[str, ...] = ()
     ) -> Featurized:
-        """A cluster with its features, none of which changes any more; `rows` if sentences are not compared by phi."""
-        phi, C = split.phi if rows is None else rows, None
-        if len(split) <= MAX_COMPARED:
-            C = split.C if rows is None else cosines(rows)
-        read_only(F, phi.data, *([] if C is None else [C]))
-        items = ItemSet._with(features=F, similarity=C, phi=phi, cost=None, names=names)
+        """A cluster with its features, none of which changes any more."""
+        C = split.C if len(split) <= MAX_COMPARED else None
+        read_only(F, split.phi.data, *([] if C is None else [C]))
+        items = ItemSet._with(features=F, similarity=C, phi=split.phi, cost=None, names=names)
         made = split.cluster, split.sentences, split.set_aside, split.words, split.numbered, split.learned
-        return Featurized(*made, items, rows is not None, dropped)
+        return Featurized(*made, items, dropped)
 
     @property
     def passed(self) -> int:
@@ -67,12 +55,13 @@ class Featurized(SplitCluster):
     @property
     def phi(self) -> Features:
         """Tf-idf rows."""
-        return super().phi if self.meaning or self.items.phi is None else self.items.phi
+        assert self.items.phi is not None  # sentences have rows
+        return self.items.phi
 
     @property
     def C(self) -> FloatArray:
         """Cosines of the tf-idf rows, where these are not too many."""
-        return super().C if self.meaning or self.items.similarity is None else self.items.similarity
+        return super().C if self.items.similarity is None else self.items.similarity
 
     @property
     def F(self) -> FloatArray:
@@ -80,12 +69,7 @@ class Featurized(SplitCluster):
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        own = {
-            "features": self.F,
-            "similarity": self.items.similarity,
-            "phi": self.items.phi,
-            "names": self.items.names,
-        }
+        own = {name: getattr(self.items, name) for name in ("features", "similarity", "phi", "names")}
         return ItemSet._with(**own, cost=self.costs(unit))
 
     def only(self, kept: IntArray) -> Featurized:
@@ -93,9 +77,7 @@ class Featurized(SplitCluster):
         split = SplitCluster.of(self.cluster, [self.sentences[i] for i in kept], self.set_aside, self.idf)
         here = {place_of(sentence) for sentence in split.sentences}
         gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
-        assert self.items.phi is not None  # sentences have rows
-        rows = self.items.phi[kept] if self.meaning else None
-        return Featurized.with_items(split, self.F[kept], self.items.names, rows, (*self.dropped, *gone.values()))
+        return Featurized.with_items(split, self.F[kept], self.items.names, (*self.dropped, *gone.values()))
 
 
 def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
@@ -127,18 +109,12 @@ class SentenceFeatures:
     Parameters
     ----------
     features : {"general", "paper"}
-    splitter : callable, optional
-        Text to a list of (start, end) offsets; default: the rule-based splitter.
-    unit : str or callable
-        Of the costs in `transform`.
-    encoder : optional
-        Sentences are then alike by words and by what they mean, half each; see `dpplearn.summarize.model.meaning`.
 
     Examples
     --------
     >>> from dpplearn.summarize import Cluster
     >>> storm = Cluster.from_texts(["A storm hit the coast. Boats sank.", "The storm sank ten boats off the coast."])
-    >>> items = SentenceFeatures("paper").fit([storm]).transform(storm)
+    >>> items = SentenceFeatures("paper").fit([storm]).read(storm).items
     >>> items.n, items.n_features
     (3, 39)
     """
@@ -146,15 +122,8 @@ class SentenceFeatures:
     idf: Idf
     edges: dict[str, FloatArray]
 
-    def __init__(
-        self, features: str = GENERAL, *, splitter: Any = None, unit: Unit = "bytes", encoder: Any = None
-    ) -> None:
-        self.features, self.splitter, self.unit = (
-            check_choice(features, "features", tuple(FEATURE_SETS)),
-            splitter,
-            unit,
-        )
-        self.meaning = None if encoder is None else Meaning.of(encoder)
+    def __init__(self, features: str = GENERAL) -> None:
+        self.features = check_choice(features, "features", tuple(FEATURE_SETS))
 
     def __repr__(self) -> str:
         return f"<SentenceFeatures {self.features!r} of {len(self.names)} columns>"
@@ -178,10 +147,9 @@ class SentenceFeatures:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
-        self.idf = Idf(0, {})
-        if self.counts_words:
-            self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        self.learn_bins(split_cluster(cluster, self.splitter, MAX_COMPARED) for cluster in clusters)
+        counted = [cluster for cluster in clusters if self.features != GENERAL]
+        self.idf = Idf.fit(words(document.text) for cluster in counted for document in cluster.documents)
+        self.learn_bins(split_cluster(cluster, MAX_COMPARED) for cluster in clusters)
         return self
 
     def learn_bins(self, splits: Iterable[SplitCluster]) -> None:
@@ -189,32 +157,22 @@ class SentenceFeatures:
         binned = [entry for entry in self.entries if entry.bins]
         values = [self.values(self.weighed(split)) for split in splits] if binned else []
         self.edges = {
-            entry.name: np.quantile(np.concatenate([one[entry.name] for one in values]), inner_edges(entry.bins))
+            entry.name: np.quantile(
+                np.concatenate([one[entry.name] for one in values]), np.arange(1, entry.bins) / entry.bins
+            )
             for entry in binned
         }
-
-    @property
-    def counts_words(self) -> bool:
-        """Whether idf is learned from the documents of training clusters, and not from a cluster's own sentences."""
-        return self.features != GENERAL
 
     def read(self, cluster: Cluster, *, keep_all: bool = False) -> Featurized:
         """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        return self.featurized(split_cluster(cluster, self.splitter, keep_all=keep_all))
+        return self.featurized(split_cluster(cluster, keep_all=keep_all))
 
     def featurized(self, split: SplitCluster) -> Featurized:
-        """A cluster with its features and, with an encoder, its rows of words and meaning."""
+        """A cluster with its features."""
         split = self.weighed(split)
-        return Featurized.with_items(split, self.matrix(split), self.names, self.rows(split))
-
-    def rows(self, split: SplitCluster) -> Features | None:
-        """What sentences are compared by, if that is not phi alone: words and meaning side by side, half each."""
-        if self.meaning is None:
-            return None
-        both = sparse.hstack([split.phi, sparse.csr_array(self.meaning.rows(split.texts))], format="csr")
-        return sparse.csr_array(both * np.sqrt(0.5))
+        return Featurized.with_items(split, self.matrix(split), self.names)
 
     def with_forms(self, read: Featurized, language: str | None = None) -> Featurized:
         """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
@@ -233,15 +191,11 @@ class SentenceFeatures:
         every = sorted(whole)  # each sentence before its forms
         F = np.concatenate(blocks)[[kind * len(read) + i for i, kind in every]]
         split = SplitCluster.of(read.cluster, [whole[key] for key in every], read.set_aside, read.idf)
-        return Featurized.with_items(split, F, self.names, self.rows(split), read.dropped)
-
-    def transform(self, cluster: Cluster) -> ItemSet:
-        """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
-        return self.read(cluster).item_set(self.unit)
+        return Featurized.with_items(split, F, self.names, read.dropped)
 
     def weighed(self, split: SplitCluster) -> SplitCluster:
-        """A cluster with its words weighed as these features do."""
-        return replace(split, learned=self.idf) if self.counts_words else split
+        """A cluster with its words weighed by the documents of training, if these count."""
+        return replace(split, learned=self.idf) if self.idf.documents else split
 
     def values(self, split: SplitCluster) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""

@@ -21,20 +21,12 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.split_cluster import EXACT
 
 PART = 1_000  # sentences compared with each other in the first choice
 DEPTH = 4  # a part is put in order down to so many times its even share of the places
 COVERING = 0.3  # share of the places that are given by coverage
 IN_SUMMARY = 8  # sentences of a summary that the words of a likely one are taken from
 EXTRA_WORDS = 5  # words that every sentence has beside its own, so that one of a word or two is not the best for that
-
-
-def finalists(
-    read: Featurized, model: ConditionalPredictor, keep: int = EXACT, part: int = PART, lift: FloatArray | float = 0.0
-) -> Featurized:
-    """The sentences to choose a summary from: all of a few, and of many the first choice."""
-    return read if len(read) <= keep else read.only(first_choice(read, model, keep, part, lift))
 
 
 def first_choice(

@@ -140,9 +140,13 @@ ORACLE: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, floa
 
 
 def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[IntArray]:
-    """The extracts that a cluster is an example of (section 7.1): one for each reference, or one for all."""
+    """The extracts that a cluster is an example of (section 7.1).
+
+    The consensus decoder, which averages over sets, learns from one for each reference; the others, which look for the
+    one best set, learn from one for all references together, as in the paper.
+    """
     together: list[Sequence[str]] = [found.cluster.references]
-    if settings.targets == "each":
+    if settings.decoder == "consensus":
         together = [[reference] for reference in found.cluster.references if reference.strip()]
     return extracts(found, settings, together)
 
@@ -154,6 +158,6 @@ def extracts(found: SplitCluster, settings: SummarizerSettings, each: Sequence[S
     first = [*found.considered(range(len(found))).values()]
     cost = np.full(len(found), np.inf)
     cost[first] = found.costs(unit)[first]
-    said, oracle = found.matched(language), ORACLE[settings.oracle]
+    said, oracle = [match_words(text, language) for text in found.texts], ORACLE[settings.oracle]
     nearest = [[match_words(cut(reference, budget, unit), language) for reference in some] for some in each]
     return [oracle(said, some, cost, limit(budget, unit)) for some in nearest]

@@ -17,14 +17,16 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.process import remaining
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
-from dpplearn.summarize.model.about import REASON, Question
+from dpplearn.summarize.model.about import REASON, Question, check_about
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.first_choice import finalists
+from dpplearn.summarize.model.first_choice import first_choice
 from dpplearn.summarize.model.settings import Trained
+from dpplearn.summarize.model.split_cluster import EXACT
 from dpplearn.summarize.model.tfidf import Numbered
-from dpplearn.summarize.text.words import ENGLISH
+from dpplearn.summarize.text.words import ENGLISH, match_words
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
+PAIRS = 0.3  # share of word pairs in the agreement that consensus decoding maximizes; the rest is single words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +39,6 @@ class Prepared:
     read: Featurized
     model: ConditionalPredictor
     language: str | None
-    bigrams: float
     question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
@@ -60,11 +61,6 @@ class Prepared:
             factor = factor / np.sqrt(np.bincount(forms)[forms])
         return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
 
-    @cached_property
-    def likeness(self) -> FloatArray:
-        """How alike every two sentences are, without what makes all alike: their cosines."""
-        return self.read.C if self.read.items.similarity is None else self.read.items.similarity
-
     def about(self, question: str | None) -> Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""
         if question is None or (self.question is not None and self.question.text == question):
@@ -84,7 +80,7 @@ class Prepared:
         return names if self.question is None else (*names, REASON)
 
     def kernel(self, diversity: float) -> Candidates:
-        """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
+        """L(d), with its eigenvectors once a decoder needed them; the latest is kept, and the learned one."""
         if diversity == 0.5:
             return self._learned
         return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
@@ -141,15 +137,13 @@ class Prepared:
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        said, _ = Numbered.of(self.read.matched(self.language))
-        parts = [(1.0 - self.bigrams, said.counts())]
-        return [*parts, (self.bigrams, said.pairs().counts())] if self.bigrams > 0.0 else parts
+        said, _ = Numbered.of([match_words(text, self.language) for text in self.read.texts])
+        return [(1.0 - PAIRS, said.counts()), (PAIRS, said.pairs().counts())]
 
 
 def prepare(
     given: Given | Featurized | Prepared,
     trained: Trained,
-    bigrams: float,
     *,
     keep_all: bool = False,
     compress: bool = False,
@@ -157,33 +151,30 @@ def prepare(
 ) -> Prepared:
     """All that summaries of a cluster have in common; one that was prepared by the same model is taken as it is."""
     features, model, language, _ = trained
+    about = None if about is None else check_about(about)
     if isinstance(given, Featurized | Prepared) and keep_all:
         raise ValueError("keep_all says how a cluster is read, and this one was read already.")
     if isinstance(given, Prepared):
-        if given.model is not model or given.bigrams != bigrams:
+        if given.model is not model:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         if compress and not given.compressed:
             raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
         return given.about(about)
     if isinstance(given, Featurized):
         read = given
-        if read.meaning != (features.meaning is not None):
-            raise ValueError(
-                f"This cluster was read {'with' if read.meaning else 'without'} an encoder, and the model was trained "
-                f"{'without' if read.meaning else 'with'} one. Read it by the summarizer's own features_.read(cluster)."
-            )
     else:
         cluster = as_cluster(given)
         if message := misread(cluster, language):
             advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
-            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=5)
+            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=4)
         read = features.read(cluster, keep_all=keep_all)
     language = read.cluster.read_as(language)
     read = features.with_forms(read, language) if compress and read.forms is None else read
-    asked = None if about is None else Question.of(read, about)
-    kept = finalists(read, model, lift=0.0 if asked is None else asked.lift)
-    asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
-    return Prepared(kept, model, language, bigrams, asked, compress or read.forms is not None)
+    compressed, asked = compress or read.forms is not None, None if about is None else Question.of(read, about)
+    if len(read) > EXACT:
+        kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
+        read, asked = read.only(kept), None if asked is None else asked.only(kept)
+    return Prepared(read, model, language, asked, compressed)
 
 
 def misread(cluster: Cluster, language: str | None) -> str | None:

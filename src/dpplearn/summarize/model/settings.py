@@ -12,17 +12,16 @@ from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.meaning import check_encoder
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit
 from dpplearn.summarize.text.words import normal_language
 
-ORACLES, TARGETS = ("pairs", "paper"), ("each", "all")
+ORACLES = ("pairs", "paper")
 
 
 @dataclass(frozen=True)
 class SummarizerSettings:
-    """The checked arguments of a `Summarizer`; names in their usual form, `targets` as the decoder has it."""
+    """The checked arguments of a `Summarizer`; names in their usual form."""
 
     features: str
     decoder: str
@@ -32,42 +31,24 @@ class SummarizerSettings:
     prior_variance: float
     language: str | None
     oracle: str
-    targets: str | None
-    bigrams: float
-    splitter: Any
     random_state: int
-    encoder: Any = None
 
     def __post_init__(self) -> None:
-        decoder, bigrams = check_decoder(self.decoder), check_number(self.bigrams, "bigrams")
-        usual = "each" if decoder == "consensus" else "all"
-        if not 0.0 <= bigrams <= 1.0:
-            raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
-        if self.splitter is not None and not callable(self.splitter):
-            raise TypeError(f"splitter must be a function of a text, or None, found {self.splitter!r:.60}.")
-        if self.encoder is not None:
-            check_encoder(self.encoder)
         variance = np.inf if self.prior_variance is None else check_number(self.prior_variance, "prior_variance")
         if not variance > 0.0:
             raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {variance}.")
         checked = {
             "features": check_choice(self.features, "features", tuple(FEATURE_SETS)),
-            "decoder": decoder,
+            "decoder": check_decoder(self.decoder),
             "budget": check_budget(self.budget, check_unit(self.unit)),
             "rho": check_rho(self.rho),
             "prior_variance": variance,
             "language": normal_language(self.language),
             "oracle": check_choice(self.oracle, "oracle", ORACLES),
-            "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
-            "bigrams": bigrams,
             "random_state": check_int(self.random_state, "random_state", high=None),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-
-    def sentence_features(self) -> SentenceFeatures:
-        """What makes items of clusters for a model with these settings."""
-        return SentenceFeatures(self.features, splitter=self.splitter, unit=self.unit, encoder=self.encoder)
 
 
 class Trained(NamedTuple):

@@ -15,14 +15,14 @@ import numpy.typing as npt
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn.learning.similarity import cosines
-from dpplearn.summarize.corpora.candidates import SetAside, Splitter
+from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
-from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
+from dpplearn.summarize.text.standing import Lack, why_not_alone
 from dpplearn.summarize.text.units import Unit, costs
-from dpplearn.summarize.text.words import listed_language, match_words, words
+from dpplearn.summarize.text.words import listed_language, words
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
@@ -44,7 +44,6 @@ class SplitCluster:
     numbered: tuple[Numbered, dict[str, int]]
     learned: Idf | None
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
-    _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -67,8 +66,7 @@ class SplitCluster:
     @cached_property
     def idf(self) -> Idf:
         """What words weigh."""
-        numbered, columns = self.numbered
-        return Idf.of_sentences(numbered.counts(), columns) if self.learned is None else self.learned
+        return Idf.of_sentences(*self.numbered) if self.learned is None else self.learned
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -140,14 +138,9 @@ class SplitCluster:
         return [first.setdefault(said, i) for i, said in enumerate(self.said)]
 
     @cached_property
-    def leaning(self) -> npt.NDArray[np.bool_]:
-        """Which sentences lean on the one before them (`dpplearn.summarize.text.standing`)."""
-        return np.array([leans(text, self._listed_language) for text in self.texts], np.bool_)
-
-    @cached_property
     def lacks(self) -> tuple[Lack | None, ...]:
         """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
-        lacks = [why_not_alone(text, self._listed_language) for text in self.texts]
+        lacks = [why_not_alone(text, self.listed_language) for text in self.texts]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
         return tuple(None if lack in usual else lack for lack in lacks)
 
@@ -156,16 +149,11 @@ class SplitCluster:
         """Which sentences stand alone."""
         return np.array([lack is None for lack in self.lacks], np.bool_)
 
-    @cached_property
-    def _listed_language(self) -> str | None:
+    @property
+    def listed_language(self) -> str | None:
+        """The language whose lists of words say which sentences stand alone."""
         own = self.cluster.language
         return listed_language((self.cluster.foreign or "English") if own is None else own)
-
-    @cached_property
-    def places(self) -> IntArray:
-        """A number for each place in a document: one less for the sentence before, and of none for the first."""
-        farthest = max((one.position for one in self.sentences), default=0) + 2
-        return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
 
     @cached_property
     def when(self) -> IntArray:
@@ -186,10 +174,6 @@ class SplitCluster:
         found = np.array([number.setdefault(place_of(one), len(number)) for one in self.sentences], np.int64)
         return found if len(number) < len(self) else None
 
-    def matched(self, language: str | None) -> Sequence[Sequence[str]]:
-        """The words by which each sentence is compared with other texts."""
-        return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
-
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
         return self._costs.get(unit, lambda: costs(self.texts, unit))
@@ -200,30 +184,16 @@ def place_of(sentence: Sentence) -> tuple[int, int]:
     return sentence.document, sentence.start
 
 
-def check_cluster(given: object) -> None:
-    """A cluster, and not the text that one is made of."""
-    if not isinstance(given, Cluster):
-        raise TypeError(
-            f"Summaries are made of a Cluster, found {type(given).__name__}. "
-            "Use Cluster.from_texts([...]) or Cluster.from_files(...)."
-        )
-
-
-def split_cluster(
-    cluster: Cluster, splitter: Splitter | None = None, limit: int = MAX_SENTENCES, keep_all: bool = False
-) -> SplitCluster:
+def split_cluster(cluster: Cluster, limit: int = MAX_SENTENCES, keep_all: bool = False) -> SplitCluster:
     """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`."""
-    check_cluster(cluster)
-    candidates = cluster.candidates(splitter, limit=limit, keep_all=keep_all)
+    candidates = cluster.candidates(limit=limit, keep_all=keep_all)
     found = SplitCluster.of(cluster, candidates.sentences, candidates.set_aside)
-    has_words = np.diff(found.numbered[0].ends) > 0
-    if not has_words.any():
+    with_words = [*compress(found.sentences, found.words)]
+    if not with_words:
         ids = [document.id for document in cluster.documents]
         name = f" {cluster.id or ', '.join(ids[:3]) + (', ...' if len(ids) > 3 else '')}"
         raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
-    if has_words.all():
-        return found
-    return SplitCluster.of(cluster, [*compress(found.sentences, has_words.tolist())], candidates.set_aside)
+    return found if len(with_words) == len(found) else SplitCluster.of(cluster, with_words, candidates.set_aside)
 
 
 def document_times(documents: Sequence[Document]) -> list[datetime | None]:
@@ -231,7 +201,7 @@ def document_times(documents: Sequence[Document]) -> list[datetime | None]:
 
     A day without its year ("May 2") is of the year of the others, if they all have the same.
     """
-    heads = [head_date(_head(document)) for document in documents]
+    heads = [head_date(first_lines(document)) for document in documents]
     times = [
         parse_date(one.date) or agency_date(one.id) or parse_date(head)
         for one, head in zip(documents, heads, strict=True)
@@ -244,7 +214,7 @@ def document_times(documents: Sequence[Document]) -> list[datetime | None]:
     return times
 
 
-def _head(document: Document) -> list[str]:
+def first_lines(document: Document) -> list[str]:
     """The first lines of a document, without what stands around its story."""
     if document.blocks is None:
         return document.text[:2_000].split("\n")

@@ -110,13 +110,13 @@ class Idf:
         return cls(n, dict(sorted(counts.items())))
 
     @classmethod
-    def of_sentences(cls, counts: sparse.csr_array, columns: Collection[str]) -> Idf:
+    def of_sentences(cls, said: Numbered, columns: Collection[str]) -> Idf:
         """How many of a text's own sentences have each word, and `MORE_SENTENCES` more that have none of them.
 
         With these, what two sentences of three have in common still weighs something.
         """
-        having = np.bincount(counts.indices, minlength=len(columns))
-        return cls(counts.shape[0] + MORE_SENTENCES, dict(zip(columns, having.tolist(), strict=True)))
+        having = np.bincount(said.counts().indices, minlength=len(columns))
+        return cls(said.ends.size - 1 + MORE_SENTENCES, dict(zip(columns, having.tolist(), strict=True)))
 
     def weights(self, words: Iterable[str]) -> FloatArray:
         """Inverse document frequency of each word."""

@@ -14,9 +14,6 @@ from typing import NamedTuple, TypeAlias
 from dpplearn.summarize.text.words import word_lists
 
 Found: TypeAlias = re.Match[str]
-Condition: TypeAlias = Callable[[Found], bool]
-
-
 CUT_WORDS = word_lists("cut-words")
 _ENGLISH_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _VERB = re.compile(  # what may well be a finite verb: attended, occurs to nobody else; we use, they also say
@@ -29,7 +26,7 @@ class Rule(NamedTuple):
 
     name: str
     pattern: re.Pattern[str]
-    holds: Condition
+    holds: Callable[[Found], bool]
     heavy: bool
 
 
@@ -60,11 +57,6 @@ def has_any(text: str, *names: str) -> bool:
     return any(word in CUT_WORDS[name] for word in words_in(text) for name in names)
 
 
-def has_finite(text: str) -> bool:
-    """Whether a text has a verb that is surely finite, such as "is" or "said"."""
-    return has_any(text, "finite")
-
-
 def is_clause(text: str) -> bool:
     """Whether a text has a verb that may well be finite: such a one, "attended", or what "they" or "we" do.
 
@@ -73,7 +65,7 @@ def is_clause(text: str) -> bool:
     >>> [is_clause(text) for text in ("She attended school", "We use trees", "the mayor of Oslo")]
     [True, True, False]
     """
-    return has_finite(text) or _VERB.search(text) is not None
+    return has_any(text, "finite") or _VERB.search(text) is not None
 
 
 def is_source(who: str, *, named: bool = False) -> bool:
@@ -87,6 +79,11 @@ def is_source(who: str, *, named: bool = False) -> bool:
     if has_any(who, "partial", "standards", "unnamed", "persons", "finite"):
         return False
     return has_any(who, "sources") or (named and re.search(r"\b[A-Z]", who) is not None)
+
+
+def is_report(statement: str) -> bool:
+    """Whether a statement is one whoever makes it: without quotations, judgements, "I" or "you"."""
+    return not has_any(statement, "persons", "judging") and re.search(r"[\"“”‘«]|(?<!\w)'", statement) is None
 
 
 def _before(found: Found) -> str:
@@ -112,21 +109,9 @@ def is_aside(found: Found) -> bool:
         return False
     if said[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(said):
         return False
-    acronym = inside.isupper() and len(inside) > 1
-    if acronym and re.search(rf"\b{re.escape(inside)}", _after(found)):
-        return False
-    return acronym or "." in inside or any(len(word) > 2 for word in said)
-
-
-def is_reported(found: Found) -> bool:
-    """A whole statement before who says so: no quotation, no opinion, not in the first person."""
-    before, named = _before(found), "according to" in found["cut"]
-    return is_clause(before) and is_report(before) and is_source(found["who"], named=named)
-
-
-def is_report(statement: str) -> bool:
-    """Whether a statement is one whoever makes it: without quotations, judgements, "I" or "you"."""
-    return not has_any(statement, "persons", "judging") and re.search(r"[\"“”‘«]|(?<!\w)'", statement) is None
+    if inside.isupper() and len(inside) > 1:
+        return not re.search(rf"\b{re.escape(inside)}", _after(found))
+    return "." in inside or any(len(word) > 2 for word in said)
 
 
 def opens_clause(found: Found) -> bool:
@@ -137,40 +122,41 @@ def opens_clause(found: Found) -> bool:
     return not any(word in CUT_WORDS[name] for name in ("subordinators", "finite", "no heads"))
 
 
-def is_said_in_front(found: Found) -> bool:
-    """What somebody says stands alone, after "according to" them."""
-    return opens_clause(found) and is_report(_after(found)) and is_source(found["who"], named=True)
-
-
-def drops_that(found: Found) -> bool:
-    """Officials said that ...: the statement stands alone, and has no word that means those who made it."""
-    rest = _after(found)
-    if re.search(r"\b(?:they|their|them|he|she|his|her|its|it|but|and that)\b", rest):
+def says_who(found: Found) -> bool:
+    """Who says a whole statement, before or after it: no quotation or opinion, and no "they" that means who said it."""
+    in_front, named = found.start("cut") == 0, "ccording to" in found["cut"]
+    statement = _after(found) if in_front else _before(found)
+    if in_front and not named and re.search(r"\b(?:they|their|them|he|she|his|her|its|it|but|and that)\b", statement):
         return False
-    return opens_clause(found) and is_report(rest) and is_source(found["who"])
+    whole = opens_clause(found) if in_front else is_clause(statement)
+    return whole and is_report(statement) and is_source(found["who"], named=named)
+
+
+def leads_in(found: Found) -> bool:
+    """A clause or phrase in front of a main clause, whose subject is not told by it."""
+    first = _next(found)
+    return opens_clause(found) and first not in CUT_WORDS["pointing"] and not first.endswith(("ed", "ing"))
 
 
 def closes_before_verb(found: Found) -> bool:
-    """Between commas, and the verb of the sentence follows; after no other comma there is one."""
+    """Between commas, and the verb of the sentence follows; after no other comma there is one.
+
+    What a name at the head of the sentence is has no verb: "Ann Lee, the mayor of Oslo, said".
+    """
     others = re.findall(r", (?:and |or )?([\w’']+)", _after(found))
-    return is_clause(_next(found)) and is_subject(_before(found)) and not any(map(has_finite, others))
+    if "name" in found.groupdict() and (has_any(found["cut"], "finite") or " and " in _before(found)):
+        return False
+    return is_clause(_next(found)) and is_subject(_before(found)) and not any(has_any(one, "finite") for one in others)
 
 
 def is_subject(before: str) -> bool:
     """Whether a text ends with a subject and no verb: of the sentence, after "In May,", or of what is said."""
     opening, *rest = before.split(",")
-    leads = opening.lower() in CUT_WORDS["connectives"] or not CUT_WORDS["subordinators"].isdisjoint(
-        words_in(opening)[:1]
-    )
+    leads = opening.lower() in CUT_WORDS["connectives"] or has_any(opening.split(" ")[0], "subordinators")
     if len(rest) > 1 or (rest and not leads):
         return False
     part = re.split(r"\b(?:that|said|says)\b", (rest or [opening])[-1])[-1]
-    return bool(part.strip()) and not has_finite(part)
-
-
-def is_apposition(found: Found) -> bool:
-    """What a name at the head of the sentence is, without a verb: "Ann Lee, the mayor of Oslo, said"."""
-    return closes_before_verb(found) and not has_finite(found["cut"]) and " and " not in _before(found)
+    return bool(part.strip()) and not has_any(part, "finite")
 
 
 def ends_plainly(found: Found) -> bool:
@@ -185,7 +171,7 @@ def ends_plainly(found: Found) -> bool:
     if re.search(r"\b(?:between|both|either|not only|such|so|too|from|and|or|that|more|less|than)$", before.rstrip()):
         return False
     goes_on = r" (?:that|who|which|but|so|or|to|where|when|as|while)\b"
-    return not any(has_finite(one) or re.match(goes_on, one) for one in others)
+    return not any(has_any(one, "finite") or re.match(goes_on, one) for one in others)
 
 
 def is_second_clause(found: Found) -> bool:
@@ -196,52 +182,20 @@ def is_second_clause(found: Found) -> bool:
     of_several = re.search(r"\b(?:others?|latter|second|and so)\b|^; and\b", cut)
     if of_several or re.search(r"\b(?:between|both|one)\b", before):
         return False
-    return ends_plainly(found) and has_finite(cut)
-
-
-def leads_in(found: Found) -> bool:
-    """A clause or phrase in front of a main clause, whose subject is not told by it."""
-    first = _next(found)
-    return opens_clause(found) and first not in CUT_WORDS["pointing"] and not first.endswith(("ed", "ing"))
+    return ends_plainly(found) and has_any(cut, "finite")
 
 
 def is_passing_day(found: Found) -> bool:
     """A day that says when something was, in a sentence that denies nothing; not the news itself, nor one of two."""
-    before, whole = _before(found), found.string
-    if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in CUT_WORDS["dated"]:
+    before = _before(found)
+    if not before[-1:].isalnum() or has_any(found.string, "kept", "coming"):
         return False
-    return is_clause(before) or is_clause(_after(found)[:40])
-
-
-def is_age(found: Found) -> bool:
-    """A number after a name, no day of a month and no score; after it the sentence goes on, or more about the name."""
-    month = re.match(MONTH, found["name"] + ".") or re.match(MONTH, found["name"])
-    goes_on = not found["cut"].endswith(",") or has_finite(_next(found)) or _next(found) == "and"
-    return month is None and goes_on and not re.match(r"\s*(?:\d|[A-Z][\w’'-]*,? \d)", _after(found))
-
-
-def is_between(found: Found) -> bool:
-    """Between commas after a subject or an auxiliary: not between two clauses."""
-    *leading, part = _BREAK.split(_before(found))
-    words = words_in(part)
-    if not words or words[-1] in CUT_WORDS["auxiliaries"]:
-        return bool(words) and not has_finite(_next(found))
-    return has_finite(_next(found)) and not has_finite(part) and not leading
+    return words_in(before)[-1] not in CUT_WORDS["dated"] and (is_clause(before) or is_clause(_after(found)[:40]))
 
 
 def is_also(found: Found) -> bool:
-    """An "also" that answers no "not only", and joins nothing."""
-    return "not only" not in found.string.lower() and not re.search(r"\b(?:not|but|and|as|or)$", _before(found))
-
-
-def is_between_dashes(found: Found) -> bool:
-    """Between two dashes, not two rows of them."""
-    return found["dash"] not in found["cut"][3:-3]
-
-
-def is_in_order(found: Found) -> bool:
-    """An "in order" that is no state: not "was in order to"."""
-    return not re.search(r"\b(?:not|is|are|was|put|kept|set|brought)$", _before(found))
+    """An "also" that answers no "not only"."""
+    return "not only" not in found.string.lower()
 
 
 DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
@@ -255,76 +209,76 @@ NAME = r"[A-Z][\w’'-]*\.?"
 WHO = r"(?P<who>(?:[^\s,;:()\"“”]+ ){0,5}[^\s,;:()\"“”]+)"
 WHEN = rf"(?:(?: on| late| early| late on| earlier)? (?:{DAY}|today|yesterday)| on {DATE})"
 STATED = r"(?: in a (?:\w+ )?(?:statement|report|release)| in (?:its|their) (?:\w+ )?report)"
+TIME = (  # in front of a sentence
+    rf"(?:(?:Late |Early |Earlier )?[Oo]n {DAY}(?:, {DATE})?|On {DATE}|In (?:early |late |mid-)?(?:{MONTH} {YEAR}"
+    rf"|{MONTH}|{YEAR})|(?:Last|This|Earlier this|Later this) (?:week|month|year|morning|afternoon|evening|night))"
+)
+SIGNPOST = r"(?:(?:Note|Notice|Recall|Observe|We (?:also )?note) that|In this (?:paper|article|section|study|report),)"
 END = r"(?=\s?[.!]$)"  # the end of the sentence, whose stop stays
 # after a day that may go: not the first of two, nor a part of "on Friday night", "on Friday the 13th"
 FREE = (
     r"(?=\s?[.!]$|\s[a-z]|, [a-z])(?! (?:early|late|morning|afternoon|evening|night|and|or|to|through|until|of|at)\b)"
     r"(?!, (?:and|or) (?:on )?[A-Z])(?! the [0-9])"
 )
-TIMES = (
-    rf"(?:On|Late on|Early on|Earlier on|Late|Early) {DAY}(?:, {DATE})?",
-    rf"On {DATE}",
-    rf"(?:Earlier|Later) (?:today|yesterday|this (?:week|month|year)|that (?:day|week|month|year)|on {DAY})",
-    r"(?:Last|This) (?:week|month|year|morning|afternoon|evening|night|summer|winter|spring|autumn)",
-    rf"In (?:early |late |mid-)?(?:{MONTH} {YEAR}|{MONTH}|{YEAR})",
-    r"At (?:about |around )?[0-9]{1,2}(?:[:.][0-9]{2})? ?(?:[ap]\.m\.|[ap]m)(?: local time)?",
-    r"(?:A|Two|Three|Four|Five|Several|Some) (?:day|hour|week|month|year)s? (?:ago|later)",
-)
-RECENT = r"(?:today|yesterday|(?:this|last) (?:week|month|year))"
-SIGNPOSTS = (
-    r"(?:Note|Notice|Recall|Observe|We (?:also )?note|It (?:should (?:also )?be (?:noted|pointed out)|is worth noting"
-    r"|turns out)) that|In this (?:paper|work|article|section|study|report|chapter),"
-)
-SEEN = r"(?:can be|is|was|we have)"
-OF_THEM = r"(?:many|most|some|all|both|one|two|three|several|half|part|each) of (?:whom|which)"
-MORE = r"(?:including|such as(?! they\b)|especially|particularly"
-TO_THE_END = r"\s[^;:()]{3,200}?"
-GOES_ON = r"(?=\s[a-z])"
-RELATIVES = r"(?:who|which|whose)"
-WHO_IS = r", (?:an?|the|of|from|who|whose|[a-z]+ing) "  # after an age, what one is or does
+INCLUDING = r"including|such as(?! they\b)|especially|particularly"
+REST = r"\s[^;:()]{3,200}?"
 A_THING = r"(?:an?|the|his|her|its|one of)"
-KNOWN_AS = r"(?:also )?known as|located|based"
-THUS = r"(?:thus |thereby |also |then )?"
-SUBJECT = r"the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z][\w’'-]*"
+SUBJECT = r"(?:the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z][\w’'-]*)"
+
+
+def front(part: str) -> str:
+    """A pattern that cuts what a sentence begins with."""
+    return rf"^(?P<cut>{part} )"
+
+
+def middle(part: str) -> str:
+    """A pattern that cuts what stands between two commas."""
+    return rf"(?P<cut>,\s{part},)(?=\s[a-z])"
+
+
+def final(part: str) -> str:
+    """A pattern that cuts what follows a comma up to the end of a sentence."""
+    return rf"(?P<cut>\s?,\s{part}){END}"
 
 
 @cache
 def english_rules() -> tuple[Rule, ...]:
-    """The rules, in the order in which they are tried."""
+    """The rules, in the order in which they are tried: light ones, then heavy ones."""
     said = any_of("reporting")
     told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
-    light: list[tuple[str, str, Condition]] = [
+    light: list[tuple[str, str, Callable[[Found], bool]]] = [
         ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
-        ("dashes", rf"(?P<cut>\s(?P<dash>--|–|—)\s[a-z][^–—;:]{{2,140}}?\s(?P=dash)){GOES_ON}", is_between_dashes),
-        ("attribution", rf"(?P<cut>\s?,\s{WHO} {said}{WHEN}?{STATED}?{WHEN}?){END}", is_reported),
-        ("attribution", rf"(?P<cut>\s?,\s{said} {WHO}{WHEN}?){END}", is_reported),
-        ("according to", rf"(?P<cut>\s?,\saccording to (?P<who>[^;:()]{{2,160}})){END}", is_reported),
-        ("according to", r"^(?P<cut>According to (?P<who>[^,;:()]{2,80}), )", is_said_in_front),
-        ("said that", rf"^(?P<cut>{WHO} (?:{said}|{told}){WHEN}? that )", drops_that),
-        ("connective", rf"^(?P<cut>(?i:{any_of('connectives')}), )", opens_clause),
-        ("connective", rf"^(?P<cut>(?:But|And|So) )(?={any_of('openers')}\b|[A-Z][a-z])", opens_clause),
-        ("connective", rf"(?P<cut>,\s{any_of('between')},){GOES_ON}", is_between),
-        ("connective", rf"(?P<cut>,\s{any_of('at the end')}){END}", lambda found: is_clause(_before(found))),
-        ("signpost", rf"^(?P<cut>(?:{SIGNPOSTS}|As (?:{SEEN} )?{any_of('seen')}(?: [\w.]+){{0,5}},) )", opens_clause),
-        ("time in front", rf"^(?P<cut>(?:{'|'.join(TIMES)}), )", opens_clause),
+        ("attribution", final(rf"{WHO} {said}{WHEN}?{STATED}?{WHEN}?"), says_who),
+        ("attribution", final(rf"{said} {WHO}{WHEN}?"), says_who),
+        ("according to", final(r"according to (?P<who>[^;:()]{2,160})"), says_who),
+        ("according to", front(r"According to (?P<who>[^,;:()]{2,80}),"), says_who),
+        ("said that", front(rf"{WHO} (?:{said}|{told}){WHEN}? that"), says_who),
+        ("connective", front(rf"(?i:{any_of('connectives')}),"), opens_clause),
+        ("connective", front(r"(?:But|And|So)") + rf"(?={any_of('openers')}\b|[A-Z][a-z])", opens_clause),
+        ("signpost", front(SIGNPOST), opens_clause),
+        ("time in front", front(rf"{TIME},"), opens_clause),
         ("day", rf"(?P<cut> (?:late |early )?on (?:(?:late |early )?{DAY}|{DATE})){FREE}", is_passing_day),
         ("day", rf"(?<= (?:said|told|died|left))(?P<cut> (?:late |early )?{DAY}){FREE}", is_passing_day),
-        ("day", rf"(?P<cut>(?: earlier| later)? {RECENT}){END}", is_passing_day),
-        ("small words", rf"\b{any_of('auxiliaries')}(?P<cut> also)(?= [a-z]+\b)", is_also),
-        ("small words", r"(?P<cut> also)(?= (?:be|been|have|had|has|[a-z]+(?:ed|ing|es))\b)", is_also),
-        ("small words", r"(?P<cut> in order)(?= to [a-z]+)", is_in_order),
-        ("age", rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9](?:(?={WHO_IS})|,{GOES_ON}))", is_age),
+        ("also", rf"\b{any_of('auxiliaries')}(?P<cut> also)(?= [a-z]+\b)", is_also),
     ]
-    heavy: list[tuple[str, str, Condition]] = [
-        ("relative", rf"(?P<cut>,\s{RELATIVES}\s[^;:()]{{3,160}}?,){GOES_ON}", closes_before_verb),
-        ("relative", rf"(?P<cut>\s?,\s(?:{RELATIVES}|where|{OF_THEM}){TO_THE_END}){END}", ends_plainly),
-        ("apposition", rf"^(?:{NAME} ){{0,4}}{NAME}(?P<cut>, {A_THING} [^,;:()]{{3,90}},){GOES_ON}", is_apposition),
-        ("included", rf"(?P<cut>,\s{MORE}|{KNOWN_AS})\s[^,;:()]{{2,90}},){GOES_ON}", closes_before_verb),
-        ("included", rf"(?P<cut>\s?,\s{MORE}|as well as|along with|among them)\s[^;:()]{{2,200}}?){END}", ends_plainly),
-        ("participle", rf"(?P<cut>\s?,\s{THUS}{any_of('participles')}{TO_THE_END}){END}", ends_plainly),
-        ("second clause", rf"(?P<cut>(?:\s?,\sand\s(?:{SUBJECT})\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
-        ("in front", rf"^(?P<cut>{any_of('in front')}\s[^,;:()]{{3,120}}, )", leads_in),
-        ("clause", rf"(?P<cut>\s?,\s{any_of('clauses')}{TO_THE_END}){END}", ends_plainly),
+    heavy: list[tuple[str, str, Callable[[Found], bool]]] = [
+        ("relative", middle(r"(?:who|which|whose)\s[^;:()]{3,160}?"), closes_before_verb),
+        ("relative", final(rf"(?:(?:\w+ of )?(?:who|which|whom)|whose|where){REST}"), ends_plainly),
+        (
+            "apposition",
+            rf"^(?P<name>(?:{NAME} ){{0,4}}{NAME})" + middle(rf"{A_THING} [^,;:()]{{3,90}}"),
+            closes_before_verb,
+        ),
+        (
+            "included",
+            middle(rf"(?:{INCLUDING}|(?:also )?known as|located|based)\s[^,;:()]{{2,90}}"),
+            closes_before_verb,
+        ),
+        ("included", final(rf"(?:{INCLUDING}|as well as|along with|among them){REST}"), ends_plainly),
+        ("participle", final(rf"(?:thus |thereby |also |then )?{any_of('participles')}{REST}"), ends_plainly),
+        ("second clause", rf"(?P<cut>(?:\s?,\sand\s{SUBJECT}\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
+        ("in front", front(rf"{any_of('in front')}\s[^,;:()]{{3,120}},"), leads_in),
+        ("clause", final(rf"{any_of('clauses')}{REST}"), ends_plainly),
     ]
     return tuple(
         Rule(name, re.compile(pattern), holds, rules is heavy)

@@ -8,22 +8,26 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from itertools import islice, zip_longest
+from itertools import islice
 
-from dpplearn.summarize.text.words import DATES, STOPS, word_lists, word_set, words
+from dpplearn.summarize.text.words import DATES, STOPS, word_lists, words
 
 _MONTHS = {word: k for k, listed in enumerate(list(word_lists("months").values())[:12], 1) for word in listed}
 _BESIDE = DATES | word_lists("months")["Beside"]  # words that stand in a date beside its month: days of the week, "at"
 _LONGEST_DATE = 80  # characters of a text that is a date
-_MORE = 8  # words beside day, month and year: weekday, time, edition
-_AGENCY_NUMBER = re.compile(r"[A-Z]{2,4}(?:_[A-Z]{3}_)?_?((?:19|20)[0-9]{6})(?:[._-]|$)|[A-Z]{2,4}([0-9]{6})-[0-9]")
-_DAY_IN_NAME = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-_.]([0-9]{2})[-_.]([0-9]{2})(?![0-9])")
+_DAY_MONTH_YEAR = 3  # words of a date
+_MORE = 8  # words beside them: weekday, time, edition
+_LONGEST_DATELINE = 100  # characters
+_IN_NAME = re.compile(  # the numbers of news agencies, and days in the names of files
+    r"^[A-Z]{2,4}(?:_[A-Z]{3}_)?_?((?:19|20)[0-9]{2})([0-9]{2})([0-9]{2})(?:[._-]|$)"
+    r"|^[A-Z]{2,4}([0-9]{2})([0-9]{2})([0-9]{2})-[0-9]"
+    r"|(?<![0-9])((?:19|20)[0-9]{2})[-_.]([0-9]{2})[-_.]([0-9]{2})(?![0-9])"
+)
 _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(?![0-9])")
 _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
 
 _HEAD_LINES = 3  # lines in which a document says when it was written
 _MARKS = " \t\r\n#*_>|[]()·•—–-,"
-_GLUED = re.compile(r"[^\n]{4,50}?(?:19|20)[0-9]{2}(?=[^\W\d_a-z][^\W\d_])")
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
 _LABEL = re.compile(  # what may stand before a date on its line
     r"(?:(?:first |originally |last |page )?(?:published|posted|released|issued|written|created|dated?|updated|modified"
@@ -32,19 +36,14 @@ _LABEL = re.compile(  # what may stand before a date on its line
     r"|by [^\d:.!?,|]{2,60}[,|·–—-]\s*)",
     re.IGNORECASE,
 )
-_IN_DATELINE = re.compile(
-    r"(?:[A-Z][a-z]{2,8}\.? [0-9]{1,2}|[0-9]{1,2} [A-Z][a-z]{2,8}\.?)(?:,? ?(?:19|20)[0-9]{2})?(?![0-9])"
-    r"|(?<![0-9])[0-9]{1,4}([./-])[0-9]{1,2}\1[0-9]{2,4}(?![0-9])"
-)
-_META = re.compile(r"<meta\s([^<>]{0,600})", re.IGNORECASE)
-_META_NAME = re.compile(
-    r"\b(?:name|property|itemprop)\s*=\s*[\"']?(?:date|dc[.]date(?:[.]issued|[.]created)?|pubdate|publish[-_]?date"
-    r"|publication[-_]date|citation_publication_date|article:published_time|og:published_time|datePublished"
-    r"|sailthru[.]date|parsely-pub-date)(?=[\"'\s/]|$)",
-    re.IGNORECASE,
-)
-_META_VALUE = re.compile(r"\bcontent\s*=\s*[\"']?([^\"'<>]{4,60})", re.IGNORECASE)
-_ON_PAGES = [  # how pages say when they were written where no <meta> does, the surest first
+_ON_PAGES = [  # how a page says when it was written, the surest first
+    re.compile(
+        r"<meta\s(?=[^<>]{0,600}\b(?:name|property|itemprop)\s*=\s*[\"']?(?:date|dc[.]date(?:[.]issued|[.]created)?"
+        r"|pubdate|publish[-_]?date|publication[-_]date|citation_publication_date|article:published_time"
+        r"|og:published_time|datePublished|sailthru[.]date|parsely-pub-date)[\"'\s/>])"
+        r"[^<>]{0,600}?\bcontent\s*=\s*[\"']?([^\"'<>]{4,60})",
+        re.IGNORECASE,
+    ),
     re.compile(r"\"datePublished\"\s*:\s*\"([^\"\\\n]{4,60})\"", re.IGNORECASE),
     re.compile(  # a <time> that its element ends with, soon after the heading
         r"(?:</h1\s*>|<article\b[^<>]{0,200}>)(?:[^<>!?]{0,60}<(?!time\b)[^<>]{0,200}>){0,8}[^<>!?]{0,60}"
@@ -53,24 +52,33 @@ _ON_PAGES = [  # how pages say when they were written where no <meta> does, the 
     ),
 ]
 _SETTINGS = [
-    re.compile(rf"^[\"']?{name}[\"']?\s*[:=]\s*[\"']?([^\"'\n#]{{4,60}})", re.I | re.M)
-    for name in ("date", "(?:published|pubdate|publish_?date|date_?published|published_at)", "created(?:_at)?")
+    re.compile(rf"^[\"']?(?:{names})[\"']?\s*[:=]\s*[\"']?([^\"'\n#]{{4,60}})", re.I | re.M)
+    for names in ("date", "published|pubdate|publish_?date|date_?published|published_at|created(?:_at)?")
 ]
 
-_DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?|–)|—)\s*")
-_AGENCY = re.compile(
-    r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)\s*"
-    r"|(?<=[0-9] )\([A-Z]{2,6}\)\s*(?=[-–—_])"  # of any name after a day
+_IN_DATELINE = re.compile(
+    r"(?:[A-Z][a-z]{2,8}\.? [0-9]{1,2}|[0-9]{1,2} [A-Z][a-z]{2,8}\.?)(?:,? ?(?:19|20)[0-9]{2})?(?![0-9])"
+    r"|(?<![0-9])[0-9]{1,4}([./-])[0-9]{1,2}\1[0-9]{2,4}(?![0-9])"
 )
-_EASTERN = re.compile(  # as in 新华社北京3月5日电(记者 王明) and 本报讯
-    r"(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?(?:讯|訊|电|電)"
-    r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}"
+_CAPITAL = "[A-ZÀ-ÞΑ-ΩА-Я]"
+_DATELINE_WORD = (  # a name, an abbreviation, a day, a year or a date, and small words between them
+    rf"(?>[(,]*(?:(?:{_CAPITAL}\.)+|{_CAPITAL}[^\W\d_]{{0,4}}\.|{_CAPITAL}(?:[^\W\d_]|[’'/-](?=\w))*"
+    r"|[0-9]+(?:[./-][0-9]+){0,2}\.?"
+    r"|(?:of|the|and|in|on|at|near|off|de|del|della|di|du|da|do|dos|des|las?|les?|el|al|bin|van|der)\b)[),]*)"
 )
-_FIGURES = re.compile(r"[0-9]+(?:[./-][0-9]+){0,2}")  # a day, a year, or a date
-_IN_PLACES = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
-_LONGEST_DATELINE = 100  # characters of a dateline
-_INITIALS = re.compile(r"\(?[A-Za-z]{1,4}[/-][A-Za-z]{1,4}(?:[/-][A-Za-z]{1,4})?\)?$|\([a-z]{2,4}\)$|[a-z]{2,3}$")
-_END = re.compile(r"(?:-+ ?30 ?-+|#+|\(?END(?:IT)?\)?|\(?MORE\)?)$", re.IGNORECASE)
+_DATELINE_DASH = r"(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?+|–)|—)"
+_AGENCY = r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)"
+_DATELINE = re.compile(
+    rf"\s*+(?:(?:(?!{_AGENCY}){_DATELINE_WORD}\s*){{0,12}}+{_AGENCY}\s*+(?:{_DATELINE_DASH}\s*)?+"
+    rf"|(?={_CAPITAL}[.'’-]?{_CAPITAL})(?:{_DATELINE_WORD}\s*){{1,12}}+{_DATELINE_DASH}\s*+"
+    # as in 新华社北京3月5日电(记者 王明) and 本报讯
+    r"|(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?[讯訊电電]"
+    r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}+)(?=\S)(?![\"'`“‘«( ]*[a-z])"
+)
+_SIGNED = re.compile(
+    r"\(?[A-Za-z]{1,4}[/-][A-Za-z]{1,4}(?:[/-][A-Za-z]{1,4})?\)?$|\([a-z]{2,4}\)$|[a-z]{2,3}$"
+    r"|(?i:-+ ?30 ?-+|#+|\(?END(?:IT)?\)?|\(?MORE\)?)$"
+)
 _DESK_NOTICE = re.compile(
     r"\(?(?:STORY CAN END HERE|OPTIONAL (?:TRIM|MATERIAL|CUT|ADD)|(?:BEGIN|END) OPTIONAL)"
     r"|\(?(?:Eds?|EDS?|Editors?|EDITORS?):|c\. ?(?:19|20)[0-9]{2}\b|(?:©|\(c\)) ?(?:19|20)[0-9]{2}\b"
@@ -101,12 +109,18 @@ def parse_date(text: str | None) -> datetime | None:
     if not text or len(text) > _LONGEST_DATE:
         return None
     text = "".join(str(int(c)) if c.isdecimal() else c for c in text)  # figures of any script
-    with suppress(ValueError, OverflowError):
-        return _plain(datetime.fromisoformat(text))
-    with suppress(ValueError, OverflowError, TypeError, IndexError):
-        return _plain(parsedate_to_datetime(text))
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        with suppress(ValueError, OverflowError, TypeError, IndexError):
+            found = read(text)
+            return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
     day = _day_in_figures(text) or _day_in_words(words(text))
-    return None if day is None else day + _clock(text)
+    return None if day is None else day + _time_of_day(text)
+
+
+def day_in(text: str | None, year: int) -> datetime | None:
+    """The day that a date without a year, such as "May 2", says of a year."""
+    parts = words(text or "")
+    return _day_in_words(parts, year) if len(parts) <= _DAY_MONTH_YEAR else None
 
 
 def agency_date(name: str) -> datetime | None:
@@ -119,12 +133,11 @@ def agency_date(name: str) -> datetime | None:
     >>> agency_date("storm_2031-05-03.txt")
     datetime.datetime(2031, 5, 3, 0, 0)
     """
-    found = _AGENCY_NUMBER.match(name)
+    found = _IN_NAME.search(name)
     if found is None:
-        named = _DAY_IN_NAME.search(name)
-        return _day(int(named[1]), int(named[2]), int(named[3])) if named else None
-    figures = found[1] or f"19{found[2]}"
-    return _day(int(figures[:4]), int(figures[4:6]), int(figures[6:]))
+        return None
+    year, month, day = map(int, filter(None, found.groups()))
+    return _day(year if year > 99 else 1900 + year, month, day)
 
 
 def date_line(line: str) -> str | None:
@@ -138,33 +151,20 @@ def date_line(line: str) -> str | None:
     (None, None)
     """
     line = line[: 2 * _LONGEST_DATE].strip(_MARKS)
-    found = _LABEL.match(line)
-    bare = line[found.end() :].strip(_MARKS) if found else line
-    if not bare or bare[-1] in "!?:;" or parse_date(bare) is None:
+    label = _LABEL.match(line)
+    date = line[label.end() :].strip(_MARKS) if label else line
+    if not date or date[-1] in "!?:;" or parse_date(date) is None:
         return None
-    parts = words(bare)
+    parts = words(date)
     unknown = [part for part in parts if not (part[0].isdecimal() or part in _MONTHS or part in _BESIDE)]
-    if unknown and (len(parts) > 3 + 3 or any(map(str.isascii, unknown))):
+    if unknown and (len(parts) > 2 * _DAY_MONTH_YEAR or any(map(str.isascii, unknown))):
         return None  # words of other scripts may be days of the week that the list has not, or has in another spelling
-    return bare
+    return date
 
 
 def is_later(line: str) -> bool:
     """Whether the date of a line is when the text was updated, or printed by a browser: of no use beside another."""
     return _LATER.match(line.strip(_MARKS)) is not None
-
-
-def dated_opening(text: str) -> tuple[str, int] | None:
-    """The date at the head of a paragraph to which its first word is glued, and where that word begins.
-
-    Examples
-    --------
-    >>> dated_opening("Tuesday, January 18, 2005Through a telethon"), dated_opening("Since 2005 it rains.")
-    (('Tuesday, January 18, 2005', 25), None)
-    """
-    found = _GLUED.match(text[:_LONGEST_DATE])
-    date = date_line(found[0]) if found else None
-    return (date, found.end()) if found and date else None
 
 
 def head_date(lines: Iterable[str]) -> str | None:
@@ -181,16 +181,16 @@ def head_date(lines: Iterable[str]) -> str | None:
     """
     later = None
     head = [line.strip() for line in islice(filter(str.strip, lines), _HEAD_LINES + 1)]
-    for line, below in zip_longest(head[:_HEAD_LINES], head[1:], fillvalue=""):
-        whole = date_line(line) if len(line) <= 2 * _LONGEST_DATE and not below[:1].islower() else None
-        if whole and is_later(line):
-            later = later or whole
+    for k, line in enumerate(head[:_HEAD_LINES]):
+        goes_on = head[k + 1 : k + 2] and head[k + 1][0].islower()
+        date = None if goes_on or len(line) > 2 * _LONGEST_DATE else date_line(line)
+        if date is not None and is_later(line):
+            later = later or date
             continue
-        opening = dated_opening(line)
-        date = whole or (opening[0] if opening else _dateline_date(line))
+        date = date or _dateline_date(line)
         if date:
             return date
-        if line[-1:] in STOPS and len(words(line[:200])) > 3 + 3:
+        if line[-1] in STOPS and len(words(line[:200])) > 2 * _DAY_MONTH_YEAR:
             break  # the text has begun
     return later
 
@@ -205,33 +205,8 @@ def source_date(source: str, head: bool = False) -> str | None:
     >>> source_date("title: Rain\\ndate: 2024-03-15\\n", head=True)
     '2024-03-15'
     """
-    said: list[str] = []
-    if not head:
-        tags = (tag[1] for tag in islice(_META.finditer(source), 200))
-        said = [found[1] for tag in tags if _META_NAME.search(tag) and (found := _META_VALUE.search(tag))]
-    said += [found[1] for pattern in (_SETTINGS if head else _ON_PAGES) if (found := pattern.search(source))]
-    return next((one.strip() for one in said if parse_date(one) is not None), None)
-
-
-def day_in(text: str | None, year: int) -> datetime | None:
-    """The day that a date without a year, such as "May 2", says of a year."""
-    parts = words(text or "")
-    return _day_in_words(parts, year) if len(parts) <= 3 else None
-
-
-def _dateline_date(text: str) -> str | None:
-    """The date in a dateline: after the place, before the agency or the dash."""
-    head = text[: dateline_end(text)]
-    found = _IN_DATELINE.search(head)
-    if found is None:
-        return None
-    date = " ".join(found[0].split()).strip(" ,")
-    return date if parse_date(date) or day_in(date, 2000) else None
-
-
-def _plain(found: datetime) -> datetime:
-    """In universal time, without its zone."""
-    return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
+    said = (found[1].strip() for pattern in (_SETTINGS if head else _ON_PAGES) for found in pattern.finditer(source))
+    return next((one for one in islice(said, 200) if parse_date(one) is not None), None)
 
 
 def _day_in_figures(text: str) -> datetime | None:
@@ -249,7 +224,7 @@ def _day_in_figures(text: str) -> datetime | None:
 def _day_in_words(parts: list[str], year: int | None = None) -> datetime | None:
     """A month by name and the figures of a day beside it, of a year given or of one of four figures."""
     k = next((k for k, part in enumerate(parts) if part in _MONTHS), None)
-    if k is None or len(parts) > 3 + _MORE:
+    if k is None or len(parts) > _DAY_MONTH_YEAR + _MORE:
         return None
     year = year or next((int(one) for one in parts if re.fullmatch("(?:19|20)[0-9]{2}", one)), None)
     beside = parts[k + 1 : k + 2] + parts[max(k - 2, 0) : k][::-1]
@@ -258,20 +233,19 @@ def _day_in_words(parts: list[str], year: int | None = None) -> datetime | None:
 
 
 def _day(year: int, month: int, day: int) -> datetime | None:
-    try:
+    with suppress(ValueError):
         return datetime(year, month, day)
-    except ValueError:
-        return None
+    return None
 
 
-def _clock(text: str) -> timedelta:
+def _time_of_day(text: str) -> timedelta:
     found = _TIME_OF_DAY.search(text)
     if found is None:
         return timedelta()
-    hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3] or 0)
+    hours = int(found[1])
     if found[4]:
         hours = hours % 12 + (12 if found[4] in "Pp" else 0)
-    return timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    return timedelta(hours=hours, minutes=int(found[2]), seconds=int(found[3] or 0))
 
 
 def dateline_end(text: str) -> int:
@@ -285,46 +259,15 @@ def dateline_end(text: str) -> int:
     >>> [text[dateline_end(text):] for text in ("LONDON (AP) _ Oil fell.", "BONN, Jan. 3 -- Snow.", "NATO met. -- It")]
     ['Oil fell.', 'Snow.', 'NATO met. -- It']
     """
-    start = len(text[:1000]) - len(text[:1000].lstrip())
-    head = text[start : start + _LONGEST_DATELINE]
-    eastern = _EASTERN.match(head)
-    if eastern and eastern.end() < len(head):
-        return start + eastern.end()
-    agency, dash = _AGENCY.search(head), _DASH.search(head)
-    if agency:
-        dash = _DASH.match(head, agency.end()) or _DASH.match(head, len(head[: agency.end()].rstrip())) or agency
-    if dash is None or not _is_place(head[: (agency or dash).start()], bool(agency)):
-        return 0
-    end = start + dash.end()
-    return end if _opens_story(text[end : end + 40]) else 0
+    found = _DATELINE.match(text[:_LONGEST_DATELINE])
+    return found.end() if found else 0
 
 
-def _is_place(place: str, agency: bool) -> bool:
-    """Whether every word is a name, a number or an abbreviation, the first in capitals unless an agency is named."""
-    words = place.split()
-    if not words:
-        return agency
-    if len(words) == 1 and words[0][-1] == "." and not agency:
-        return False
-    capital = words[0].strip(".,'’()")
-    if len(words) > 12 or not (agency or (capital.isupper() and sum(map(str.isalpha, capital)) > 1)):
-        return False
-    for word in words:
-        bare = word.strip("(),.")
-        if not bare or _FIGURES.fullmatch(bare) or bare.lower() in _IN_PLACES:
-            continue
-        if not bare[0].isupper() or not all(char.isalpha() or char in ".,'’/-" for char in bare):
-            return False
-        if word[-1] in "!?" or (word[-1] == "." and len(bare) > 5 and not bare.isupper()):
-            return False  # the end of a sentence, not an abbreviation
-    return True
-
-
-def _opens_story(rest: str) -> bool:
-    words = rest.lstrip("\"'`“‘«( ").split()[:3]
-    if not words or words[0][0].islower():
-        return False
-    return not (len(words) == 3 and all(word.isupper() and len(word) > 1 for word in words))  # a headline in capitals
+def _dateline_date(text: str) -> str | None:
+    """The date in a dateline: after the place, before the agency or the dash."""
+    found = _IN_DATELINE.search(text[: dateline_end(text)])
+    date = " ".join(found[0].split()) if found else ""
+    return date if parse_date(date) or day_in(date, 2000) else None
 
 
 def is_notice(line: str) -> bool:
@@ -346,7 +289,7 @@ def is_signature(line: str) -> bool:
     >>> [is_signature(line) for line in ("(kt/jn)", "cc-jk", "-30-", "ENDIT", "It rained.")]
     [True, True, True, True, False]
     """
-    return len(line) <= 20 and (_INITIALS.match(line) is not None or _END.match(line) is not None)
+    return len(line) <= 20 and _SIGNED.match(line) is not None
 
 
 def is_byline(paragraph: str) -> bool:

@@ -30,16 +30,25 @@ WINDOW = 60
 _ABBR = word_lists("abbreviations")  # words with a period that need not end a sentence, by what may follow them
 _NO_END = DATES.union(*(_ABBR[name] for name in ("titles", "never", "numbered", "parts", "suffixes", "capitalized")))
 
-_BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
 _STOPS = re.escape(SPACED + ALWAYS)
 _STOP_RUN = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
 # The only ones of an ASCII text, in which they are found in half the time; before these none ends a sentence.
 _ASCII_STOP = re.compile("[.!?]++(?![a-z0-9])")
-_SPACE = re.compile(r"\s+")
-_NEXT_WORD = re.compile(r"[^\W_][\w'’]{0,40}")
+_NO_QUOTE = frozenset(")]}）】〕］｝" + UNSEEN)
+# What closes with a stop: also marks of direction, notes, and quotes that open nothing. Some stand apart: « Non. »
+_CLOSING = re.compile(
+    rf"(?:[{re.escape(CLOSERS + UNSEEN)}]|{NOTE.pattern}|[{re.escape(EITHER)}](?![^\W_]|[{re.escape(OPENERS)}]))*+"
+)
+_CLOSING_APART = re.compile(rf"((?:\s*(?:''|[\"'»{re.escape(CLOSERS)}](?=\s|\Z)))*+)\s*+")
+_OPENING = re.compile(f"[{re.escape(OPENERS + EITHER + DASHES + UNSEEN)} ]{{0,8}}")  # before the first word
+_NEXT_WORD = re.compile(r"[^\W_][\w'’]{0,40}|")
 _TOKENS = re.compile(r"[\w'’]+|[.!?]")
-_TOLD = re.compile(r"[^\W\d_]{1,8}(?:说|說|[说說问問答]道|表示|称|稱)[。！]")
+# After a quotation without a space: Japanese closes the quote and goes on ("..." to it said), Chinese says who said it.
+_GOES_ON = re.compile(
+    r"[，、,;；：:\-–—]|(?<=[」』”\"’])[とっ]|(?<=[」』”\"’])[^\W\d_]{1,8}(?:说|說|[说說问問答]道|表示|称|稱)[。！]"
+)
 CODE = "\u2060"  # before a word that begins a sentence though it is in small letters, as readers of markup know
+_NUMBER = re.compile(r"\s*(?:[#№]|[A-Z]*[-/]?\d)")  # 12, #12, KX/2031
 _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 
 
@@ -94,8 +103,8 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
     for block in find_blocks(text) if blocks is None else with_turns(text, blocks):
         start = block.start
         for end in _ends(text, block):
-            start = _skip_space(text, start, end)
-            stop = start + len(text[start:end].rstrip())
+            piece = text[start:end].rstrip()
+            stop, start = start + len(piece), start + len(piece) - len(piece.lstrip())
             if has_word(text, start, stop):
                 yield Piece(start, stop, block, section)
             start = end
@@ -103,28 +112,19 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
             section = block
 
 
-def _skip_space(text: str, start: int, stop: int) -> int:
-    match = _SPACE.match(text, start, stop)
-    return match.end() if match else start
-
-
 def _ends(text: str, block: Block) -> Iterator[int]:
     """Where the sentences of a block end; the last is its end."""
     low, high, kind = block
-    if kind not in WHOLE:
-        view, done = None, low
-        for match in (_ASCII_STOP if text.isascii() else _STOP_RUN).finditer(text, low, high):
-            start, stop = match.span()
-            if stop >= high:
-                break
-            if start < done:
-                continue  # taken with the closing quotes of the stop before
-            if _is_plain(text, low, high, start):
-                yield stop
-                done = stop
-                continue
-            view = view or _View(text, low, high)
-            end = view.end_at(start, stop)
+    done, around = low, None
+    stops = () if kind in WHOLE else (_ASCII_STOP if text.isascii() else _STOP_RUN).finditer(text, low, high)
+    for start, stop in map(re.Match.span, stops):
+        if stop >= high:
+            break
+        if start >= done:  # else it was taken with the closing quotes of the stop before
+            end: int | None = stop
+            if not _is_plain(text, low, high, start):
+                around = around or _Around(text, low, high)
+                end = around.end_at(start, stop)
             if end is not None and end < high:
                 yield end
                 done = end
@@ -139,7 +139,7 @@ def _is_plain(text: str, low: int, high: int, start: int) -> bool:
     return 2 < len(word) < 40 and word.isascii() and word.isalpha() and word.lower() not in _NO_END
 
 
-class _View:
+class _Around:
     """A block, and what stands around the stops in it.
 
     Everywhere below, `start` is the offset of a stop, `head` the first character of the next word and `after` that
@@ -157,70 +157,37 @@ class _View:
 
     def end_at(self, start: int, stop: int) -> int | None:
         """The end of the sentence that the stop start:stop closes, with its closing quotes; None if it has none."""
-        always = self.text[stop - 1] in ALWAYS
-        if self.text[start] in ";|":
-            if not self.is_foreign_stop(start):
+        text, high, always = self.text, self.high, self.text[stop - 1] in ALWAYS
+        if text[start] in ";|":
+            always = self.is_foreign_stop(start)
+            if not always:
                 return None
-            always = True
-        here, quoted = self.closing(stop)
-        if here >= self.high:
-            return self.high
-        following = _skip_space(self.text, here, self.high)
-        if following == here:
-            if always:
-                # Japanese closes the quote and goes on: "..." to it said.
-                goes_on = self.text[here] in "，、,;；：:-–—" or (quoted and self.text[here] in "とっ")
-                told = quoted and _TOLD.match(self.text, here, self.high)  # and Chinese says who said it
-                return None if goes_on or told else here
-            return here if self.is_space_missing(start, here) else None
-        while following < self.high and self.floats(following):  # « Attendez. » and tokenized text
-            here = following + (2 if self.text.startswith("''", following) else 1)
-            quoted = True
-            following = _skip_space(self.text, here, self.high)
-        if following >= self.high:
-            return self.high
+        here = stop if text[stop] == " " else self.closed(stop)  # most often
+        if text.startswith('"', here) and always and self.is_open(here):
+            here = self.closed(here + 1)
+        quoted = not _NO_QUOTE.issuperset(text[stop:here])
+        if here < high and not text[here].isspace():
+            goes_on = _GOES_ON.match(text, here, high) is not None
+            return here if (not goes_on if always else self.is_space_missing(start, here)) else None
+        apart = _CLOSING_APART.match(text, here, high)
+        assert apart is not None
+        if apart[1]:
+            here, quoted = apart.end(1), True
+        following = apart.end()
+        if following >= high:
+            return high
         return here if self.begins(start, stop, following, quoted, always) else None
 
-    def closing(self, here: int) -> tuple[int, bool]:
-        """Pass over what closes with a stop; whether a quote was among it."""
-        quoted = False
-        while here < self.high:
-            char = self.text[here]
-            if char in EITHER:
-                after = self.text[here + 1 : here + 2]
-                if here + 1 < self.high and (after.isalnum() or after in OPENERS) and not self.is_open(char, here):
-                    break  # it opens what comes next
-                quoted = True
-            elif char in UNSEEN:  # marks of direction
-                pass
-            elif char in CLOSERS:
-                quoted = quoted or char not in ")]}）】〕］｝"
-            elif char == "[":
-                note = NOTE.match(self.text, here, self.high)
-                if note is None:
-                    break
-                here = note.end() - 1
-            else:
-                break
-            here += 1
-        return here, quoted
+    def closed(self, here: int) -> int:
+        """Where what closes with a stop ends."""
+        found = _CLOSING.match(self.text, here, self.high)
+        return found.end() if found else here
 
-    def is_open(self, char: str, here: int) -> bool:
+    def is_open(self, here: int) -> bool:
         """Whether a straight quote was opened and not closed before, where no space tells: after 。 and the like."""
-        if char != '"' or self.text[here - 1] not in ALWAYS:
-            return False
         seen, number = self.counted
-        number += self.text.count(char, seen, here)
-        self.counted = here, number
-        return number % 2 == 1
-
-    def floats(self, here: int) -> bool:
-        """Whether a closing quote stands apart from its sentence."""
-        if self.text.startswith("''", here):
-            return True
-        if self.text[here] not in "\"'»" and self.text[here] not in CLOSERS:
-            return False
-        return here + 1 >= self.high or self.text[here + 1].isspace()
+        self.counted = here, number + self.text.count('"', seen, here)
+        return self.counted[1] % 2 == 1
 
     def is_foreign_stop(self, start: int) -> bool:
         """Whether ; is a Greek question mark, or | a danda."""
@@ -245,15 +212,13 @@ class _View:
 
     def begins(self, start: int, stop: int, following: int, quoted: bool, always: bool) -> bool:
         """Whether a new sentence begins at `following`, after white space."""
-        first, opened = following, ""
-        while first < self.high and first < following + 8 and self.text[first] in _BEFORE_WORDS:
-            opened += self.text[first]
-            first += 1
+        opening = _OPENING.match(self.text, following, self.high)
+        assert opening is not None
+        opened, first = opening[0], opening.end()
         if first >= self.high:
             return False
-        head = self.text[first]
-        match = _NEXT_WORD.match(self.text, first, min(self.high, first + WINDOW))
-        word = match[0] if match else ""
+        head, found = self.text[first], _NEXT_WORD.match(self.text, first, min(self.high, first + WINDOW))
+        word = found[0] if found else ""
         small = head.islower() and CODE not in opened and not self.uncased
         if small and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay
             return False
@@ -289,16 +254,13 @@ class _View:
         if not word or quoted:
             return True
         name = word.lower()
-        if "-" in name and not (word.isupper() and any(map(str.isdigit, word))):  # as UTF-8-SIG is
-            word, name = word.rpartition("-")[2], name.rpartition("-")[2]  # R-Tenn.
+        word, name = word.rpartition("-")[2], name.rpartition("-")[2]  # R-Tenn.
         starts = after in _ABBR["starters"] or any(mark in opened for mark in '"“«`')
         if opened[:1] and opened[0] in DASHES and (name in _ABBR["suffixes"] or name in _ABBR["months"] or "." in name):
             return False  # BOSTON, Mass. -- The
         if name in _ABBR["never"] or (head.isdigit() and name.endswith("str")):  # Bahnhofstr. 12
             return False
-        if self.text[max(self.low, start - 5) : start].endswith("J.-C"):
-            return after in _ABBR["foreign starters"]
-        if name in _ABBR["numbered"] and (head.isdigit() or head in "#№" or self.is_code(start)):
+        if name in _ABBR["numbered"] and _NUMBER.match(self.text, start + 1, self.high):
             return False
         if name in _ABBR["parts"] and head.isupper() and set(after) <= set("ivxlc"):
             return False
@@ -327,11 +289,6 @@ class _View:
         previous = self.text[max(self.low, start - 12) : start].split()[-1:]
         begins = after in _ABBR["starters"] | _ABBR["foreign starters"]
         return not begins and not _ABBR["before ordinals"].isdisjoint(previous)
-
-    def is_code(self, start: int) -> bool:
-        """Whether the next word is made of capitals and figures, as in "no. CC/2023/17"."""
-        word = "".join(self.text[start + 1 : min(self.high, start + WINDOW)].split(None, 1)[:1]).rstrip(".,;:)")
-        return word.upper() == word and any(map(str.isdigit, word))
 
     def follows_letter(self, start: int, word: str, head: str, after: str, starts: bool) -> bool:
         """After an initial, or a letter that is a word."""

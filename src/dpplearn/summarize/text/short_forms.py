@@ -53,13 +53,12 @@ def short_forms(text: str, language: str | None = None) -> tuple[ShortForm, ...]
     if quoted is None:
         return ()
     found: dict[str, ShortForm] = {}
-    dropped: tuple[Span, ...] = ()
+    gone: set[int] = set()  # the places of characters that are dropped
     for heavy in (False, True) if english else (False,):
-        dropped = _cut(text, dropped, quoted, heavy) if english else _without_brackets(text, quoted)
-        if dropped:
-            form = ShortForm(without(text, dropped), dropped)
-            if form.text != text:
-                found.setdefault(form.text, form)
+        gone = _cut(text, gone, quoted, heavy) if english else _without_brackets(text, quoted)
+        form = ShortForm(without(text, _spans(gone)), _spans(gone))
+        if gone and form.text != text:
+            found.setdefault(form.text, form)
     return tuple(found.values())
 
 
@@ -92,43 +91,39 @@ def quotations(text: str) -> list[Span] | None:
     return None if _LONE_QUOTE.search(rest) else spans
 
 
-def _cut(text: str, dropped: tuple[Span, ...], quoted: list[Span], heavy: bool) -> tuple[Span, ...]:
-    """The spans to drop, with those dropped already: rule after rule, each on what the last ones left."""
-    now, origin = _kept(text, dropped)
+def _spans(places: set[int]) -> tuple[Span, ...]:
+    """Places as spans: where a run of them begins, and where it ends."""
+    starts, ends = (
+        (i for i in sorted(places) if i - 1 not in places),
+        (i for i in sorted(places) if i + 1 not in places),
+    )
+    return tuple((start, last + 1) for start, last in zip(starts, ends, strict=True))
+
+
+def _cut(text: str, gone: set[int], quoted: list[Span], heavy: bool) -> set[int]:
+    """What to drop, with what is gone already: rule after rule, each on what the last ones left."""
     rules = [rule for rule in english_rules() if heavy or not rule.heavy]
     for rule in sorted(rules, key=lambda rule: not rule.heavy):  # what a heavy one cuts may free a light one
+        now, origin = _left(text, gone)
         found = rule.pattern.search(now)
         while found is not None:
             begin, end = found.span("cut")
             span = origin[begin], origin[end - 1] + 1
-            more = _joined(dropped, span)
-            if rule.holds(found) and _is_safe(text, span, quoted) and _stands(without(text, more)):
-                dropped, start = more, begin
-                now, origin = _kept(text, dropped)
-            else:
-                start = max(found.start() + 1, begin + 1)
+            more, start = gone.union(range(*span)), max(found.start(), begin) + 1
+            if rule.holds(found) and _is_safe(text, span, quoted) and _stands(without(text, _spans(more))):
+                gone, start = more, begin
+                now, origin = _left(text, gone)
             found = rule.pattern.search(now, start)
-    return dropped
+    return gone
 
 
-def _kept(text: str, dropped: tuple[Span, ...]) -> tuple[str, Sequence[int]]:
+def _left(text: str, gone: set[int]) -> tuple[str, Sequence[int]]:
     """What is left of a text, and where each character stands in it."""
-    if not dropped:
+    if not gone:
         return text, range(len(text))
-    origin = [i for start, end in _outside(text, dropped) for i in range(start, end)]
+    origin = [i for i in range(len(text)) if i not in gone]
     left = "".join(text[i] for i in origin)
-    return (left[:1].upper() + left[1:] if dropped[0][0] == 0 else left), origin
-
-
-def _joined(dropped: tuple[Span, ...], span: Span) -> tuple[Span, ...]:
-    """Spans in order, without those that the new one covers, touching ones as one."""
-    out: list[Span] = []
-    for a, b in sorted((*dropped, span)):
-        if out and a <= out[-1][1]:
-            out[-1] = out[-1][0], max(b, out[-1][1])
-        else:
-            out.append((a, b))
-    return tuple(out)
+    return (left[:1].upper() + left[1:] if 0 in gone else left), origin
 
 
 def _is_safe(text: str, span: Span, quoted: list[Span]) -> bool:
@@ -144,12 +139,12 @@ def _stands(left: str) -> bool:
     return count_words(left) >= _FEWEST_WORDS and is_clause(left) and left[:1].isalnum()
 
 
-def _without_brackets(text: str, quoted: list[Span]) -> tuple[Span, ...]:
-    """Parentheses, of a text in any language."""
-    dropped: tuple[Span, ...] = ()
+def _without_brackets(text: str, quoted: list[Span]) -> set[int]:
+    """The places of parentheses, of a text in any language."""
+    gone: set[int] = set()
     for found in _BRACKETS.finditer(text):
         start, end = found.span()
         inside = any(start < b and a < end for a, b in quoted)
         if sum(map(str.isalpha, found[0])) > 2 and text[:start].rstrip()[-1:].isalnum() and not inside:
-            dropped = (*dropped, (start, end))
-    return dropped if count_words(without(text, dropped)) >= _FEWEST_WORDS else ()
+            gone.update(range(start, end))
+    return gone if count_words(without(text, _spans(gone))) >= _FEWEST_WORDS else set()

@@ -21,9 +21,7 @@ _FILE_NAME = re.compile(
 )
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08]")
 FEWEST = 3  # words a page, below which a file with pictures is taken for a scan
-_BOLD_FONTS = ("bold", "black", "heavy", "semibd", "demi", "cmbx", "-medi", "extrabd")
-_MATH_FONTS = ("cmmi", "cmsy", "cmex", "msbm", "msam", "math", "symbol", "mtsy", "rmtmi")
-FARTHEST = 20_000.0  # points: no page is larger than 14,400, and what stands elsewhere nobody sees
+_BOLD_FONTS = (b"bold", b"black", b"heavy", b"semibd", b"demi", b"cmbx", b"-medi", b"extrabd")
 _LINE_HYPHENS = (0x02, 0xFFFE)  # what pdfium has for a hyphen at a line's end
 _PLAIN = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 _PLAIN |= dict.fromkeys((*_LINE_HYPHENS, 0x2010, 0x2011), "-")
@@ -50,7 +48,7 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
         for number in range(len(pdf)):
             pages.append([])
             with suppress(pdfium.PdfiumError), closing(pdf[number]) as page, closing(page.get_textpage()) as text:
-                pages[-1] = page_words(raw, text.raw)  # none where a page alone is damaged
+                pages[-1] = PageReader(raw, text.raw).words()  # none where a page alone is damaged
         title = given_title(pdf)
     finally:
         pdf.close()
@@ -79,30 +77,6 @@ def given_title(pdf: Any) -> str | None:
     return title if len(title.split()) > 1 and len(title) < 300 and not _FILE_NAME.search(title) else None
 
 
-Run = list[tuple[str, int]]  # characters, and their numbers in the page
-
-
-def page_words(raw: Any, text_page: Any) -> list[Word]:
-    """The words of a page that are written as most of them are, upright or turned, in the order of the file.
-
-    Small words right after another, a little above or below its line, are part of it; marks of notes are dropped.
-    """
-    reader = PageReader(raw, text_page)
-    runs = [(reader.turn(run[0][1]), run) for run in reader.runs()]
-    usual = mode(turn for turn, _ in runs) if runs else 0
-    kept: list[Word] = []
-    for word in (reader.word(run, usual) for turn, run in runs if turn == usual):
-        if max(-word.x0, word.x1, abs(word.base)) > FARTHEST:
-            continue
-        host = kept[-1] if kept else word
-        near = abs(word.x0 - host.x1) < 0.25 * host.size and 0.1 < abs(word.base - host.base) / host.size < 0.6
-        if not (near and word.size < 0.87 * host.size):
-            kept.append(word)
-        elif not all(c in MARKS for c in word.text):
-            kept[-1] = host._replace(text=host.text + word.text, x1=word.x1)
-    return kept
-
-
 class PageReader:
     """What pdfium says of the characters of a page; few questions for each, because each takes a microsecond."""
 
@@ -110,13 +84,29 @@ class PageReader:
         self.raw, self.page = raw, text_page
         self.rect, self.x, self.y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
         self.name, self.flags = ctypes.create_string_buffer(128), ctypes.c_int()
-        self.styles: dict[bytes, tuple[bool, bool]] = {}  # of fonts by name: whether they are bold, or for formulas
 
-    def runs(self) -> Iterator[Run]:
-        """Characters between white space; a run ends with a hyphen at a line's end, too."""
-        unicode, page, run = self.raw.FPDFText_GetUnicode, self.page, Run()
-        for i in range(self.raw.FPDFText_CountChars(page)):
-            code = min(unicode(page, i), 0x10FFFF)
+    def words(self) -> list[Word]:
+        """The words that are written as most of them are, upright or turned, in the order of the file.
+
+        Small words right after another, a little above or below its line, are part of it; marks of notes are dropped.
+        """
+        runs = [(self.turn(run[0][1]), run) for run in self.runs()]
+        usual = mode(turn for turn, _ in runs) if runs else 0
+        kept: list[Word] = []
+        for word in (self.word(run, usual) for turn, run in runs if turn == usual):
+            host = kept[-1] if kept else word
+            near = abs(word.x0 - host.x1) < 0.25 * host.size and 0.1 < abs(word.base - host.base) / host.size < 0.6
+            if not (near and word.size < 0.87 * host.size):
+                kept.append(word)
+            elif not all(c in MARKS for c in word.text):
+                kept[-1] = host._replace(text=host.text + word.text, x1=word.x1)
+        return kept
+
+    def runs(self) -> Iterator[list[tuple[str, int]]]:
+        """Characters between white space, with their numbers; a run ends with a hyphen at a line's end, too."""
+        run: list[tuple[str, int]] = []
+        for i in range(self.raw.FPDFText_CountChars(self.page)):
+            code = min(self.raw.FPDFText_GetUnicode(self.page, i), 0x10FFFF)
             hyphen, white = code in _LINE_HYPHENS, code == 0 or chr(code).isspace()
             if hyphen or (code > 0x20 and not white):
                 run.append((_PLAIN.get(code) or chr(code), i))
@@ -134,10 +124,10 @@ class PageReader:
         """Where a character begins and ends, and how tall it is, as seen with the text upright."""
         rect = self.rect
         self.raw.FPDFText_GetLooseCharBox(self.page, number, rect)
-        (x0, y0), (x1, y1) = _turned(rect.left, rect.bottom, turn), _turned(rect.right, rect.top, turn)
+        (x0, y0), (x1, y1) = turned(rect.left, rect.bottom, turn), turned(rect.right, rect.top, turn)
         return min(x0, x1), max(x0, x1), abs(y1 - y0)
 
-    def word(self, run: Run, turn: int) -> Word:
+    def word(self, run: list[tuple[str, int]], turn: int) -> Word:
         """The word of a run, without a small number after it: that is the mark of a note."""
         first = run[0][1]
         left, right, size = self.box(first, turn)
@@ -148,22 +138,15 @@ class PageReader:
             run = run[:-1]
             x0, x1, tall = self.box(run[-1][1], turn)
         self.raw.FPDFText_GetCharOrigin(self.page, first, self.x, self.y)
-        base = _turned(self.x.value, self.y.value, turn)[1]
+        base = turned(self.x.value, self.y.value, turn)[1]
         # on some systems a character may come as a pair of units
         text = "".join(text for text, _ in run).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return Word(text, min(left, x0), max(right, x1), base, size, *self.style(first))
-
-    def style(self, number: int) -> tuple[bool, bool]:
-        """Whether a character is bold, and whether its font is one for formulas."""
-        self.raw.FPDFText_GetFontInfo(self.page, number, self.name, 128, self.flags)
-        font = self.name.value
-        if font not in self.styles:
-            low = font.decode("utf-8", "replace").lower()
-            self.styles[font] = any(part in low for part in _BOLD_FONTS), any(part in low for part in _MATH_FONTS)
-        bold, math = self.styles[font]
-        return bold or bool(self.flags.value & 1 << 18), math
+        self.raw.FPDFText_GetFontInfo(self.page, first, self.name, 128, self.flags)
+        font = self.name.value.lower()
+        bold = bool(self.flags.value & 1 << 18) or any(part in font for part in _BOLD_FONTS)
+        return Word(text, min(left, x0), max(right, x1), base, size, bold)
 
 
-def _turned(x: float, y: float, turn: int) -> tuple[float, float]:
+def turned(x: float, y: float, turn: int) -> tuple[float, float]:
     """A place as it is seen with the text upright, y growing downwards."""
     return ((x, -y), (y, x), (-x, y), (-y, -x))[turn]
