@@ -73,4 +73,4 @@ def test_nothing_is_added_that_the_source_does_not_say():
     ],
 )
 def test_a_weekday_gets_its_date(text, whole):
-    assert annotated(text, undated_days(text, date(2024, 3, 15))) == whole
+    assert annotated(text, undated_days(text, "", date(2024, 3, 15))) == whole

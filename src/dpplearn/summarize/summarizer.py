@@ -206,6 +206,7 @@ class Summarizer(Parameters):
         about: str | None = None,
         order: str = CHRONOLOGICAL,
         compress: bool = False,
+        annotate: bool = True,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -248,9 +249,14 @@ class Summarizer(Parameters):
             Whether shorter forms of sentences are candidates, too, made by dropping spans
             (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
             sentence and `dropped` the spans.
+        annotate : bool
+            Whether a sentence says in brackets what its document says of a surname that nobody introduced,
+            "[Vincent] Cochetel", and the date of a weekday where documents are of several days, "Thursday [22 October]".
+            Of English texts.
         """
         how: dict[str, Any] = {"diversity": check_diversity(diversity), "order": check_choice(order, "order", ORDERS)}
         how |= {"fill": fill, "n_samples": n_samples, "keep_all": keep_all, "compress": compress, "about": about}
+        how |= {"annotate": annotate}
         return Summary.of(self._decision(cluster, budget, unit, decoder, include, exclude, **how))
 
     def _decision(
@@ -267,7 +273,8 @@ class Summarizer(Parameters):
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
-            budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
+            texts = ready.read.annotated if how.get("annotate") else ready.read.texts
+            budget = settled(budget, unit, ready.read.whole, texts[best])
             return Decision(ready, name, budget, unit, pinned, excluded, rng=settings.random_state, **how)
 
     def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:

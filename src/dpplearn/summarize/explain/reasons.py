@@ -73,9 +73,10 @@ class Reasons:
     def __init__(self, summary: Summary) -> None:
         self.summary, self.decision, self.choice = summary, summary.decision, summary.worth
         self.ready, self.read, self.Y = summary.ready, summary.read, summary.subset
-        self.vocabulary, self.texts = Vocabulary.of(self.read), [self.read.texts[i] for i in self.Y]
+        self.vocabulary, self.texts = Vocabulary.of(self.read), [one.text for one in summary.sentences]
+        self.shown = dict(zip(summary.order.tolist(), summary.sentences, strict=True))
         q, forms = self.ready.dpp.quality, self.read.forms
-        self.usual = float(np.average(q[self.Y], weights=self.read.costs(summary.unit)[self.Y]))  # of a word
+        self.usual = float(np.average(q[self.Y], weights=self.decision.cost[self.Y]))  # of a word
         rest = others_than(self.Y, forms, q.size)
         rest = rest[np.argsort(-q[rest], kind="stable")]
         shares = covered_shares(self.ready.dpp.similarity, rest, self.Y)
@@ -111,7 +112,12 @@ class Reasons:
 
     def judged(self, i: int) -> tuple[Sentence, int, float, float]:
         """What is said of any sentence: itself, its number, its quality, and its probability."""
-        return self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.summary.marginals[i])
+        return (
+            self.shown.get(i, self.read.sentences[i]),
+            i,
+            float(self.ready.dpp.quality[i]),
+            float(self.summary.marginals[i]),
+        )
 
     # What speaks for a chosen sentence
 
@@ -187,7 +193,9 @@ class Reasons:
         if twin in self.Y:
             return *same, int(twin)
         forms = [i] if read.forms is None else np.flatnonzero(read.forms == read.forms[i]).tolist()
-        alone, beside = (min(lengths_with(some, [read.texts[k] for k in forms], unit)) for some in ([], self.texts))
+        alone, beside = (
+            min(lengths_with(some, [self.decision.texts[k] for k in forms], unit)) for some in ([], self.texts)
+        )
         if not fits(alone, budget):
             return "too-long", f"longer than the whole summary may be: {alone:g} of {measured(budget, unit)}"
         if twin != i:

@@ -20,13 +20,16 @@ from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.model.about import REASON, Question, check_about
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.first_choice import first_choice
+from dpplearn.summarize.model.quality_features import GENERAL, PAPER
 from dpplearn.summarize.model.settings import Trained
 from dpplearn.summarize.model.split_cluster import EXACT
 from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.words import ENGLISH, match_words
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-PAIRS = 0.3  # share of word pairs in the agreement that consensus decoding maximizes; the rest is single words
+# share of word pairs in the agreement that consensus decoding maximizes, the rest is single words: readers like more of
+# them better; those of the paper's features are what ROUGE likes best
+PAIRS = {PAPER: 0.3, GENERAL: 0.6}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +44,7 @@ class Prepared:
     language: str | None
     question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
+    pairs: float = PAIRS[GENERAL]
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
 
@@ -138,7 +142,7 @@ class Prepared:
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
         said, _ = Numbered.of([match_words(text, self.language) for text in self.read.texts])
-        return [(1.0 - PAIRS, said.counts()), (PAIRS, said.pairs().counts())]
+        return [(1.0 - self.pairs, said.counts()), (self.pairs, said.pairs().counts())]
 
 
 def prepare(
@@ -174,7 +178,7 @@ def prepare(
     if len(read) > EXACT:
         kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
         read, asked = read.only(kept), None if asked is None else asked.only(kept)
-    return Prepared(read, model, language, asked, compressed)
+    return Prepared(read, model, language, asked, compressed, PAIRS[features.features])
 
 
 def misread(cluster: Cluster, language: str | None) -> str | None:

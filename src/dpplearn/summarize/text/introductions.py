@@ -57,7 +57,7 @@ class Addition(NamedTuple):
     text: str
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def people(document: str) -> dict[str, str]:
     """The first names of the people whom a text introduces, by surname.
 
@@ -113,25 +113,35 @@ def unknown_people(text: str, before: str, document: str) -> list[Addition]:
     return found
 
 
-def undated_days(text: str, told: date) -> list[Addition]:
+def undated_days(text: str, before: str, told: date) -> list[Addition]:
     """The dates to add to weekdays of a sentence told on some day: the last such day, or the next of what is to come.
+
+    A date that the text before has beside the same weekday is known.
 
     Examples
     --------
-    >>> undated_days("The dam broke on Thursday.", date(2024, 3, 15))
+    >>> undated_days("The dam broke on Thursday.", "", date(2024, 3, 15))
     [Addition(at=25, text=' [14 March]')]
     """
     found: dict[str, Addition] = {}
     for match in _WEEKDAY.finditer(text):
-        before, name = text[: match.start()], match[1].lower()
-        if name in found or _OTHER_WEEK.search(before):
+        ahead, name = text[: match.start()], match[1].lower()
+        if name in found or _OTHER_WEEK.search(ahead):
             continue
-        clause = re.split(r"[,;]", before)[-1]
+        clause = re.split(r"[,;]", ahead)[-1]
         days = (DAYS.index(name) - told.weekday()) % 7
         back = 7 if days and not (looks_ahead(clause) or _MAYBE.search(clause)) else 0
         day = told + timedelta(days - back)
-        found[name] = Addition(match.end(), f" [{day.day} {_MONTHS[day.month - 1]}]")
+        added = f" [{day.day} {_MONTHS[day.month - 1]}]"
+        if match[1] + added not in before:
+            found[name] = Addition(match.end(), added)
     return [*found.values()]
+
+
+def introductions(text: str, before: str, document: str, told: date | None) -> list[Addition]:
+    """What a sentence takes as known, told on some day in a document, that the lines before it do not say."""
+    days = [] if told is None else undated_days(text, before, told)
+    return sorted([*unknown_people(text, before, document), *days])
 
 
 def annotated(text: str, additions: Sequence[Addition]) -> str:

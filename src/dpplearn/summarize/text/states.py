@@ -138,8 +138,8 @@ def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDAr
     ends = [(time.date(), frozenset(_CAPITAL.findall(text))) for _, text, time in dated if _ENDED.search(text)]
     for i, text, time in dated:
         if not out[i] and _PENDING.search(text):
-            own = frozenset(_CAPITAL.findall(text))
-            out[i] = any(day > time.date() and not own.isdisjoint(names) for day, names in ends)
+            here = frozenset(_CAPITAL.findall(text))
+            out[i] = any(day > time.date() and not here.isdisjoint(names) for day, names in ends)
     counts = [(i, time.date(), found, set(words(text))) for i, text, time in dated if (found := tolls(text))]
     for i, day, own, said in counts:
         for _, later, others, also in counts:
