@@ -251,8 +251,8 @@ class Summarizer(Parameters):
             sentence and `dropped` the spans.
         annotate : bool
             Whether a sentence says in brackets what its document says of a surname that nobody introduced,
-            "[Vincent] Cochetel", and the date of a weekday where documents are of several days, "Thursday [22 October]".
-            Of English texts.
+            "[Vincent] Cochetel", and, while there is room, the date of a weekday where documents are of several days,
+            "Thursday [22 October]". Of English texts.
         """
         how: dict[str, Any] = {"diversity": check_diversity(diversity), "order": check_choice(order, "order", ORDERS)}
         how |= {"fill": fill, "n_samples": n_samples, "keep_all": keep_all, "compress": compress, "about": about}
@@ -273,7 +273,7 @@ class Summarizer(Parameters):
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
-            texts = ready.read.annotated if how.get("annotate") else ready.read.texts
+            texts = ready.read.named if how.get("annotate") else ready.read.texts
             budget = settled(budget, unit, ready.read.whole, texts[best])
             return Decision(ready, name, budget, unit, pinned, excluded, rng=settings.random_state, **how)
 

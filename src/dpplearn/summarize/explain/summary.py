@@ -67,7 +67,9 @@ class Summary:
             subset = np.array([np.where(whole if whole.any() else allowed, q, -1.0).argmax()])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
         ordered = in_order(read, subset, decision.order, ready.kernel(decision.diversity))
-        sentences = introduced(read, ordered) if decision.annotate else [read.sentences[i] for i in ordered]
+        sentences = (
+            introduced(read, ordered, budget, unit) if decision.annotate else [read.sentences[i] for i in ordered]
+        )
         lines = [cut(one.text, budget, unit) if note else one.text for one in sentences]
         if read.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
             note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + read.passed:,}."
@@ -174,14 +176,19 @@ class Summary:
         }
 
 
-def introduced(read: SplitCluster, order: IntArray) -> list[Sentence]:
-    """The sentences in this order, each with the names and dates in brackets that those before it do not have."""
-    sentences: list[Sentence] = []
-    for i in order.tolist():
-        added = read.introduced(i, "\n".join(one.text for one in sentences))
-        text, words = annotated(read.texts[i], added), tuple(one.text.strip() for one in added)
-        sentences.append(replace(read.sentences[i], text=text, added=words))
-    return sentences
+def introduced(read: SplitCluster, order: IntArray, budget: float, unit: Unit) -> list[Sentence]:
+    """The sentences in this order, each with the first names that those before it lack, and dates while room lasts."""
+    additions = [read.names_for(i, "\n".join(read.texts[j] for j in order[:k])) for k, i in enumerate(order)]
+    shown = [annotated(read.texts[i], names) for i, names in zip(order, additions, strict=True)]
+    for k, i in enumerate(order):
+        dated = sorted([*additions[k], *read.dates_for(i, "\n".join(shown[:k]))])
+        whole = annotated(read.texts[i], dated)
+        if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
+            additions[k], shown[k] = dated, whole
+    return [
+        replace(read.sentences[i], text=text, added=tuple(one.text.strip() for one in added))
+        for i, text, added in zip(order, shown, additions, strict=True)
+    ]
 
 
 def plain_markdown(text: str) -> str:

@@ -62,8 +62,8 @@ class Decision:
     """All that the choice of sentences depends on.
 
     With `fill`, the decoder chooses among all that is allowed, as it is defined. Sampled and consensus sets
-    may be `overrun` longer, for a scorer that trims. With `annotate`, a sentence takes the room of what introduces its
-    names and days, too.
+    may be `overrun` longer, for a scorer that trims. With `annotate`, a sentence takes the room of the first names
+    that it needs, too.
     """
 
     ready: Prepared
@@ -91,7 +91,7 @@ class Decision:
     @property
     def texts(self) -> list[str]:
         """Each sentence as it would stand alone in the summary."""
-        return self.ready.read.annotated if self.annotate else self.ready.read.texts
+        return self.ready.read.named if self.annotate else self.ready.read.texts
 
     @property
     def cost(self) -> FloatArray:
@@ -125,7 +125,7 @@ class Decision:
         return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
 
     def outcome(self, alone: Mask, choice: Choice) -> int | None:
-        """The likeliest sentence with the latest number of dead, where several documents tell one and none is chosen."""
+        """The likeliest sentence with the last number of dead, where several documents tell one and none is chosen."""
         read = self.ready.read
         if choice.chance is None or read.listed_language != "English":
             return None

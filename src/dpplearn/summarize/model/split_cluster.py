@@ -20,7 +20,7 @@ from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document,
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
-from dpplearn.summarize.text.introductions import Addition, annotated, introductions
+from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.standing import Lack, why_not_alone
 from dpplearn.summarize.text.states import overtaken
 from dpplearn.summarize.text.units import Unit, costs
@@ -170,20 +170,24 @@ class SplitCluster:
         """The place in time of each sentence's document."""
         return np.asarray(np.argsort(in_time(self.times))[self.document_numbers], np.int64)
 
-    def introduced(self, i: int, before: str = "") -> list[Addition]:
-        """What a sentence needs in brackets after these lines: a first name, and dates where there are several days."""
+    def names_for(self, i: int, before: str = "") -> list[Addition]:
+        """The first names that a sentence needs in brackets after these lines."""
         if self.listed_language != "English":
             return []
-        document = self.sentences[i].document
-        days = {time.date() for time in self.times if time is not None}
-        told = self.times[document] if len(days) > 1 else None
-        source = self.cluster.documents[document].text
-        return introductions(self.texts[i], before, source, None if told is None else told.date())
+        return unknown_people(self.texts[i], before, self.cluster.documents[self.sentences[i].document].text)
+
+    def dates_for(self, i: int, before: str = "") -> list[Addition]:
+        """The dates that a sentence needs in brackets after these lines, where documents are of several days."""
+        told = self.times[self.sentences[i].document]
+        several = len({time.date() for time in self.times if time is not None}) > 1
+        if told is None or not several or self.listed_language != "English":
+            return []
+        return undated_days(self.texts[i], before, told.date())
 
     @cached_property
-    def annotated(self) -> list[str]:
-        """Each sentence as it is after lines that introduce nobody."""
-        return [annotated(text, self.introduced(i)) for i, text in enumerate(self.texts)]
+    def named(self) -> list[str]:
+        """Each sentence with the first names that it needs after lines that introduce nobody."""
+        return [annotated(text, self.names_for(i)) for i, text in enumerate(self.texts)]
 
     def considered(self, order: Iterable[int]) -> dict[int, int]:
         """Of sentences with the same words, the first in this order, by their twin."""
@@ -200,8 +204,8 @@ class SplitCluster:
         return found if len(number) < len(self) else None
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
-        """What each sentence takes of a budget, perhaps with what it needs in brackets."""
-        return self._costs.get((unit, annotate), lambda: costs(self.annotated if annotate else self.texts, unit))
+        """What each sentence takes of a budget, perhaps with the names that it needs in brackets."""
+        return self._costs.get((unit, annotate), lambda: costs(self.named if annotate else self.texts, unit))
 
 
 def place_of(sentence: Sentence) -> tuple[int, int]:

@@ -138,12 +138,6 @@ def undated_days(text: str, before: str, told: date) -> list[Addition]:
     return [*found.values()]
 
 
-def introductions(text: str, before: str, document: str, told: date | None) -> list[Addition]:
-    """What a sentence takes as known, told on some day in a document, that the lines before it do not say."""
-    days = [] if told is None else undated_days(text, before, told)
-    return sorted([*unknown_people(text, before, document), *days])
-
-
 def annotated(text: str, additions: Sequence[Addition]) -> str:
     """A text with its additions in their places."""
     for at, added in sorted(additions, reverse=True):
