@@ -49,10 +49,6 @@ _CHARSETS = re.compile(
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # how packed files begin
 
 
-class NotWholeError(ValueError):
-    """A packed file ends early, or is damaged: it must be replaced, and what was made of its beginning discarded."""
-
-
 AGAIN = "Fetch or pack it again, or leave it out."
 
 
@@ -76,7 +72,7 @@ def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
     try:
         yield opened
     except broken as error:
-        raise NotWholeError(f"{name} must be a whole {kind} file, but cannot be unpacked: {error}. {AGAIN}") from error
+        raise ValueError(f"{name} must be a whole {kind} file, but cannot be unpacked: {error}. {AGAIN}") from error
 
 
 def is_packed(path: Path) -> bool:

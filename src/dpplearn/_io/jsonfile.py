@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, describe, warn_user
-from dpplearn._io.atomic import DamagedError, read_sealed, replace_file, write_sealed
+from dpplearn._checks import FloatArray, describe
+from dpplearn._io.atomic import replace_file, write_whole
 from dpplearn._io.encoding import decode, read_bytes, read_lines
 
 MAX_DEPTH = 100  # nested lists and objects: so many Python can show, copy and write without a RecursionError
@@ -84,38 +84,13 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """A record of unfinished work, as one line of JSON with a seal (`dpplearn._io.atomic`)."""
-    write_sealed(path, json.dumps(plain(dict(record)), allow_nan=False).encode())
+    """A record of unfinished work, as one line of JSON."""
+    write_whole(path, json.dumps(plain(dict(record)), allow_nan=False).encode())
 
 
 def read_record(path: Path) -> dict[str, Any]:
     """What `write_record` wrote."""
-    return dict(json.loads(read_sealed(path)))
-
-
-def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None:  # noqa: A002  # the field's name
-    """How far a fit has come, as `write_record` wrote it; None, with a warning, if the file is damaged.
-
-    A file of another format belongs to somebody: it is refused, so that it is not overwritten.
-    """
-    try:
-        data = read_record(path)
-    except DamagedError:
-        begin = path.read_bytes()[:200]
-    else:
-        if (data.get("format"), data.get("version")) == (format, version):
-            return data
-        raise ValueError(
-            f"{path} must be a {format} file of version {version} to go on from, but is a {data.get('format')!r:.60} "
-            f"file of version {data.get('version')!r:.60}. Delete it to start anew, or give another path."
-        )
-    if begin and f'"format": "{format}"'.encode() not in begin:
-        raise ValueError(
-            f"{path} must be a {format} file, or not exist yet, but holds something else. Delete it to start anew, or "
-            "give another path."
-        )
-    warn_user(f"{path} is damaged: the fit begins anew.")
-    return None
+    return parse_object(path.read_text("utf-8"), str(path), "Remove it, and run the same again.")
 
 
 def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[str, Any]:

@@ -111,15 +111,12 @@ def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **s
 @click.argument("corpus", type=CORPUS)
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
 @options.length_options
-@click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
 @options.SKIP_BAD
 @options.LANGUAGE
 @options.DECODER(default="consensus", show_default=True, help=f"{options.DECODER_NAMES}.")
 @options.JOBS
 @options.SCHEDULER
-def train_command(
-    corpus: Path, out: Path, tune: bool, skip_bad: bool, jobs: int, scheduler: str | None, **settings: Any
-) -> None:
+def train_command(corpus: Path, out: Path, skip_bad: bool, jobs: int, scheduler: str | None, **settings: Any) -> None:
     """Train a summarizer on CORPUS and write it to a model file.
 
     CORPUS is a JSON Lines file (perhaps packed), a pattern such as "news/*.jsonl.gz", a folder with one sub-folder per
@@ -131,9 +128,7 @@ def train_command(
     only = summarizer.settings.language if settings["language"] else None
     clusters, work = open_corpus(corpus, skip_bad=skip_bad, language=only, usable=skip_bad), work_beside(out)
     with bars() as progress, scheduler_client(scheduler) as backend:
-        summarizer.fit(
-            clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=progress, work=work, anew=True, out=out
-        )
+        summarizer.fit(clusters, n_jobs=jobs, backend=backend, verbose=progress, work=work, anew=True, out=out)
     done = summarizer.training_
     say(f"Read {done['clusters']} clusters from {corpus}.")
     say(
