@@ -109,7 +109,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import dpplearn
-from dpplearn._numba import Loop, here
+from dpplearn._numba import Loop, _always
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
 from dpplearn.web.engine import Engine
@@ -122,7 +122,7 @@ compiled = lambda: {(name, version) for name, f in loops.items() for version in 
 engine = Engine(Settings())
 engine.warm()
 before = compiled()
-here.always = True  # what was not compiled yet would be now
+_always.set(True)  # what was not compiled yet would be now
 shorter = "However, the storm, which had come from the sea, hit the coast on Monday, officials said. Rain fell."
 some = (["Rain fell."], ["Rain fell. Snow fell. Wind rose."], ["Rain fell. Snow fell.", "Rain fell."], [shorter])
 for texts in some:  # the last has sentences with shorter forms, which exclude each other
