@@ -118,7 +118,7 @@ rooms = (dpplearn, dpplearn.decoding, dpplearn.sampling, dpplearn.learning, dppl
 names = {m.name for one in rooms for m in walk_packages(one.__path__, f"{one.__name__}.") if m.name.endswith("_loops")}
 modules = [import_module(name) for name in sorted(names)]
 loops = {f"{m.__name__}.{name}": f for m in modules for name, f in vars(m).items() if isinstance(f, Loop)}
-compiled = lambda: {(name, version) for name, f in loops.items() for version in f.versions}
+compiled = lambda: {(name, str(v.signatures)) for name, f in loops.items() for v in f.versions.values()}
 engine = Engine(Settings())
 engine.warm()
 before = compiled()
