@@ -85,7 +85,7 @@ def read_piece(piece: CorpusPiece, out: Path, settings: SummarizerSettings) -> i
             whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
             whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
             lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]) + "\n")
-        clusters.append([*entry[:5], about])
+        clusters.append([*entry[:3], about])
     write_whole(out.with_suffix(".jsonl"), "".join(lines).encode())
     write_record(out, {"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
     return len(lines)
@@ -174,9 +174,9 @@ class TrainingPipeline:
         for record in map(read_record, self.files):
             own, kept = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad), list[int]()
             own.add(record["passed"])
-            for place, line, name, split, its_language, about in record["clusters"]:
+            for place, line, name, about in record["clusters"]:
                 with own.tolerate():
-                    census.see(own.path, line, name, split, its_language)
+                    census.see(own.path, line, name)
                     if about is not None:
                         known, language, documents, has = about
                         self.without += [] if known else [(census.kept, name)]
