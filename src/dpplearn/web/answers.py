@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,12 +60,11 @@ def summary_answer(summary: Summary, notes: Sequence[str] = ()) -> bytes:
     """A summary with the reasons for its sentences and for the best of the others."""
     record, number = summary.explain(), numbers(summary)
     whole = record.as_a_set
-    topics = tuple(replace(topic, sentence=int(number[topic.sentence])) for topic in whole.leaves_out.topics)
     answer = {name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")}
     answer |= {
         "notes": notes,
         "covers": whole.covers,
-        "leaves_out": replace(whole.leaves_out, topics=topics),
+        "leaves_out": whole.leaves_out,
         "similarity": whole.alikeness,
         "sureness": whole.sureness,
         "selected": [chosen_answer(x, number, order) for order, x in enumerate(record.chosen, 1)],
@@ -104,9 +102,7 @@ def chosen_answer(x: Chosen, number: IntArray, order: int) -> Answer:
 
 def left_out_answer(x: LeftOut, summary: Summary) -> Answer:
     number = numbers(summary)
-    like = next(c.number for c in summary.explain().chosen if c.sentence == x.similar_to)
-    by = number[list(x.by)].tolist()
-    return {**x.to_dict(), "sentence": int(number[x.number]), "similar_to": int(number[like]), "by": by}
+    return {**x.to_dict(), "sentence": int(number[x.number]), "by": number[list(x.by)].tolist()}
 
 
 def similarity_map(C: FloatArray) -> FloatArray:

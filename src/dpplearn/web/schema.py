@@ -216,9 +216,6 @@ class SentenceLeftOut(PlacedSentence):
     code: str = Field(description="Why it was left out, in one word.")
     reason: str = Field(description="The same in a few words.")
     by: list[int] = Field(description="The chosen sentences that say it already.")
-    similar_to: int = Field(description="The chosen sentence that is most like it.")
-    similarity: float = Field(description="Cosine between the two.")
-    shared: list[str] = Field(description="Words that both have.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
 
 
