@@ -201,7 +201,9 @@ class NearGains(Gains):
             return items
         centers = np.concatenate([self.before, unit_rows(rows[items], lengths[items])])
         free = np.append(np.zeros(first, np.bool_), limits.alive[items] & (lengths[items] > 0.0))
-        some = np.random.default_rng(1).permutation(n)[: min(max(PER_MIDDLE * items.size, FEWEST_SAMPLED), MOST_SAMPLED)]
+        some = np.random.default_rng(1).permutation(n)[
+            : min(max(PER_MIDDLE * items.size, FEWEST_SAMPLED), MOST_SAMPLED)
+        ]
         X = unit_rows(rows[some], lengths[some])
         for _ in range(ROUNDS):
             sums = sparse_rows(nearest(X, centers)[:, None], np.ones((len(X), 1), np.float32), len(centers)).T @ X

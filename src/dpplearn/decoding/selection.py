@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pkgutil import resolve_name
 from typing import Any, NamedTuple, Self
 
@@ -111,12 +110,7 @@ class Selection:
         """Copies and other processes get the number, not the model."""
         if isinstance(self.log_prob_of, Unknown):
             return dict(self.__dict__)
-        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": partial(known, self.log_prob)}
-
-
-def known(value: float, subset: IntArray) -> float:  # noqa: ARG001  # known for the one subset
-    """A log-probability that was computed before."""
-    return value
+        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": GONE}
 
 
 @dataclass(frozen=True)
