@@ -128,10 +128,8 @@ def diversify_dask(
         given = embeddings[items].compute()
         exclude = exclude_given(items, include, exclude, len(embeddings))
     call |= {"include": include, "exclude": exclude, "given": given}
-    if "work" in call:  # a block that was kept would have to be read to tell whether it is still the same
-        raise TypeError(
-            "work= is for files (`dpplearn select --work`), which tell when they were changed: leave it out."
-        )
+    if "work" in call:  # only a look at a block's rows would tell whether they are still the same
+        raise TypeError("work= is for files (`dpplearn select --work`), which say when they were changed.")
     return choose_in_parts(parts, embeddings.shape[1], scores, settings, **call)
 
 
