@@ -8,7 +8,6 @@ With fewer than k from each part, or parts that are not random, nothing is promi
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from scipy import sparse
 
@@ -31,7 +31,7 @@ from dpplearn.decoding.greedy import check_rule
 from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.registry import check_options
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest, read_held
+from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, nearest, read_held
 
 SPARE = 4  # times as many candidates as the parts' share of k
 FEWEST = 1000  # candidates of a part, unless k is less
@@ -208,7 +208,7 @@ def choose_in_parts(
     if mine.size == items.size < n:
         reason = f"the parts gave no more candidates than these: {reason}"
     whole = (items[mine], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits)
-    return PartsSelection(*whole, Embedded(rows[mine], embedded.lengths[mine], embedded.q[mine]), list(parts))
+    return PartsSelection(*whole, embedded.part(mine), list(parts))
 
 
 def limits_of(limits: Limits, items: IntArray) -> Limits:
@@ -223,7 +223,12 @@ def first_round(
     parts: Sequence[Part], tasks: list[Task], cluster: Any, work: str | Path | None, progress: Progress
 ) -> list[Picked]:
     """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
-    files = [None if work is None else Path(work) / f"{key(*one)}.npz" for one in zip(parts, tasks, strict=True)]
+    files: list[Path | None] = [None] * len(parts)
+    if work is not None:  # named by all that decides what a part gives
+        files = [
+            Path(work) / f"{joblib.hash((*one[:2], one.name, task))}.npz"
+            for one, task in zip(parts, tasks, strict=True)
+        ]
     picked: list[Any] = [read_kept(file) for file in files]
     left = [i for i, one in enumerate(picked) if one is None]
     progress.stage("Candidates of parts", len(parts) - len(left), len(parts))
@@ -259,39 +264,20 @@ def read_kept(file: Path | None) -> Picked | None:
     return Picked(arrays["items"], arrays["rows"])
 
 
-def key(part: Part, task: Task) -> str:
-    """The same for the same part, qualities and settings, and for no others."""
-    q, settings, limits, before, options = task
-    asked = (part.start, part.stop, part.name, settings, limits.budget, limits.k, options)
-    digest = hashlib.sha256(repr(asked).encode())
-    given: Any = np.empty(0) if before is None else before.rows
-    held = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
-    for values in (q, limits.cost, limits.include, limits.exclude, limits.group, limits.most, limits.need, *held):
-        array = np.ascontiguousarray(values)
-        digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
-    return digest.hexdigest()[:32]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PartsSelection(DiverseSelection):
     """A choice in two rounds: the chosen items alone are held, and `nearest` reads the parts again."""
 
     parts: list[Part] = field(repr=False)
 
+    def chosen_items(self) -> Embedded:
+        """The embeddings of the chosen items, which are all that is held."""
+        return read_held(self.held)
+
     @cached_property
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate; one part after the other, in this process."""
-        chosen, k, answers = read_held(self.held), len(self), []
-        for part in self.parts:
-            rows, lengths = read_features(part.read(), "embeddings")
-            both = np.concatenate([chosen.rows, rows]), np.append(chosen.lengths, lengths), np.ones(k + lengths.size)
-            places, similarity = nearest(Embedded(*both), np.arange(k))
-            answers.append((self.subset[places[k:]] if k else places, similarity[k:]))
+        chosen = self.chosen_items()
+        parts = (Embedded(*read_features(part.read(), "embeddings"), np.empty(0)) for part in self.parts)
+        answers = [nearest(part, chosen, self.subset) for part in parts]
         return Nearest(*(np.concatenate(both) for both in zip(*answers, strict=True)))
-
-    @cached_property
-    def kept(self) -> list[Kept]:
-        """Every chosen item, with the other chosen one most similar to it."""
-        places, similarity = nearest(read_held(self.held), np.arange(len(self)), themselves=True)
-        items = np.where(places < 0, -1, self.subset[places]).tolist()
-        return [Kept(*one) for one in zip(self.subset.tolist(), items, similarity.tolist(), strict=True)]

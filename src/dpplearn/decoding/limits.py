@@ -319,7 +319,10 @@ def check_number(x: Any, name: str, low: float = -np.inf) -> float:
     """A real number; with `low` 0, one that is not negative."""
     if not is_number(x):
         raise TypeError(f"{name} must be a number, found {x!r:.60}.")
-    value = float(x)
+    try:
+        value = float(x)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold, found one of {len(str(x))} digits.") from None
     if low == 0.0 and not value >= 0.0:
         raise ValueError(f"{name} must be a number that is not negative, found {value}.")
     return value
