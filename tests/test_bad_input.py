@@ -24,12 +24,12 @@ KERNELS = {
     "NaN": (WITH_NAN, ValueError, r"finite, but L\[1, 2\] is nan \(2 such"),
     "infinity": (WITH_INF, ValueError, r"finite, but L\[0, 0\] is inf"),
     "complex": (np.eye(2, dtype=complex), TypeError, "real numbers, found dtype complex128"),
-    "text": ([["a"]], TypeError, r"found texts \(<U1\), such as \['a'\]. Numbers"),
+    "text": ([["a"]], TypeError, "found dtype <U1. Convert"),
     "ragged": ([[1.0, 0.0], [0.0]], ValueError, "rows of equal length"),
     "sparse": (sparse.eye_array(3), TypeError, r"dense array.*toarray\(\)"),
     "empty": (np.empty((0, 0)), ValueError, "at least one"),
-    "None": (None, TypeError, "found None"),
-    "a function": (max, TypeError, "found a function. .*ImplicitDPP"),
+    "None": (None, TypeError, "found the type NoneType"),
+    "a function": (max, TypeError, "found the type builtin.*ImplicitDPP"),
 }
 
 
@@ -85,13 +85,13 @@ def test_what_needs_L_says_so():
     [
         ([0, 3], IndexError, "from 0 to 2, found 3"),
         ([-1], IndexError, "from 0 to 2, found -1"),
-        ([1, 1], ValueError, r"repeat items, but 1 appears more than once\.$"),
-        ([0, 1, 1], ValueError, r"looks like an indicator, 0 or 1 for each of the 3 items: pass np\.flatnonzero\("),
-        ([0.0, 1.0, 0.0], TypeError, r"looks like an indicator.* pass np\.flatnonzero\("),
+        ([1, 1], ValueError, "repeat items, but 1 appears more than once"),
+        ([0, 1, 1], ValueError, r"0 or 1 for each item, pass np\.flatnonzero\("),
+        ([0.0, 1.0, 0.0], TypeError, "integers or be a boolean mask"),
         ([True, False], ValueError, "mask must have length 3, found 2"),
         ([0.5], TypeError, "integers or be a boolean mask, found dtype float64"),
-        ([[0, 1]], ValueError, r"one-dimensional, found shape \(1, 2\)"),
-        (1, ValueError, r"single value 1. Pass \[1\]"),
+        ([[0, 1]], ValueError, "flat list of item numbers"),
+        (1, ValueError, "flat list of item numbers"),
         (["a"], TypeError, "integers"),
         ([[0], [1, 2]], ValueError, "flat list of item numbers"),
         (np.array([2**63], np.uint64), IndexError, "found 9223372036854775808"),
@@ -142,7 +142,7 @@ def test_sizes(make):
         dpp.sample(1, method="magic")
 
 
-@pytest.mark.parametrize("rng", ["0", 1.5, True, np.random.RandomState(0), [1, 2], -3])
+@pytest.mark.parametrize("rng", ["0", 1.5, True, -3])
 def test_generators(rng):
     with pytest.raises((TypeError, ValueError), match="rng"):
         DPP3.sample(1, rng=rng)

@@ -61,7 +61,7 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
 
     def prepare(self):
         prepared = real(self)
-        kept["shards"] = [load_shard(path) for path in prepared.shards]
+        kept["shards"] = [load_shard(path) for path in prepared[0]]
         return prepared
 
     monkeypatch.setattr(TrainingPipeline, "prepare", prepare)
@@ -248,15 +248,6 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     assert found.training_["clusters"] == 30
     assert numbers(found)[3:] == truth[3:]  # shards end elsewhere: the same sums in another order
     np.testing.assert_allclose(found.theta_, np.frombuffer(truth[0]), atol=1e-9)
-
-
-def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
-    few = tmp_path / "few.jsonl"
-    few.write_text("".join(corpus.read_text().splitlines(keepends=True)[:3]))
-    ask = ["evaluate", str(few), "--systems", "begin,dpp-greedy", "--jobs", "1"]
-    assert "most went to" not in CliRunner().invoke(main, ask).stderr
-    monkeypatch.setattr("dpplearn.cli.bars.LONG_WORK", 0.0)
-    assert "most went to dpp-greedy" in CliRunner().invoke(main, ask).stderr
 
 
 def test_workers_that_always_die_are_reported():

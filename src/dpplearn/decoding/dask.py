@@ -21,7 +21,7 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_int
-from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
+from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
@@ -225,11 +225,13 @@ def first_round(
     """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
     files: list[Path | None] = [None] * len(parts)
     if work is not None:  # named by all that decides what a part gives
-        files = [
-            Path(work) / f"{joblib.hash((*one[:2], one.name, task))}.npz"
-            for one, task in zip(parts, tasks, strict=True)
-        ]
-    picked: list[Any] = [read_kept(file) for file in files]
+        keys = (joblib.hash((*part[:2], part.name, task)) for part, task in zip(parts, tasks, strict=True))
+        files = [Path(work) / f"{key}.npz" for key in keys]
+    picked: list[Any] = [None] * len(parts)
+    for i, file in enumerate(files):
+        if file is not None and file.exists():
+            with np.load(file, allow_pickle=False) as arrays:
+                picked[i] = Picked(arrays["items"], arrays["rows"])
     left = [i for i, one in enumerate(picked) if one is None]
     progress.stage("Candidates of parts", len(parts) - len(left), len(parts))
     if not left:
@@ -247,21 +249,10 @@ def first_round(
             future.release()
             if (file := files[i]) is not None:
                 file.parent.mkdir(parents=True, exist_ok=True)
-                write_sealed(file, pack_arrays(picked[i]._asdict()))
+                with replace_file(file, "wb") as out:
+                    np.savez(out, **picked[i]._asdict())
             progress.stage("Candidates of parts", done, len(parts))
     return picked
-
-
-def read_kept(file: Path | None) -> Picked | None:
-    """What a part gave before, if that was kept and is whole."""
-    if file is None or not file.exists():
-        return None
-    try:
-        arrays = unpack_arrays(read_sealed(file))
-    except DamagedError:
-        warnings.warn(f"{file} is damaged, and is made again.", stacklevel=4)
-        return None
-    return Picked(arrays["items"], arrays["rows"])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

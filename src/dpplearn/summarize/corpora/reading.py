@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import walk
@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.documents import matching, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import cut_jsonl, looks_like_jsonl
-from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, Wanted, cut_clusters, piece_sizes
+from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, as_given, cut_items, piece_sizes
 
 if TYPE_CHECKING:
     from dpplearn._io.workfolder import WorkFolder
@@ -27,28 +27,23 @@ if TYPE_CHECKING:
     from dpplearn._run.workers import Workers
 
 
-@dataclass(frozen=True)
-class Reader:
-    """A format of corpora: a function that reads it from its beginning, or one that cuts it into pieces."""
+class Reader(NamedTuple):
+    """A format of corpora: what to give, for messages, how a path of it looks, and how to cut it into pieces."""
 
-    name: str  # what to give, for messages
+    name: str
     looks_like: Callable[[Path], bool]
-    read: Callable[[Source], Iterable[Cluster]] | None = None  # what may be skipped stands in `with source.tolerate()`
-    # where pieces of so many clusters can be found without reading what is before
-    cut: Callable[[Source, Iterator[int]], Iterator[Cut]] | None = None
+    cut: Callable[[Source, Iterator[int]], Iterator[Cut]]  # at `sizes` clusters
 
-    def cuts(self, source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
-        """The pieces of what a source holds."""
-        if self.cut is not None:
-            return self.cut(source, sizes)
-        assert self.read is not None  # one of the two
-        return cut_clusters(self.read(source), sizes)
+
+def read_in_order(read: Callable[[Source], Iterable[Cluster]]) -> Callable[[Source, Iterator[int]], Iterator[Cut]]:
+    """How to cut what can only be read from its beginning; what may be skipped stands in `with source.tolerate()`."""
+    return lambda source, sizes: cut_items(as_given, read(source), sizes)
 
 
 READERS = [  # a new format is one entry; the first that a path looks like reads it
-    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut=cut_jsonl),
-    Reader("a folder with DUC data", looks_like_duc, read_duc),
-    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, cut=cut_folders),
+    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut_jsonl),
+    Reader("a folder with DUC data", looks_like_duc, read_in_order(read_duc)),
+    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, cut_folders),
 ]
 
 
@@ -58,17 +53,14 @@ def kinds() -> str:
 
 
 class Census:
-    """What was seen of a corpus so far: ids, of which a file may have each once, and what its clusters say."""
+    """The ids that were seen of a corpus so far, of which a file may have each once, and how many clusters count."""
 
     def __init__(self) -> None:
         self.lines: dict[tuple[str, str], int] = {}
-        self.said: dict[str, set[str]] = {"split": set(), "language": set()}
         self.kept = 0
 
-    def see(self, path: Path, line: int | None, name: str | None, split: str | None, language: str | None) -> None:
+    def see(self, path: Path, line: int | None, name: str | None) -> None:
         """Another cluster; a ValueError if its id is that of a line before."""
-        self.said["split"].add(str(split))
-        self.said["language"].add(str(language))
         before = None if line is None else self.lines.setdefault((str(path), str(name)), line)
         if line is not None and before != line:
             raise ValueError(
@@ -88,7 +80,6 @@ class Corpus:
     name: Path  # for messages
     sources: Sequence[tuple[Reader, Source]]
     clusters: Sequence[Cluster] = ()  # those in memory
-    wanted: Wanted = field(default_factory=Wanted)
     skip_bad: bool = False
 
     def __repr__(self) -> str:
@@ -107,7 +98,7 @@ class Corpus:
             own = piece.source.fresh()
             for entry in piece.entries(own):
                 with own.tolerate():
-                    census.see(own.path, *entry[1:5])
+                    census.see(own.path, entry.line, entry.id)
                     if entry.cluster is not None:
                         census.kept += 1
                         yield entry.cluster
@@ -123,9 +114,9 @@ class Corpus:
         number, sizes = 0, piece_sizes()
         for k, (reader, source) in enumerate(self.sources):
             own = source.fresh()
-            for cut in reader.cuts(own, sizes):
+            for cut in reader.cut(own, sizes):
                 cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
-                yield CorpusPiece(number, cut, source, self.wanted)
+                yield CorpusPiece(number, cut, source)
                 number += 1
             notes.add(own.passed)
 
@@ -172,10 +163,9 @@ class Corpus:
         notes.warn(suffixes(), census.kept, stacklevel=stacklevel)
         if census.kept:
             return
-        for what, wanted in (("split", self.wanted.split), ("language", self.wanted.language)):
-            there = sorted(census.said[what])
-            if wanted is not None and there:
-                raise ValueError(f"No cluster of {self.name} has the {what} {wanted!r}. Found {', '.join(there)}.")
+        if others := sorted(set(notes.noted("language"))):
+            wanted = self.sources[0][1].language
+            raise ValueError(f"No cluster of {self.name} has the language {wanted!r}. Found {', '.join(others)}.")
         if notes.noted("left"):
             raise ValueError(f"No cluster of {self.name} has both sentences and a reference summary: none is left.")
         readable = " that can be read" if notes.noted("bad") else ""
@@ -184,14 +174,14 @@ class Corpus:
     @property
     def identity(self) -> list[Any]:
         """What tells it from another: its files, as large and as old as they are, and what of them counts."""
-        files = [
-            (*((str(path.resolve()), state_of(path)) for path in (one.path, one.references) if path), one.encoding)
-            for _, one in (() if self.clusters else self.sources)
-        ]
-        texts = sha256()
+        texts, files = sha256(), []
         for one in self.clusters:
             texts.update(json.dumps(asdict(one), default=str).encode())
-        return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
+        for _, source in () if self.clusters else self.sources:
+            places = filter(None, (source.path, source.references))
+            options = [source.encoding, source.language, source.usable, source.skip_bad]
+            files.append([options, *((str(path.resolve()), state_of(path)) for path in places)])
+        return [files, texts.hexdigest()]
 
 
 def compiled(work: Callable[..., int], task: tuple[Any, ...], given: tuple[Any, ...]) -> int:
@@ -215,7 +205,7 @@ def state_of(path: Path) -> str:
 def listed(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
     given, name = [*clusters], Path("the list")
-    reader = Reader("clusters in memory", Path.is_file, cut=lambda _, sizes: cut_clusters(given, sizes, len(given)))
+    reader = Reader("", Path.is_file, lambda _, sizes: cut_items(as_given, given, sizes, len(given)))
     return Corpus(name, [(reader, Source(name))], given)
 
 
@@ -225,9 +215,7 @@ def open_corpus(
     skip_bad: bool = False,
     *,
     references: str | PathLike[str] | None = None,
-    split: str | None = None,
     language: str | None = None,
-    only: str | None = None,
     usable: bool = False,
 ) -> Corpus:
     """A corpus that is read when its clusters are asked for: as `read_clusters`, with one cluster in memory.
@@ -236,22 +224,10 @@ def open_corpus(
     ----------
     path, encoding, skip_bad, references
         As in `read_clusters`.
-    split, language : str, optional
-        Only clusters of this part, or in this language; one that names no language is in the one asked for.
-    only : str, optional
-        Only references with this in their `reference_ids`.
+    language : str, optional
+        Only clusters in this language; one that names none is in the one asked for.
     usable : bool
         Leave out clusters without a sentence or without a reference, and say so.
-
-    Examples
-    --------
-    >>> import json, pathlib, tempfile
-    >>> lines = [json.dumps({"id": k, "documents": ["It rained."], "split": "ab"[k % 2]}) for k in range(4)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "corpus.jsonl")
-    ...     _ = file.write_text("\\n".join(lines))
-    ...     [cluster.id for cluster in open_corpus(file, split="a")]
-    ['0', '2']
     """
     given, models = Path(fspath(path)), None if references is None else Path(fspath(references))
     paths, sources = matching(str(path)), list[tuple[Reader, Source]]()
@@ -262,8 +238,8 @@ def open_corpus(
         if reader is None:
             advice = "For documents of one cluster, use Cluster.from_files."
             raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
-        sources.append((reader, Source(one, encoding, models, skip_bad)))
-    return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
+        sources.append((reader, Source(one, encoding, models, skip_bad, language, usable)))
+    return Corpus(given, sources, skip_bad=skip_bad)
 
 
 def read_clusters(
@@ -278,7 +254,7 @@ def read_clusters(
     Parameters
     ----------
     path : path
-        A JSON Lines file with one cluster per line (packed by gzip or Zstandard, too); or a pattern such as
+        A JSON Lines file with one cluster per line (packed by gzip, too); or a pattern such as
         "news/*.jsonl.gz"; or a folder with one sub-folder per cluster, holding .txt, .md or .html documents and perhaps
         a folder references/; or a folder with DUC data at any depth, `docs/d30001t/APW19981016.0240` and models
         `D30001.M.100.T.A`; or a folder of documents, which is one cluster.
@@ -293,12 +269,7 @@ def read_clusters(
     Returns
     -------
     list of Cluster
-        At least one. `open_corpus` reads the same, one after the other.
-
-    Warns
-    -----
-    SkippedWarning
-        Once, if folders of clusters hold files of other kinds than documents, or documents without a word; hidden
+        At least one. A `SkippedWarning` names files of other kinds and documents without a word in folders; hidden
         files and those called README are no matter.
 
     Examples

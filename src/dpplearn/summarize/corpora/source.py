@@ -10,6 +10,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dpplearn._checks import count_of
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.text.words import normal_language
 
@@ -34,7 +35,7 @@ class Omission(NamedTuple):
     """Something that was not read, or a remark of a reader.
 
     The kind is "other" (a file of a kind that is not read), "empty" (a file without a word), "bad", "left" (a cluster
-    of no use), or "said" (a remark).
+    of no use), "language" (the language of one that is in another), or "said" (a remark).
     """
 
     kind: str
@@ -50,6 +51,8 @@ class Source:
     encoding: str | None = None  # UTF-8, unless a file says otherwise
     references: Path | None = None  # where reference summaries are, if not under the path
     skip_bad: bool = False  # whether to go on past what cannot be read
+    language: str | None = None  # of the clusters that count; one that names none is in the one asked for
+    usable: bool = False  # whether clusters without a sentence or a reference are left out, and named
     passed: list[Omission] = field(default_factory=list)
 
     @contextmanager
@@ -64,15 +67,24 @@ class Source:
                 raise kind(message) if before else error from None
             self.passed.append(Omission("bad", message, getattr(error, "id", None)))
 
+    def wants(self, cluster: Cluster) -> bool:
+        """Whether a cluster counts; if not, it is noted why."""
+        if self.language and normal_language(cluster.language) not in (None, normal_language(self.language)):
+            self.note("language", [cluster.language])
+            return False
+        lack = lacking(cluster) if self.usable else ""
+        if lack:
+            self.note("left", [f"left out {cluster.name} of {self.path}: {lack}"])
+        return not lack
+
     def note(self, kind: str, texts: Iterable[object]) -> None:
         """Note things of one kind."""
         self.passed.extend(Omission(kind, str(text)) for text in texts)
 
-    def note_others(self, entries: Iterable[Path], read: Sequence[Path]) -> None:
+    def note_others(self, entries: Iterable[Path], read: Iterable[Path]) -> None:
         """Note the files of a folder that were not read; a README only describes it, and is none of them."""
-        known = set(read)
-        files = (entry for entry in entries if entry.is_file() and not entry.name.upper().startswith("README"))
-        self.note("other", (entry for entry in files if entry not in known))
+        others = set(entries) - set(read)
+        self.note("other", sorted(one for one in others if one.is_file() and not is_readme(one)))
 
     def noted(self, kind: str) -> list[str]:
         """What was noted of a kind."""
@@ -90,36 +102,38 @@ class Source:
         """Warn in a line of the files left out, and of what is bad in another, or in one for each file given."""
         bad, other, empty = map(self.noted, ("bad", "other", "empty"))
         messages = self.noted("said") + self.noted("left")
-        sorts = [
-            f"{len(paths)} {'file' if len(paths) == 1 else 'files'} {what} ({_some(paths, 3, ', ', ' and')})"
+        left_out = [
+            f"{count_of(len(paths), 'file', 'files')} {what} ({some(paths, 3, ', ', ' and')})"
             for paths, what in ((other, "of another kind"), (empty, "without text"))
             if paths
         ]
-        if sorts:
-            messages.append(f"Left out {' and '.join(sorts)}." + f" Documents are {', '.join(kinds)}." * bool(other))
+        if left_out:
+            messages.append(f"Left out {' and '.join(left_out)}." + f" Documents are {', '.join(kinds)}." * bool(other))
         if self.path == Path():  # files given one by one
             messages += [f"Skipped: {one}" for one in bad]
         elif bad:
             skipped = f"{self.path}: skipped {len(bad)} that could not be read, kept {kept} clusters. "
-            messages.append(skipped + _some(bad, 5, "; ", "; and"))
+            messages.append(skipped + some(bad, 5, "; ", "; and"))
         for message in messages:
             warnings.warn(message, SkippedWarning, stacklevel=stacklevel + 1)
 
 
-def _some(texts: Sequence[str], most: int, between: str, last: str) -> str:
+def is_readme(path: Path) -> bool:
+    """Whether a file only describes a folder."""
+    return path.name.upper().startswith("README")
+
+
+def some(texts: Sequence[str], most: int, between: str, last: str) -> str:
     """The first few of some texts, and how many more there are."""
-    more = f"{last} {len(texts) - most} more" if len(texts) > most else ""
-    return between.join(texts[:most]) + more
+    return between.join(texts[:most]) + (f"{last} {len(texts) - most} more" if len(texts) > most else "")
 
 
 class Entry(NamedTuple):
-    """A cluster on its way: where it stands, what it says of itself, and what is wanted of it."""
+    """A cluster on its way, and where it stands."""
 
     place: int  # in its piece
     line: int | None  # its number, where it has one
     id: str | None
-    split: str | None
-    language: str | None
     cluster: Cluster | None  # None if it does not count
 
 
@@ -129,32 +143,6 @@ class Cut(NamedTuple):
     read: Callable[[Source, Any], Iterable[tuple[Cluster, int | None]]]  # of the source and what is given here
     given: Any
     share: float = 0.0  # of the file that is read by its end; 0 where that is not known
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which clusters of a corpus count, and which of their references."""
-
-    split: str | None = None
-    language: str | None = None  # a cluster that names none is in the one asked for
-    only: str | None = None  # references with this in their names
-    usable: bool = False  # whether those without a sentence or a reference are left out, and named
-
-    def of(self, cluster: Cluster, source: Source) -> Cluster | None:
-        """The cluster, or what is wanted of it; None if it does not count."""
-        if self.split is not None and cluster.split != self.split:
-            return None
-        ours = (None, normal_language(self.language))
-        if self.language is not None and normal_language(cluster.language) not in ours:
-            return None
-        if self.only is not None:
-            kept = [k for k, name in enumerate(cluster.reference_ids) if self.only in name]
-            references, names = [cluster.references[k] for k in kept], [cluster.reference_ids[k] for k in kept]
-            cluster = replace(cluster, references=references, reference_ids=names)
-        if self.usable and (lack := lacking(cluster)):
-            source.note("left", [f"left out {cluster.name} of {source.path}: {lack}"])
-            return None
-        return cluster
 
 
 def lacking(cluster: Cluster) -> str:
@@ -175,13 +163,11 @@ class CorpusPiece:
     number: int
     cut: Cut
     source: Source
-    wanted: Wanted
 
     def entries(self, notes: Source) -> Iterator[Entry]:
         """All clusters that can be read; what is left out is noted."""
         for place, (cluster, line) in enumerate(self.cut.read(notes, self.cut.given)):
-            about = cluster.id, cluster.split, cluster.language
-            yield Entry(place, line, *about, self.wanted.of(cluster, notes))
+            yield Entry(place, line, cluster.id, cluster if notes.wants(cluster) else None)
 
 
 def piece_sizes() -> Iterator[int]:
@@ -189,21 +175,12 @@ def piece_sizes() -> Iterator[int]:
     return chain(repeat(1, SINGLES), repeat(CLUSTERS))
 
 
-def spans(n: int, sizes: Iterator[int]) -> Iterator[tuple[int, int]]:
-    """Where the pieces of n clusters begin and end."""
-    start = 0
-    while start < n:
-        end = min(start + next(sizes), n)
-        yield start, end
-        start = end
-
-
-def cut_clusters(clusters: Iterable[Cluster], sizes: Iterator[int], total: int | None = None) -> Iterator[Cut]:
-    """Clusters that are in memory, or that a reader makes one after the other."""
-    left, done = iter(clusters), 0
-    while some := tuple(islice(left, next(sizes))):
-        done += len(some)
-        yield Cut(as_given, some, 0.0 if total is None else done / total)
+def cut_items(read: Any, items: Iterable[Any], sizes: Iterator[int], total: int | None = None) -> Iterator[Cut]:
+    """Pieces of some items each, in which a function finds the clusters."""
+    left, done = iter(items), 0
+    while part := tuple(islice(left, next(sizes))):
+        done += len(part)
+        yield Cut(read, part, done / total if total else 0.0)
 
 
 def as_given(_: Source, clusters: tuple[Cluster, ...]) -> Iterator[tuple[Cluster, None]]:
