@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
-from dpplearn._run.threads import map_in_order
 from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
@@ -23,7 +22,7 @@ from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
+from dpplearn.summarize.model.modelfile import SETTINGS, load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.prepared import Prepared, prepare
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
@@ -117,7 +116,7 @@ class Summarizer(Parameters):
     @property
     def settings(self) -> SummarizerSettings:
         """The arguments as they are now, checked: an error says which is not what it must be."""
-        return SummarizerSettings(**self.get_params())
+        return SummarizerSettings(**{name: getattr(self, name) for name in SETTINGS})
 
     def fit(
         self,
@@ -268,7 +267,7 @@ class Summarizer(Parameters):
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
-            return Decision(ready, name, budget, unit, pinned, excluded, rng=settings.random_state, **how)
+            return Decision(ready, name, budget, unit, pinned, excluded, allowed, rng=settings.random_state, **how)
 
     def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
         """How long a summary is to be, where it is not said."""
@@ -279,26 +278,6 @@ class Summarizer(Parameters):
             unit = "words" if isinstance(budget, str) else self.unit
         check_length(budget, unit)
         return budget, unit
-
-    def summarize_many(
-        self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,
-        n_jobs: int | None = None, **options: Any,
-    ) -> Iterator[Summary]:  # fmt: skip
-        """A summary of each cluster, in order, as they are asked for: only a few are in memory.
-
-        `clusters` may be a `Corpus`, or anything that yields clusters; options are those of `summarize`.
-
-        Examples
-        --------
-        >>> from dpplearn.summarize import Summarizer
-        >>> texts = (["It rained.", "The dam held."][k % 2] for k in range(1000))
-        >>> next(Summarizer.load().summarize_many(texts, 2, "words")).text
-        'It rained.'
-        """
-        _ = self._trained  # an error at once
-        return map_in_order(
-            lambda cluster: self.summarize(cluster, budget, unit, **options), clusters, check_jobs(n_jobs)
-        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""

@@ -110,7 +110,11 @@ class Prepared:
 
         With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
         """
-        excluded = self.excluded(pinned, excluded)
+        forms = self.read.forms
+        if forms is not None:
+            whole = [i for i in excluded if not self.read.sentences[i].dropped]
+            out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
+            excluded = np.union1d(out, excluded)
         others = remaining(self.n, pinned, excluded)
         allowed, order = np.zeros(self.n, np.bool_), [*pinned.tolist(), *others.tolist()]
         allowed[pinned] = allowed[[*self.read.considered(order).values()]] = True
@@ -118,21 +122,6 @@ class Prepared:
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
         return allowed
-
-    def excluded(self, pinned: IntArray, excluded: IntArray) -> IntArray:
-        """What is out: the excluded, and forms of theirs and of the pinned."""
-        forms = self.read.forms
-        if forms is None:
-            return excluded
-        first, count = np.unique(forms[pinned], return_index=True, return_counts=True)[1:]
-        if (count > 1).any():
-            text = self.read.texts[pinned[first[count > 1][0]]]
-            raise ValueError(
-                f"include must name one form of a sentence, but names {count.max()} of this one: {text:.80}"
-            )
-        whole = [i for i in excluded if not self.read.sentences[i].dropped]
-        out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
-        return np.union1d(out, excluded)
 
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
