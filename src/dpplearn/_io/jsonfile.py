@@ -16,7 +16,6 @@ from dpplearn._checks import FloatArray, describe
 from dpplearn._io.atomic import replace_file, write_whole
 from dpplearn._io.encoding import decode, read_bytes, read_lines
 
-MAX_DEPTH = 100  # nested lists and objects: so many Python can show, copy and write without a RecursionError
 MAX_MODEL = 256_000_000  # bytes
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
 
@@ -24,7 +23,7 @@ SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no n
 def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> Any:
     """The value in a text; errors name its place, and those about its syntax end with `advice`."""
     try:
-        value = json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object)
     except LookupError as error:
         raise ValueError(f"{where} must be {what}, but {error}. Remove one of the two.") from None
     except json.JSONDecodeError as error:
@@ -32,14 +31,9 @@ def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> A
         wrong = f"{where} must be {what}, but at {line}column {error.colno}: {error.msg}. {advice}"
         raise ValueError(wrong.rstrip()) from error
     except RecursionError:
-        value, deep = None, True
+        raise ValueError(f"{where} must be {what}, but is nested too deeply.") from None
     except ValueError as error:  # Python's limit, against quadratic time
         raise ValueError(f"{where} must be {what}, but holds a number of thousands of digits.") from error
-    else:
-        deep = text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value)
-    if deep:
-        raise ValueError(f"{where} must be {what}, but is nested too deeply: more than {MAX_DEPTH} levels.")
-    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -49,14 +43,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise LookupError(f"an object in it has the key {twice!r:.60} twice")
     return found
-
-
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        inside = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
-        level = [part for parts in inside for part in parts]
-    return any(isinstance(one, dict | list) for one in level)
 
 
 def parse_object(line: str, where: str, advice: str = "") -> dict[str, Any]:

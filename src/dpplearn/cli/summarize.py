@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import click
 
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.encoding import MAX_BYTES, read_all
-from dpplearn._run.workers import scheduler_client
+from dpplearn._run.workers import import_distributed
 from dpplearn.cli import check_out, options, print_json, say, work_beside
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import CORPUS, FILE, Command
@@ -135,3 +137,20 @@ def train_command(corpus: Path, out: Path, skip_bad: bool, jobs: int, scheduler:
         f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} "
         f"documents (rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
     )
+
+
+@contextmanager
+def scheduler_client(address: str | None) -> Iterator[Any]:
+    """A client of the cluster at an address, closed after the block; None without an address."""
+    if address is None:
+        yield None
+        return
+    try:
+        client = import_distributed().Client(address, timeout=20)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"There must be a Dask scheduler at {address}, but it cannot be reached: {error}. Start one with "
+            "`dask scheduler`, or leave --scheduler out to work on this machine."
+        ) from None
+    with client:
+        yield client

@@ -16,8 +16,9 @@ from scipy import sparse
 from scipy.special import expit, softmax
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_between, check_directions, check_rho, read_only
-from dpplearn._linalg import check_similarity, to_dense
+from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
+from dpplearn.dpp import check_similarity
 from dpplearn.learning._loops import gram
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
+from dpplearn._io.encoding import GZIP, MAX_LINE, Line, breaks_at_bytes, read_lines, unpacked_name
 from dpplearn._io.jsonfile import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.source import BadClusterError, Cut, Source
@@ -30,17 +30,16 @@ def looks_like_jsonl(path: Path) -> bool:
 def cut_jsonl(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     """Stretches of lines: by their places in the file, or as they come out of one that is packed or recoded."""
     path, encoding = source.path, source.encoding or "utf-8"
-    total, in_place = max(path.stat().st_size, 1), breaks_at_bytes(encoding) and not is_packed(path)
-    first, start = 1, 0
+    total, first, start = max(path.stat().st_size, 1), 1, 0
     with path.open("rb") as file:
+        in_place = breaks_at_bytes(encoding) and file.peek(2)[:2] != GZIP
         lines = read_lines(file, path, encoding)
         while some := take(lines, next(sizes)):
             stop = start + sum(len(line.data) for line in some)
             if in_place:
                 yield Cut(read_range, (first, start, stop), stop / total)
             else:
-                at = total if file.closed else file.tell()  # pyarrow closes it at its end
-                yield Cut(read_numbered, (first, some), min(at / total, 1.0))
+                yield Cut(read_numbered, (first, some), min(file.tell() / total, 1.0))
             first, start = first + len(some), stop
 
 

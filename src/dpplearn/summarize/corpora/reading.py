@@ -272,7 +272,7 @@ def read_clusters(
     Parameters
     ----------
     path : path
-        A JSON Lines file with one cluster per line (packed by gzip or Zstandard, too); or a pattern such as
+        A JSON Lines file with one cluster per line (packed by gzip, too); or a pattern such as
         "news/*.jsonl.gz"; or a folder with one sub-folder per cluster, holding .txt, .md or .html documents and perhaps
         a folder references/; or a folder with DUC data at any depth, `docs/d30001t/APW19981016.0240` and models
         `D30001.M.100.T.A`; or a folder of documents, which is one cluster.

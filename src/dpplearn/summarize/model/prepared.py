@@ -155,7 +155,7 @@ def prepare(
         cluster = as_cluster(given)
         if message := misread(cluster, language):
             advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
-            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=5)
+            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=4)
         read = features.read(cluster, keep_all=keep_all)
     language = read.cluster.read_as(language)
     read = features.with_forms(read, language) if compress and read.forms is None else read

@@ -1,8 +1,8 @@
 """Whether a piece of text is a sentence, and whether a sentence can stand alone in a summary: rules, and word lists.
 
-`is_sentence`: is it one at all, or a heading, a slug, a caption, what a page says of itself? What is none is no
-candidate. `why_not_alone`: would somebody who reads nothing before it know who and what it is about? What leans on the
-sentence before it, asks, answers, greets, instructs, or mostly quotes is not chosen by itself.
+`is_sentence`: is it one at all, or a heading, a slug, a caption, a courtesy, what a page says of itself? What is none
+is no candidate. `why_not_alone`: would somebody who reads nothing before it know who and what it is about? What leans
+on the sentence before it, asks, answers, greets, instructs, or mostly quotes is not chosen by itself.
 
 The lists are in data/sentence-words.txt and leaning-words.txt. A language without a list is judged by what can be seen
 without words: how a piece ends, its length, its letters, figures, signs, capitals and quotations.
@@ -27,6 +27,7 @@ _NO_VERBS = dict.fromkeys(_SETS["before nouns"], _SETS["participles"]) | {"to": 
 _QUESTION_MARKS = "?؟？;\u037e"
 _LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
 FEWEST_ALONE = 8  # words of a sentence that is chosen by itself
+_LONGEST_COURTESY = 10  # words of a greeting, of thanks or of a farewell
 _CLIPPED = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
     r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
@@ -89,7 +90,7 @@ class _Look:
         self.body = body = _clipped(text[label.end() :] if label else text)
         self.closed, self.n = is_closed(body), _count(body)
         # without the danda as some type it, and without addresses
-        self.plain = plain = _WEB_ADDRESS.sub("", body.rstrip("| ") if self.closed else body)
+        plain = _WEB_ADDRESS.sub("", body.rstrip("| ") if self.closed else body)
         self.words = said = _ALL_LETTERS.findall(plain.lower().replace("’", "'"))
         self.first = said[0] if said and not plain[:1].isdigit() else ""
         unspaced = 0 if body.isascii() else len(UNSPACED.findall(body)) + 9 * len(_HANGUL.findall(body))
@@ -101,7 +102,6 @@ class _Look:
         cased = [word[0] for word in _ALL_LETTERS.findall(plain) if word[0].isupper() or word[0].islower()]
         self.capitals = 0.0 if plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
         self.signs = len(_SIGNS.findall(plain))
-        self.asked = self.closed and body[-1:] in _QUESTION_MARKS
         self.small = plain.lstrip("\"'“«(")[:1].islower()
         self.english, self.subject = (not known.isdisjoint(said) for known in (_SMALL_ENGLISH, _SETS["subjects"]))
         heads = _SETS["list heads"]  # it announces a list: "Nine ways to tie a knot"
@@ -123,60 +123,52 @@ def is_sentence(text: str, among: bool = False) -> bool:
     --------
     >>> [is_sentence(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
     [True, False, False, True, False]
-    >>> is_sentence("Keywords: rain, snow, the sea"), is_sentence("Yes, after eleven."), is_sentence("No warranty.")
+    >>> is_sentence("Keywords: rain, snow, the sea"), is_sentence("Thanks for the photos!"), is_sentence("No warranty.")
     (False, False, False)
     """
     text = NOTE.sub("", text)
     if _FILED_UNDER.match(text) or _CAPTIONED.match(text):
         return False
-    furniture = is_furniture(text)
-    if not furniture and count_words(text) > _LONG_PIECE + 3 and is_closed(text):
+    furniture, n_words = is_furniture(text), count_words(text)
+    if not furniture and n_words > _LONG_PIECE + 3 and is_closed(text):
         return True  # most sentences
+    head = text.lower().replace("’", "'")
+    courtesy = n_words <= _LONGEST_COURTESY and _greets(_ALL_LETTERS.findall(head))
+    if courtesy or (
+        ":" in head and head.partition(":")[0] in _SETS["page labels"]
+    ):  # "Thanks a lot!", "Quiz: who won?"
+        return False
     look = _Look(text)
-    n, closed = look.n, look.closed
+    n, verbs, closed = look.n, look.verbs, look.closed
     long = n >= _LONG_PIECE and (closed or look.body[-1] in "\"”»’'" or (look.other and n > _LONG_PIECE + 3))
     if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
         return False
     if look.east:
         ended = closed or _EAST_END.search(look.body) is not None
         return ended or (n > 1 and _EAST_VERB.search(look.body) is not None)
-    return long or (_is_short_sentence(look, among) if closed else _is_line(look))
-
-
-def _is_short_sentence(look: _Look, among: bool) -> bool:
-    """Of a few words with a stop after them."""
-    n, verbs, first = look.n, look.verbs, look.first
-    if n < 2 or (n <= 4 and look.words and look.words[-1] in _NUMBERED):  # "Order no."
-        return False
-    if look.asked or (among and n > 2):
-        return not (first in _SETS["starters"] and look.words[1:2] == ["to"])
-    if first in _SETS["starters"] and not (look.subject and "," in look.body):  # "What to expect."
-        return verbs > 1
-    if verbs or first in _SETS["imperatives"]:
+    if long or (closed and ((among and n > 2) or (look.body[-1] in _QUESTION_MARKS and n > 1))):
         return True
-    if look.capitals > 0.5 or look.figures > 0.3 or look.signs > 2 * (n > 5) or ": " in look.body:
+    # A piece of a few words, or a line without a stop: what people type, and headlines that say what happened.
+    last = look.words[-1] if look.words else ""
+    if n < (2 if closed else 3) or last in ("and", "or") or (n <= 4 and last in _NUMBERED):  # "Order no."
         return False
-    if look.maybe or look.past or look.other:
-        return n > 2 or look.subject
-    if first in _SETS["prepositions"] and n <= 5:
+    if look.first in _SETS["starters"] and verbs < 2 and not (closed and look.subject and "," in look.body):
+        return False  # "What to expect."
+    if look.is_list_head and not closed:
         return False
-    return look.body.count(",") <= (n > 5) and n > (3 if look.english else 2)
-
-
-def _is_line(look: _Look) -> bool:
-    """Without a stop: what people type, and headlines that say what happened."""
-    n, verbs, first = look.n, look.verbs, look.first
-    if n < 3 or look.is_list_head or (first in _SETS["starters"] and verbs < 2) or look.words[-1:] in (["and"], ["or"]):
-        return False
-    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if verbs and n >= FEWEST_ALONE else 0):
+    if closed and (verbs or look.first in _SETS["imperatives"]):
+        return True
+    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if closed or (verbs and n >= FEWEST_ALONE) else 0):
         return False
     if look.body[-1] in ":：" or ": " in look.body:  # in no time of day
         return verbs > 0 and (look.subject or n > 5)
     if verbs or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
         return n > 3 or look.subject or look.small
-    if n < 4 or first in _SETS["prepositions"]:
+    if closed and (look.maybe or look.past or look.other):
+        return n > 2 or look.subject
+    if n < (3 if closed and not look.english else 4) or (look.first in _SETS["prepositions"] and n <= 5):
         return False
-    return look.other or (look.maybe and not (look.small and "," in look.body))
+    return look.body.count(",") <= (n > 5) if closed else look.other or look.maybe
 
 
 def may_state(text: str) -> bool:
@@ -187,35 +179,12 @@ def may_state(text: str) -> bool:
     >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
     [False, True, False]
     """
-    if len(text.split()) < 4 or text[0].islower() or text.isupper() or _CAPTIONED.match(text):
+    if len(text.split()) < 4 or text[0].islower() or text.isupper() or text[-1] in _QUESTION_MARKS or ":" in text:
         return False
     look = _Look(text)
-    if look.asked or look.is_list_head or ":" in look.body or look.first in _SETS["starters"] | _SETS["list heads"]:
-        return False
-    if look.first in _SETS["prepositions"] and not (look.verbs or look.maybe or look.past):
+    if look.is_list_head or look.first in _SETS["starters"] | _SETS["list heads"] | _SETS["prepositions"]:
         return False
     return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
-
-
-_PICTURE = re.compile(r":[a-z_+-]{2,20}:")  # as programs write one: :smile:
-_POLITE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]+|:")
-_LONGEST_COURTESY = 10  # words of a greeting, of thanks or of a farewell
-
-
-def is_courtesy(text: str) -> bool:
-    """Whether a line greets, thanks or takes leave, in a few words, or is what a page offers: "Quiz: ...".
-
-    Examples
-    --------
-    >>> lines = "Thanks for the photos!", "okay, can you hear me?", "Quiz: who won?", "Thanks to the pump it is dry."
-    >>> [is_courtesy(line) for line in lines]
-    [True, True, True, False]
-    """
-    wordy = len(text.split(None, _LONGEST_COURTESY)) > _LONGEST_COURTESY
-    if wordy and ":" not in text[:120]:
-        return False
-    said = [word.replace("’", "'") for word in _POLITE.findall(_PICTURE.sub("", text[:120].lower()))]
-    return (said[1:2] == [":"] and said[0] in _SETS["page labels"]) or (not wordy and _greets(said))
 
 
 def _greets(said: Sequence[str]) -> bool:
@@ -248,8 +217,8 @@ _CLAUSE = re.compile(r"""[,،，"“”«»]""")
 _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it stands for follows
     "English": re.compile(
         r"it(?:'s| is| was| has been| had been| will be| would be| may be| seems| seemed| appears| appeared| remains"
-        r"| took)"
-        r"(?! (?:an?|the)\b)(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
+        r"| took)(?! (?:an?|the|on|in|at|with|from|about)\b)"
+        r"(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
     ),
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
@@ -299,7 +268,7 @@ def _instructs(text: str, said: Sequence[str]) -> bool:
     orders = _SETS["imperatives"] | _SETS["reader"]
     if said[0] == "please" or (said[0] in orders and not _SETS["after imperatives"].isdisjoint(said[1:2])):
         return True
-    return said[0] in ("to", "if") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
+    return said[0] in ("to", "if", "for") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
 
 
 def _quotes(text: str) -> bool:
