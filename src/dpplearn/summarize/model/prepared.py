@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -16,12 +15,8 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.process import remaining
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.given import Given, as_cluster
-from dpplearn.summarize.model.about import REASON, Question, check_about
+from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.first_choice import first_choice
-from dpplearn.summarize.model.settings import Trained
-from dpplearn.summarize.model.split_cluster import EXACT
 from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.words import ENGLISH, match_words
 
@@ -128,42 +123,6 @@ class Prepared:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
         said, _ = Numbered.of([match_words(text, self.language) for text in self.read.texts])
         return [(1.0 - PAIRS, said.counts()), (PAIRS, said.pairs().counts())]
-
-
-def prepare(
-    given: Given | Featurized | Prepared,
-    trained: Trained,
-    *,
-    keep_all: bool = False,
-    compress: bool = False,
-    about: str | None = None,
-) -> Prepared:
-    """All that summaries of a cluster have in common; one that was prepared by the same model is taken as it is."""
-    features, model, language, _ = trained
-    about = None if about is None else check_about(about)
-    if isinstance(given, Featurized | Prepared) and keep_all:
-        raise ValueError("keep_all says how a cluster is read, and this one was read already.")
-    if isinstance(given, Prepared):
-        if given.model is not model:
-            raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
-        if compress and not given.compressed:
-            raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
-        return given.about(about)
-    if isinstance(given, Featurized):
-        read = given
-    else:
-        cluster = as_cluster(given)
-        if message := misread(cluster, language):
-            advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
-            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=4)
-        read = features.read(cluster, keep_all=keep_all)
-    language = read.cluster.read_as(language)
-    read = features.with_forms(read, language) if compress and read.forms is None else read
-    compressed, asked = compress or read.forms is not None, None if about is None else Question.of(read, about)
-    if len(read) > EXACT:
-        kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
-        read, asked = read.only(kept), None if asked is None else asked.only(kept)
-    return Prepared(read, model, language, asked, compressed)
 
 
 def misread(cluster: Cluster, language: str | None) -> str | None:
