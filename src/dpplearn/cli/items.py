@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._holders import arrow_rows, read_groups
+from dpplearn._holders import arrow_rows
 from dpplearn._io.jsonfile import parse_json
 from dpplearn.decoding.dask import Part, read_array
 from dpplearn.learning.columns import is_missing
@@ -266,3 +266,12 @@ def joined(parts: Iterable[np.ndarray], n: int, name: str) -> np.ndarray:
         whole[at : at + len(part)] = part
         at += len(part)
     return whole
+
+
+def read_groups(path: str, columns: list[str], groups: list[int]) -> np.ndarray:
+    """Rows of successive row groups of a Parquet file, from one column of lists or from several of numbers."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        start = sum(file.metadata.row_group(g).num_rows for g in range(groups[0]))
+        return arrow_rows(file.read_row_groups(groups, columns=columns), start=start)
