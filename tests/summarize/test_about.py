@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer, summarize
+from dpplearn.summarize import summarizer as summarizer_module
 from dpplearn.summarize.model import first_choice as first
-from dpplearn.summarize.model import prepared
 from dpplearn.summarize.model.about import (
     FAR,
     ONWARD,
@@ -152,8 +152,8 @@ def test_what_is_no_question_is_refused(bundled):
 
 
 def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
-    monkeypatch.setattr(prepared, "EXACT", 20)
-    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
+    monkeypatch.setattr(summarizer_module, "EXACT", 20)
+    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     lines = [f"The council of Brenn met on day {k} and spoke of the harbour and the boats." for k in range(90)]
     lines.insert(70, "Nobody in the town feeds the grey heron under the mill.")
     cluster = Cluster([Document("book", "\n\n".join(lines))])
