@@ -233,7 +233,7 @@ def test_more_items_than_directions(rng):
         ({"sample_weight": [0.0, 0.0]}, ValueError, "All sample_weight are 0"),
         ({"tol": 0.0}, ValueError, "tol must be a positive"),
         ({"max_iter": -1}, ValueError, "max_iter must be at least 0"),
-        ({"rho": -0.3}, ValueError, "rho must be"),
+        ({"rho": -0.3}, ValueError, "rho must lie between 0 and 1e"),
         ({"nugget": -0.1}, ValueError, "nugget must lie between 0 and 1"),
         ({"evaluator": "abacus"}, ValueError, "evaluator must be one of 'numpy'"),
         ({"evaluator": 3}, ValueError, "evaluator must be one of 'numpy'"),

@@ -115,7 +115,7 @@ def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
         main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--systems", "begin"]
     )
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1].startswith("Stopped. Nothing is kept: with --out FOLDER")
+    assert result.stderr.splitlines()[-1].startswith("Stopped. Nothing is kept")
     folder = tmp_path / "kept"
     result = CliRunner().invoke(
         main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--out", str(folder)]
