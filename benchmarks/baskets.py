@@ -180,7 +180,7 @@ def growth(quick: bool) -> list[list]:
     for name, values in grid.items():
         for value in values[:2] if quick else values:
             n, r, size = ({**base, name: value}[key] for key in base)
-            shard = Baskets.read(made_up(n, size)).distinct(np.ones(size))
+            shard = Baskets.read(made_up(n, size)).distinct
             factors = start_factors(shard, n, r, 2 * (r // 2), False, 0)
             best = np.inf
             for _ in range(3):
@@ -208,7 +208,7 @@ def memory(n: int, size: int, rank: int, passes: int) -> None:
     """Fit made-up baskets in this process, and print seconds, gigabytes and the gain over independent items."""
     X, held = made_up(n, size), made_up(n, 2000, seed=1)
     start = time.perf_counter()
-    model = KernelDPP(rank, True, 1.0, "stochastic", max_iter=passes).fit(X)
+    model = KernelDPP(rank, True, 1.0, max_iter=passes).fit(X)
     seconds = time.perf_counter() - start
     p = np.clip(np.asarray(X.sum(axis=0)).ravel() / size, 0.1 / size, 1)
     alone = float(np.log1p(-p).sum() + (held @ np.log(p / (1 - p))).mean())

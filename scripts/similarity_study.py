@@ -29,7 +29,7 @@ from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import blas_threads
 from dpplearn.learning.similarity import Similarity
 from dpplearn.rouge import Rouge
-from dpplearn.summarize import Summarizer, read_clusters
+from dpplearn.summarize import SentenceFeatures, Summarizer, read_clusters
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.pipeline import example_of, flat
 from dpplearn.summarize.model.settings import Trained
@@ -98,7 +98,7 @@ def trained(kind, clusters, length, features, given_size):
     """As `Summarizer.fit` does, but for the likelihood given the size."""
     summarizer = Summarizer(features, budget=length, unit="words")
     settings = summarizer.settings
-    features = settings.sentence_features()
+    features = SentenceFeatures(features)
     splits = [split_cluster(cluster) for cluster in clusters]
     features.fit(clusters)
     examples = [example_of(features, split, settings) for split in splits]

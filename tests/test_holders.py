@@ -1,7 +1,6 @@
 """The same numbers in any holder (type, byte order, layout, sparse, Arrow, list) give the same answer everywhere."""
 
 import json
-from datetime import date
 from decimal import Decimal
 
 import numpy as np
@@ -312,40 +311,25 @@ def test_tables_of_one_column_of_numbers():
 
 
 TWO = [[1.0, 2.0], [3.0, 4.0]]
-REFUSED = {  # the data, the message, and the advice in it followed
-    "missing": ([[None, 0.5], TWO[1]], r"found None at embeddings\[0, 0\]. It is missing", None),
-    "missing in a column": (column_of([TWO[0], [1.0, None]]), r"found None at embeddings\[1, 1\]. It is missing", None),
-    "no row": (column_of([TWO[0], None]), r"row 1 is None. Mend such rows, or leave them out", None),
-    "other length": ([TWO[0], [1.0]], r"row 1 has 1 numbers and row 0 2. Mend such rows, or leave them out\.$", None),
-    "other length in a column": (column_of([TWO[0], [1.0]]), r"row 1 has 1 numbers and row 0 2\.", None),
-    "other depth": ([[1.0, [2.0]], TWO[1]], r"row 0 is \[1.0, \[2.0\]\]\.", None),
-    "not finite": ([[np.nan, 1.0], TWO[0]], "row 0 is not. Leave such rows out, or mend them", None),
-    "huge": ([[10**5000, 1], TWO[0]], "A float cannot hold it", None),
-    "text": (np.array([["a", 1.0], ["b", 2.0]], object), "found 'a' .* columns of text left out", None),
-    "lists in columns": (np.concatenate([column_of(TWO)[:, None]] * 2, 1), "one list of numbers for each item", None),
-    "Decimal": ([[Decimal(1), 2], TWO[1]], r"Pass np.asarray\(embeddings, float\)", lambda x: np.asarray(x, float)),
-    "dict": (dict(enumerate(TWO)), r"Pass list\(embeddings.values\(\)\)", lambda x: list(x.values())),
-    "generator": (iter(TWO), r"Pass list\(embeddings\)", list),
-    "set": ({1.0}, "found the type set. Pass a list or an array", None),
-    "JSON": (
-        column_of([json.dumps(row) for row in TWO])[:, None],
-        r"Pass \[json.loads\(text\) for text in np.ravel\(embeddings\)\]",
-        lambda x: [json.loads(text) for text in np.ravel(x)],
-    ),
-    "JSON texts": ([json.dumps(row) for row in TWO], r"Pass \[json.loads\(text\)", lambda x: list(map(json.loads, x))),
-    "days": ([[date(2031, 1, 1)]] * 2, "'M8.s.'", lambda x: np.asarray(x, "M8[s]").astype(float)),
-    "times": (np.array([["2031"]] * 2, "M8[ns]"), "'M8.s.'", lambda x: np.asarray(x, "M8[s]").astype(float)),
-    "spans": (np.array([[1], [2]], "m8[D]"), "'m8.s.'", lambda x: np.asarray(x, "m8[s]").astype(float)),
+REFUSED = {  # the data, and the message
+    "missing": ([[None, 0.5], TWO[1]], r"found None at embeddings\[0, 0\]. .* leave such items out"),
+    "missing in a column": (column_of([TWO[0], [1.0, None]]), r"found None at embeddings\[1, 1\]"),
+    "no row": (column_of([TWO[0], None]), "rows of equal length. Mend rows that differ"),
+    "other length": ([TWO[0], [1.0]], "rows of equal length"),
+    "other length in a column": (column_of([TWO[0], [1.0]]), "rows of equal length"),
+    "other depth": ([[1.0, [2.0]], TWO[1]], "rows of equal length"),
+    "not finite": ([[np.nan, 1.0], TWO[0]], "row 0 is not. Leave such rows out, or mend them"),
+    "text": (np.array([["a", 1.0], ["b", 2.0]], object), "found 'a' .* Convert what is there"),
+    "Decimal": ([[Decimal(1), 2], TWO[1]], "found Decimal.* Convert what is there to a float"),
+    "dict": (dict(enumerate(TWO)), "found the type dict. Pass a list or an array"),
+    "generator": (iter(TWO), "found the type list_iterator. Pass a list or an array"),
+    "JSON texts": ([json.dumps(row) for row in TWO], "Convert numbers that were read as text"),
+    "times": (np.array([["2031"]] * 2, "M8[ns]"), "times to seconds"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_advice_works(name):
-    data, message, mend = REFUSED[name]
-    with pytest.raises((TypeError, ValueError), match=message) as caught:
+def test_what_is_wrong_is_told(name):
+    data, message = REFUSED[name]
+    with pytest.raises((TypeError, ValueError), match=message):
         diversify(data, k=1)
-    assert ".." not in str(caught.value)
-    if mend is not None:
-        assert len(diversify(mend(data), k=1)) == 1
-    with pytest.raises(ValueError, match=r"rows 1 are not, such as nan. Leave these items out, or give them a score"):
-        diversify(TWO, [1.0, np.nan], k=1)

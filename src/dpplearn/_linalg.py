@@ -16,12 +16,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_square, frozen, row_lengths, tolerance
-from dpplearn._precision import DUAL, EPS, PARALLEL, rounding, singular
+from dpplearn._checks import Features, FloatArray, IntArray, row_lengths
+from dpplearn._precision import EPS, PARALLEL, rounding, singular
 
 
 class Spectrum(NamedTuple):
@@ -30,24 +29,6 @@ class Spectrum(NamedTuple):
     p: FloatArray
     V: FloatArray
     log_normalizer: float
-
-
-def check_psd(A: FloatArray, name: str, tol: float) -> None:
-    """Raise unless the symmetric A has no eigenvalue below -tol times its largest."""
-    scale = float(np.abs(A).max())
-    if scale == 0.0:
-        return
-    shifted = A / scale  # that A + tol max|A| I has a Cholesky factor proves it, in a tenth of the time of eigh
-    shifted.flat[:: len(A) + 1] += tol
-    try:
-        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        lam = linalg.eigvalsh(A / scale, check_finite=False)
-        if lam[0] < -tol * max(abs(lam[-1]), 1.0):
-            raise ValueError(
-                f"{name} must be positive semidefinite, but has eigenvalue {lam[0] * scale:.3g}. "
-                f"For a rounded or estimated matrix, pass dpplearn.kernels.nearest_psd({name})."
-            ) from None
 
 
 def eigh_psd(A: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -85,26 +66,6 @@ def logdet(A: FloatArray, rows: Callable[[], FloatArray] | None = None) -> float
     if least < singular(k):
         return -np.inf
     return float(2 * (np.log(r).sum() + np.log(pivots).sum()))
-
-
-def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
-    """Nonzero eigenvalues (ascending) and eigenvectors of B B^T, in O(min(n, d)^2 (n + d)).
-
-    With few columns, the eigenpairs (lam, w) of the dual C = B^T B give v = B w / sqrt(lam), with columns orthonormal
-    to EPS max(lam) / lam; where that is too inaccurate, they come from a singular value decomposition.
-    """
-    n, d = B.shape
-    if d >= n:
-        lam, V = eigh_psd(to_dense(B @ B.T))
-        return lam[lam > 0], V[:, lam > 0]
-    lam, W = linalg.eigh(to_dense(B.T @ B), driver="evd", check_finite=False)
-    top = max(float(lam[-1]), 0.0)
-    if ((lam > singular(d) * top) & (lam < DUAL * top)).any():
-        U, sigma, _ = linalg.svd(to_dense(B), full_matrices=False, check_finite=False)
-        keep = sigma > n * EPS * sigma[0]
-        return sigma[keep][::-1] ** 2, U[:, keep][:, ::-1]
-    keep = (lam >= DUAL * top) & (lam > 0)
-    return lam[keep], np.asarray(B @ (W[:, keep] / np.sqrt(lam[keep])))
 
 
 def safe_log(x: FloatArray) -> FloatArray:
@@ -145,25 +106,6 @@ def project_out(B: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArra
     gone = row_lengths(left) <= rounding(B.shape[1]) * row_lengths(B[rest])
     left[gone] = 0.0
     return np.asarray(left)
-
-
-def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
-    """A read-only, symmetric, positive semidefinite float64 copy of a kernel."""
-    kernel = check_square(L, name)
-    check_psd(kernel, name, tolerance(L))
-    return frozen(kernel)
-
-
-def check_similarity(S: ArrayLike, name: str = "S") -> FloatArray:
-    """A kernel with ones on its diagonal."""
-    kernel = check_kernel(S, name)
-    i = int(np.abs(kernel.diagonal() - 1.0).argmax())
-    if abs(kernel[i, i] - 1.0) > 1e-6:
-        raise ValueError(
-            f"{name} must have ones on its diagonal (each item is wholly similar to itself), but {name}[{i}, {i}] is "
-            f"{kernel[i, i]:.6g}. Divide S_ij by sqrt(S_ii S_jj) and multiply q_i by sqrt(S_ii)."
-        )
-    return kernel
 
 
 class Factor(NamedTuple):

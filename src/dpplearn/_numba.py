@@ -2,34 +2,30 @@
 
 Compiling takes seconds, and Python finishes a loop of few steps before a compiler has begun. So a loop of few steps
 runs as Python, with the same result up to rounding. Once it has taken `PATIENCE` seconds that way, a thread compiles
-it while calls go on as before. A loop of many steps is compiled first, and a message says so.
-
-Each compiled version is kept on disk, a zip archive of what numba writes. numba's own cache does not suffice: it runs
-damaged machine code, notices changes in the file of a loop but not in the loops that it calls, and cannot read from a
-folder that it cannot write to.
+it while calls go on as before. A loop of many steps is compiled first, and a message says so. numba keeps what it has
+compiled on disk.
 """
 
+import atexit
 import os
 import shutil
-import sys
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextvars import ContextVar
 from functools import cache, cached_property, partial, update_wrapper
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import Lock, Thread, local, main_thread
+from tempfile import TemporaryDirectory, TemporaryFile
+from threading import Lock, Thread
 from time import thread_time
 from types import FunctionType
 from typing import Any
 
-import llvmlite.binding
 import numba
 import numpy as np
+from numba.core.event import Listener, install_listener
 from numba.extending import typeof_impl
 from numpy import ndarray
 
@@ -44,45 +40,17 @@ CONSTANTS = ("_precision.py", "sampling/__init__.py")  # files that loops read c
 
 Function = Callable[..., Any]
 Types = tuple[Any, ...]  # numba's types of arguments
-
-
-class ThreadState(local):
-    """How this thread treats loops."""
-
-    always = os.environ.get("DPPLEARN_COMPILE") == "always"  # compile every loop that is called, however few its steps
-    behind = False  # this thread only compiles, while others call
-
-
-here = ThreadState()
+_always: ContextVar[bool] = ContextVar("dpplearn_compile", default=os.environ.get("DPPLEARN_COMPILE") == "always")
 
 
 @contextmanager
 def compiled_always() -> Iterator[None]:
-    """Compile, or load, every loop that this thread calls in the block: to measure times, or to prepare loops."""
-    before, here.always = here.always, True
+    """Compile, or load, every loop that this block calls, however few its steps: so that digits are the same."""
+    token = _always.set(True)
     try:
         yield
     finally:
-        here.always = before
-
-
-class ProcessEndsError(BaseException):
-    """The process ends, and would wait for this thread. Not an `Exception`, which numba might catch."""
-
-
-def check_running() -> None:
-    """End a thread that compiles behind others once the main one has ended."""
-    if here.behind and not main_thread().is_alive():
-        raise ProcessEndsError
-
-
-@dataclass
-class Calls:
-    """The calls of a loop with arguments of the same kinds."""
-
-    compiled: Function | None = None
-    seconds: float = 0.0  # spent in Python
-    compiling: bool = False  # whether a thread compiles meanwhile
+        _always.reset(token)
 
 
 class Loop:
@@ -95,13 +63,14 @@ class Loop:
         self.function, self.steps, self.options = function, steps, {"nogil": True, **options}
         names = list(signature(function).parameters)
         self.places = [names.index(name) for name in signature(steps).parameters] if steps else []
-        self.calls: dict[Any, Calls] = {}  # by the kinds of arguments, which are quicker to tell than their types
-        self.versions: dict[str, Function] = {}  # compiled, by names, which the types of arguments decide
+        # by the kinds of arguments, which are quicker to tell than their types
+        self.versions: dict[Any, Function] = {}
+        self.seconds: dict[Any, float] = {}  # spent in Python; below 0 once a thread compiles
 
     def __call__(self, *args: Any) -> Any:
         kinds = tuple(map(kind, args))
-        calls = self.calls.get(kinds)
-        return self.run_or_compile(kinds, args) if calls is None or calls.compiled is None else calls.compiled(*args)
+        version = self.versions.get(kinds)
+        return self.run_or_compile(kinds, args) if version is None else version(*args)
 
     def __reduce__(self) -> str:
         return self.__qualname__
@@ -109,65 +78,43 @@ class Loop:
     def run_or_compile(self, kinds: Any, args: tuple[Any, ...]) -> Any:
         """Run a loop of which no compiled version is loaded."""
         few = self.steps is not None and self.steps(*(args[place] for place in self.places)) <= FEW_STEPS
-        now, first = here.always or not few, kinds not in self.calls
-        calls = Calls() if first else self.calls[kinds]
-        if now or first or (calls.seconds >= PATIENCE and not calls.compiling):
-            types = tuple(map(numba.typeof, args))
-            name = f"{self.__module__}.{self.__qualname__}-{sha256(str(types).encode()).hexdigest()[:16]}.zip"
-            kept = few and first and (name in self.versions or bool(find(name)))
-            if now or (kept and not COMPILING.locked()):
-                return self.compile(kinds, types, name)(*args)
-            calls = self.calls.setdefault(kinds, calls)
-            if kept or not first:
-                calls.compiling = True
-                Thread(target=self.compile_behind, args=(kinds, types, name)).start()
+        if not few or _always.get():
+            return self.compile(kinds, tuple(map(numba.typeof, args)))(*args)
+        if self.seconds.setdefault(kinds, 0.0) >= PATIENCE:
+            self.seconds[kinds] = -np.inf
+            Thread(target=self.compile, args=(kinds, tuple(map(numba.typeof, args)))).start()
         start = thread_time()
         try:
             with np.errstate(all="ignore"):  # as compiled: 1 / 0 is infinite and integers wrap around, without warnings
                 return self.plain(*args)
         finally:
-            calls.seconds += thread_time() - start
+            self.seconds[kinds] += thread_time() - start
 
-    def compile_behind(self, kinds: Any, types: Types, name: str) -> None:
-        """Compile in a thread of its own, while calls go on."""
-        here.behind = True
-        with suppress(ProcessEndsError):
-            self.compile(kinds, types, name)
-
-    def compile(self, kinds: Any, types: Types, name: str) -> Function:
-        """The version for arguments of these types: from disk, or compiled and kept there."""
+    def compile(self, kinds: Any, types: Types) -> Function:
+        """The version for arguments of these types, loaded or compiled."""
         with COMPILING:
-            if name not in self.versions:
-                check_running()
-                self.versions[name] = self.load_or_compile(types, name)
-            self.calls.setdefault(kinds, Calls()).compiled = self.versions[name]
-            return self.versions[name]
+            if kinds not in self.versions:
+                self.versions[kinds] = self.load_or_compile(types)
+            return self.versions[kinds]
 
-    def load_or_compile(self, types: Types, name: str) -> Function:
-        kept = find(name)
-        if not kept:
-            notice.announce()
-        version = numba.njit(self.function, **self.options)
-        try:
-            with TemporaryDirectory(prefix="dpplearn-") as folder:
-                loaded = any(unpack(file, folder) for file in kept)
-                CONFIG.CACHE_DIR = folder  # numba looks there when it decorates a function, not later
+    def load_or_compile(self, types: Types) -> Function:
+        with install_listener("numba:compile", Announcing()):
+            try:
+                CONFIG.CACHE_DIR = str(folder())  # numba looks there when it decorates a function, not later
                 version = numba.njit(self.function, cache=True, **self.options)
-                CONFIG.CACHE_DIR = NAMED
                 version.compile(types)
-                if not loaded:
-                    keep(folder, name)
-        except (OSError, RuntimeError) as error:  # a full disk; or no source file, without which numba keeps nothing
-            warnings.warn(
-                f"Compiled loops cannot be kept on disk ({error}): every process compiles them anew. Make room "
-                "there, or name another folder with NUMBA_CACHE_DIR.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        finally:
-            CONFIG.CACHE_DIR = NAMED
-        if not version.signatures:
-            version.compile(types)
+            except Exception as error:  # a damaged file raises almost any kind
+                shutil.rmtree(folder(), ignore_errors=True)
+                warnings.warn(
+                    f"Compiled loops could not be read from or kept in {folder()} ({error!r:.80}), and are compiled "
+                    "anew. NUMBA_CACHE_DIR names another folder.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+                version = numba.njit(self.function, **self.options)
+                version.compile(types)
+            finally:
+                CONFIG.CACHE_DIR = NAMED
         return version
 
     @cached_property
@@ -185,9 +132,18 @@ class Loop:
 
 @typeof_impl.register(Loop)
 def type_inside_loops(loop: Loop, _: Any) -> Any:
-    """numba's type of a loop that another one calls; numba asks many times while it compiles, so we can end it here."""
-    check_running()
+    """numba's type of a loop that another one calls."""
     return numba.typeof(loop.inside)
+
+
+class Announcing(Listener):
+    """Says, once, that numba compiles; it is not asked where a version is loaded from disk."""
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002  # numba's signature
+        notice.announce()
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
 if hasattr(os, "register_at_fork"):  # a process forked while numba compiles would wait forever for numba's lock
@@ -202,53 +158,30 @@ def kind(value: Any) -> Any:
     return (own, *map(kind, value)) if isinstance(value, tuple) else own
 
 
-def folders() -> list[Path]:
-    """Where we look for compiled versions; new ones go to the first folder that can be written."""
-    own = [NAMED] if NAMED else [f"{Path(__file__).parent}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
-    return [Path(folder) / f"loops-{stamp()}" for folder in own if not folder.startswith("~")]  # no home
-
-
 @cache
-def stamp() -> str:
-    """A digest of all that compiled code depends on: the loops, what they import, numba, Python and the processor."""
-    package = Path(__file__).parent
-    cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
-    digest = sha256(repr((numba.__version__, llvmlite.__version__, sys.version, cpu)).encode())
+def folder() -> Path:
+    """Where compiled loops are kept: a folder of its own for each state of the sources.
+
+    numba itself notices changes in the file of a loop, but not in those it imports from. It cannot read from a folder
+    that it cannot write to, so it gets a copy of such a one.
+    """
+    package, digest = Path(__file__).parent, sha256()
     for path in sorted([*package.rglob("*_loops.py"), *(package / name for name in CONSTANTS)]):
-        digest.update(repr((path.stat().st_mtime_ns, path.read_bytes())).encode())  # numba compares this time
-    return digest.hexdigest()[:16]
-
-
-def find(name: str) -> list[Path]:
-    """The files of a version."""
-    return [folder / name for folder in folders() if (folder / name).is_file()]
-
-
-def unpack(file: Path, folder: str) -> bool:
-    """Unpack a version and say whether its checksums are right; a damaged file is removed."""
-    try:
-        shutil.unpack_archive(file, folder, "zip")
-        if {path.suffix for path in Path(folder).rglob("*.nb?")} != {".nbi", ".nbc"}:
-            raise zipfile.BadZipFile("its directory names fewer files")  # no checksum covers the directory
-    except Exception:  # zipfile raises almost any kind
-        shutil.rmtree(folder, ignore_errors=True)  # a half-unpacked version; numba makes the folder again
+        digest.update(path.read_bytes())
+    above = [NAMED] if NAMED else [f"{package}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
+    places = [Path(one, f"loops-{digest.hexdigest()[:16]}") for one in above if not one.startswith("~")]  # no home
+    for place in places:
         with suppress(OSError):
-            file.unlink()
-        return False
-    return True
-
-
-def keep(written: str, name: str) -> None:
-    """Keep a version in the first folder that can be written; readers see the whole file or none."""
-    for folder in folders():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(dir=folder) as new:
-                os.replace(shutil.make_archive(f"{new}/new", "zip", written), folder / name)
-            return
-        except OSError as error:
-            why = error
-    raise why
+            place.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=place).close()
+            return place
+    copy = TemporaryDirectory(prefix="dpplearn-")
+    atexit.register(copy.cleanup)
+    for place in filter(Path.is_dir, places):
+        shutil.copytree(place, copy.name, dirs_exist_ok=True)
+    for path in [Path(copy.name), *Path(copy.name).rglob("*")]:
+        path.chmod(0o700)
+    return Path(copy.name)
 
 
 def strict_jit(function: Function | None = None, /, *, steps: Function | None = None, **options: Any) -> Any:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
+from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import (
+    SMALLEST,
     Features,
     FloatArray,
     IntArray,
     check_directions,
-    check_features,
     check_quality,
     freeze_features,
     frozen,
+    largest_entries,
+    read_rows,
     row_lengths,
     scale_rows,
     square_sums,
 )
-from dpplearn._linalg import eigh_gram, project_out, to_dense
-from dpplearn._precision import WIDE
+from dpplearn._linalg import eigh_psd, project_out, to_dense
+from dpplearn._precision import DUAL, EPS, WIDE, singular
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import Rows
 from dpplearn.process import impossible
@@ -103,3 +105,39 @@ class LowRankDPP(Determinantal):
     def _eliminator(self) -> Callable[[FloatArray], IntArray]:
         p, V, _ = self.spectrum
         return partial(eliminate_rows, V, np.diag(p))
+
+
+def check_features(B: Any, name: str = "B") -> Features:
+    """Finite float64 rows, one per item, dense or as a csr_array; a copy. Squares of their lengths are floats."""
+    rows = read_rows(B, name)
+    squares = square_sums(rows)
+    odd = np.flatnonzero(~np.isfinite(squares) | (squares < SMALLEST))
+    odd = odd[largest_entries(rows[odd]) > 0.0] if odd.size else odd
+    if odd.size:
+        how, factor = ("long", "small") if squares[odd[0]] > 1.0 else ("short", "large")
+        raise ValueError(
+            f"{name} has rows too {how} for {name} {name}^T to be floats, such as row {odd[0]}. "
+            f"Multiply {name} by a {factor} number; zero rows are allowed."
+        )
+    freeze_features(rows)
+    return rows
+
+
+def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
+    """Nonzero eigenvalues (ascending) and eigenvectors of B B^T, in O(min(n, d)^2 (n + d)).
+
+    With few columns, the eigenpairs (lam, w) of the dual C = B^T B give v = B w / sqrt(lam), with columns orthonormal
+    to EPS max(lam) / lam; where that is too inaccurate, they come from a singular value decomposition.
+    """
+    n, d = B.shape
+    if d >= n:
+        lam, V = eigh_psd(to_dense(B @ B.T))
+        return lam[lam > 0], V[:, lam > 0]
+    lam, W = linalg.eigh(to_dense(B.T @ B), driver="evd", check_finite=False)
+    top = max(float(lam[-1]), 0.0)
+    if ((lam > singular(d) * top) & (lam < DUAL * top)).any():
+        U, sigma, _ = linalg.svd(to_dense(B), full_matrices=False, check_finite=False)
+        keep = sigma > n * EPS * sigma[0]
+        return sigma[keep][::-1] ** 2, U[:, keep][:, ::-1]
+    keep = (lam >= DUAL * top) & (lam > 0)
+    return lam[keep], np.asarray(B @ (W[:, keep] / np.sqrt(lam[keep])))

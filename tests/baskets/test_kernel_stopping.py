@@ -1,4 +1,4 @@
-"""A fit of KernelDPP that is stopped says where."""
+"""A fit of KernelDPP that is stopped, or stops early, says so."""
 
 import signal
 import warnings
@@ -18,10 +18,11 @@ class Stops(Progress):
             signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "stochastic"])
-def test_a_stopped_fit_says_where(solver, draws):
-    with pytest.raises(KeyboardInterrupt, match=r"iteration 5 of at most 30\. Nothing is kept"):
-        KernelDPP(alpha=1.0, solver=solver, max_iter=30, progress=Stops(False)).fit(draws)
+@pytest.mark.parametrize("many", [10, 300_000], ids=["batches", "all"])
+def test_a_stopped_fit_says_that_nothing_is_kept(many, draws, monkeypatch):
+    monkeypatch.setattr("dpplearn.baskets.kernel.MANY", many)
+    with pytest.raises(KeyboardInterrupt, match="nothing is kept"):
+        KernelDPP(alpha=1.0, max_iter=30, progress=Stops(False)).fit(draws)
 
 
 def test_a_fit_that_stops_early_says_so(draws):

@@ -1,6 +1,5 @@
 """dpplearn batch: a line for each cluster in the corpus's order, errors among them, and runs that go on."""
 
-import gzip
 import json
 
 import pytest
@@ -27,20 +26,6 @@ def corpus(tmp_path):
     path = tmp_path / "corpus.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
-
-
-@pytest.mark.parametrize("command", [("batch", "--budget", 20), ("train", "--budget", 20, "--unit", "words")])
-def test_a_packed_file_that_is_cut_leaves_nothing_behind(command, corpus, tmp_path):
-    """It has to be fetched again, and then what was made of its beginning is that of another file."""
-    lines = [json.loads(line) | {"references": [TEXTS[0][:200]]} for line in corpus.read_text().splitlines()]
-    whole = gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode())
-    cut = tmp_path / "here" / "cut.jsonl.gz"
-    cut.parent.mkdir()
-    cut.write_bytes(whole[: len(whole) * 3 // 4])
-    done = run(command[0], cut, "--out", cut.with_name("out.json"), *command[1:], "--jobs", 1)
-    assert done.exit_code == 1
-    assert "whole gzip file" in done.stderr
-    assert [path.name for path in cut.parent.iterdir()] == ["cut.jsonl.gz"]
 
 
 def test_a_line_for_each_cluster_in_order(corpus, tmp_path):

@@ -7,9 +7,9 @@ from click.testing import CliRunner
 
 from dpplearn.cli import main
 from dpplearn.rouge import score_corpus
-from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters
+from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments import baselines
-from dpplearn.summarize.experiments.evaluation import Scoring, fingerprint_of
+from dpplearn.summarize.experiments.evaluation import Scoring
 from dpplearn.summarize.experiments.held_out import human_scores, shared_documents
 from dpplearn.summarize.experiments.systems import SYSTEMS
 from dpplearn.summarize.explain.summary import Summary
@@ -218,12 +218,6 @@ def test_sampled_summaries_near_the_limit(files):
     over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, n_samples=2_000))
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=2_000).length <= 665
-
-
-def test_any_field_of_a_document_makes_another_cluster():
-    given = ({}, {"title": "T"}, {"date": "2004"}, {"role": "news"})
-    found = [fingerprint_of([Cluster([Document("a", "It rained.", **one)], ["Rain."])]) for one in given]
-    assert len({*found}) == len(given)
 
 
 def test_odd_options(files):

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from damages import DAMAGES
 from dpplearn import diversify
 from dpplearn._run.progress import Progress
 from dpplearn.decoding import dask as two_rounds
@@ -166,23 +165,6 @@ def test_going_on_reads_only_what_is_missing(tmp_path, rng):
     np.save(parts[0].args[0], E)
     two_rounds.choose_in_parts(parts, 6, s + np.arange(400), asked(30), work=kept, progress=other)
     assert other.seen[0] == (0, 4)  # other scores: nothing that was kept is of use
-
-
-@pytest.mark.usefixtures("client")
-def test_what_was_kept_and_is_damaged_is_made_again(tmp_path, rng):
-    E, s = problem(rng)
-    parts, kept = parts_of(tmp_path, E), tmp_path / "kept"
-    truth = two_rounds.choose_in_parts(parts, 6, s, asked(30), work=kept)
-    files = {file: file.read_bytes() for file in sorted(kept.iterdir())}
-    for damage in DAMAGES.values():
-        for file in list(files)[:2]:
-            file.write_bytes(damage(files[file]))
-        told = Told()
-        with pytest.warns(UserWarning, match=r"\.npz is damaged, and is made again"):
-            again = two_rounds.choose_in_parts(parts, 6, s, asked(30), work=kept, progress=told)
-        np.testing.assert_array_equal(again.subset, truth.subset)
-        assert told.seen == [(2, 4), (3, 4), (4, 4)]  # the others are not made again
-        assert {file: file.read_bytes() for file in files} == files
 
 
 def test_what_is_kept_is_for_the_same_call(rng):

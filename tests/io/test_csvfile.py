@@ -42,8 +42,9 @@ def test_an_unclosed_quotation_mark_is_an_error_in_its_line(suffix, mark, later,
 def test_a_long_cell_with_line_breaks_is_warned_of_once(broken):
     long, other = f'1,"{"a" * LONG}{broken}b"\n', f'2,"{"a" * (LONG - 2)}{broken[:1]}b"\n3,{"c" * 2 * LONG}\n'
     lines = io.StringIO(long + other + long, newline="").readlines()
-    with pytest.warns(UserWarning, match=rf"a, line 1: a cell .* {LONG + 1 + len(broken):,} characters, and .* 1 mo"):
+    with pytest.warns(UserWarning, match=rf"a, line 1: a cell .* over {LONG:,} characters") as warned:
         list(csv_rows(lines, "a"))
+    assert len(warned) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(list(csv_rows(other.splitlines(keepends=True), "a"))) == 2

@@ -1,42 +1,11 @@
 """A folder for what is made on the way: one command at a time, and none removes that of another."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
 from dpplearn._io.jsonfile import write_record
-from dpplearn._io.workfolder import LOCK, WorkFolder
-
-
-@pytest.mark.parametrize("moment", [LOCK, "work"])
-def test_a_command_that_begins_while_another_ends_keeps_its_folder(tmp_path, monkeypatch, moment):
-    """Just before the lock, or the folder itself, is removed."""
-    begun = []
-
-    def begin(remove):
-        def call(path, **options):
-            if path.name == moment and not begun:
-                begun.append(path)
-                other = WorkFolder(tmp_path / "work", {})
-                if moment == LOCK:
-                    with pytest.raises(ValueError, match="Another command works"):
-                        other.__enter__()
-                else:
-                    begun[0] = other.__enter__()
-            remove(path, **options)
-
-        return call
-
-    with WorkFolder(tmp_path / "work", {}):
-        monkeypatch.setattr(Path, "unlink", begin(Path.unlink))
-        monkeypatch.setattr(Path, "rmdir", begin(Path.rmdir))
-    if moment == "work":
-        begun[0].file("stage", 1, ".json").write_text("{}")
-        assert len(begun[0].known("stage", ".json")) == 1
-        begun[0].__exit__(None, None, None)
-    assert begun
-    assert not list(tmp_path.iterdir())
+from dpplearn._io.workfolder import WorkFolder
 
 
 def test_a_folder_that_was_being_removed_is_gone_after_the_next_run(tmp_path, monkeypatch):
@@ -55,19 +24,26 @@ def test_a_folder_that_was_being_removed_is_gone_after_the_next_run(tmp_path, mo
     assert not list(tmp_path.iterdir())
 
 
-def test_a_stopped_command_sweeps_under_its_lock(tmp_path, monkeypatch):
-    swept, sweep = [], WorkFolder._sweep
+def test_one_command_at_a_time_works_in_a_folder(tmp_path):
+    with WorkFolder(tmp_path / "work", {}), pytest.raises(ValueError, match="Another command works"):
+        WorkFolder(tmp_path / "work", {}).__enter__()
+    assert not (tmp_path / "work").exists()
 
-    def alone(self):
-        with pytest.raises(ValueError, match="Another command works"):
-            WorkFolder(self.path, {}).__enter__()
-        swept.append(sweep(self))
 
+def test_what_is_not_a_work_folder_is_refused(tmp_path):
+    (tmp_path / "letter.txt").write_text("Dear Ann")
+    with pytest.raises(ValueError, match="holds others"):
+        WorkFolder(tmp_path, {}).__enter__()
+    assert [one.name for one in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_half_written_files_are_removed_when_work_goes_on(tmp_path):
     work = WorkFolder(tmp_path / "work", {}).__enter__()
-    monkeypatch.setattr(WorkFolder, "_sweep", alone)
+    (work.path / ".0123.tmp").touch()
     with pytest.raises(KeyboardInterrupt):
         work.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
-    assert swept
+    with WorkFolder(tmp_path / "work", {}) as work:
+        assert not list(work.path.glob("*.tmp"))
 
 
 def test_other_work_is_told_by_what_differs(tmp_path):

@@ -92,9 +92,9 @@ def test_stages_leave_nothing_behind():
 
 def test_bars_only_on_a_terminal(corpus, tmp_path):
     command = ["train", corpus, "--out", tmp_path / "m.json", "--budget", 40, "--unit", "words", "--jobs", 1]
-    code, out = in_terminal(*command, "--tune")
+    code, out = in_terminal(*command)
     assert code == 0, out
-    for said in ("Reading clusters", "3/3", "Tuning", "36/36", "Learning weights, iteration", "Learned 10 weights"):
+    for said in ("Reading clusters", "3/3", "Learning weights, iteration", "Learned 10 weights"):
         assert said in out
     stderr = CliRunner().invoke(main, [str(argument) for argument in command]).stderr
     assert [line.split()[0] for line in stderr.splitlines()] == ["Read", "Learned"]
@@ -115,7 +115,7 @@ def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
         main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--systems", "begin"]
     )
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1].startswith("Stopped. Nothing is kept")
+    assert result.stderr.splitlines()[-1].startswith("Stopped. Nothing is kept.")
     folder = tmp_path / "kept"
     result = CliRunner().invoke(
         main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--out", str(folder)]

@@ -1,4 +1,4 @@
-"""Compiled loops on disk: found again, sealed folders included, and never used when damaged or out of date."""
+"""Compiled loops on disk: found again, sealed folders included; what is damaged or out of date is compiled anew."""
 
 import pytest
 
@@ -10,9 +10,11 @@ def twice(x):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def named(tmp_path, monkeypatch):
     monkeypatch.setattr(_numba, "NAMED", str(tmp_path))
-    return tmp_path
+    _numba.folder.cache_clear()
+    yield tmp_path
+    _numba.folder.cache_clear()
 
 
 @pytest.fixture
@@ -21,6 +23,7 @@ def compiled(monkeypatch):
 
     def run():
         said = []
+        _numba.folder.cache_clear()
         monkeypatch.setattr(_numba.notice, "announce", lambda: said.append(True))
         assert _numba.strict_jit(twice)(1.5) == 3.0
         return bool(said)
@@ -28,61 +31,42 @@ def compiled(monkeypatch):
     return run
 
 
-def flip(data):
-    middle = len(data) // 2
-    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [lambda _: b"", lambda data: data[: len(data) // 2], lambda _: b"\x80garbage" * 9, flip],
-    ids=["empty", "truncated", "garbage", "one bit"],
-)
-def test_a_damaged_file_is_made_anew(folder, compiled, damage, tmp_path):
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [b"", b"\x80garbage" * 9], ids=["empty", "garbage"])
+def test_a_damaged_file_is_made_anew(named, compiled, ending, damage):
     assert (compiled(), compiled()) == (True, False)
-    (file,) = folder.rglob("*.zip")
-    file.write_bytes(damage(file.read_bytes()))
-    compiled()
-    assert _numba.unpack(file, str(tmp_path / "again"))
-    assert not compiled()
+    (file,) = named.rglob(f"*.{ending}")
+    file.write_bytes(damage)
+    with pytest.warns(RuntimeWarning, match="could not be read from or kept"):
+        assert compiled()
+    assert (compiled(), compiled()) == (True, False)
 
 
-def test_every_wrong_byte_is_noticed(folder, compiled, tmp_path):
-    compiled()
-    (file,) = folder.rglob("*.zip")
-    whole = file.read_bytes()
-    right = tmp_path / "right"
-    _numba.unpack(file, str(right))
-    contents = {path.name: path.read_bytes() for path in right.rglob("*") if path.is_file()}
-    directory = whole.index(b"PK\x01\x02")  # which no checksum covers
-    for place in [*range(0, directory, 37), *range(directory, len(whole))]:
-        file.write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
-        found = tmp_path / str(place)
-        if _numba.unpack(file, str(found)):  # the byte is a date, or the like
-            assert contents == {path.name: path.read_bytes() for path in found.rglob("*") if path.is_file()}
-
-
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("named")
 def test_other_sources_are_compiled_anew(compiled, monkeypatch):
     assert (compiled(), compiled()) == (True, False)
-    monkeypatch.setattr(_numba, "stamp", lambda: "another loop that this one calls has changed")
+    monkeypatch.setattr(_numba, "CONSTANTS", ())  # another digest
     assert (compiled(), compiled()) == (True, False)
 
 
-def test_a_sealed_folder_is_read(folder, compiled):
+def test_a_sealed_folder_is_read(named, compiled, monkeypatch):
+    def refuse(**_):
+        raise PermissionError  # as where who tests is not root
+
     compiled()
-    for path in [*folder.rglob("*"), folder]:
+    for path in [*named.rglob("*"), named]:
         path.chmod(0o500 if path.is_dir() else 0o400)
+    monkeypatch.setattr(_numba, "TemporaryFile", refuse)
     try:
         assert not compiled()
+        assert not _numba.folder().is_relative_to(named)
     finally:
-        for path in [folder, *folder.rglob("*")]:
+        for path in [named, *named.rglob("*")]:
             path.chmod(0o700)
 
 
-def test_the_second_folder_where_the_first_cannot_be_written(folder, compiled, monkeypatch):
-    (folder / "file").touch()
-    places = [folder / "file" / "below", folder / "second"]
-    monkeypatch.setattr(_numba, "folders", lambda: places)
-    assert (compiled(), compiled()) == (True, False)
-    assert list(places[1].glob("*.zip"))
+def test_where_nothing_can_be_written_loops_are_kept_for_the_process(named, compiled, monkeypatch):
+    (named / "file").touch()
+    monkeypatch.setattr(_numba, "NAMED", str(named / "file" / "below"))
+    assert (compiled(), compiled()) == (True, True)  # each as a new process
+    assert not list(named.rglob("*.nbc"))

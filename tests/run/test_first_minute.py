@@ -108,18 +108,17 @@ print(len(DPP(np.diag(np.linspace(0.01, 0.09, 1000))).sample(1, rng=0)[0]))
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": ""}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert int(run.stdout) > 20, run.stderr
-    assert not list(tmp_path.rglob("*.zip"))
+    assert not list(tmp_path.rglob("*.nbc"))
 
 
 def test_once_warm_nothing_is_compiled_and_the_answers_are_those_of_python(tmp_path):
     code = f"""
-import gc
 from dpplearn import _numba
 from dpplearn.cli import main
 main(["warm"], standalone_mode=False)
-versions = lambda: {{name for loop in gc.get_objects() if isinstance(loop, _numba.Loop) for name in loop.versions}}
+versions = lambda: set(_numba.folder().rglob("*.nbc"))
 before = versions()
-_numba.here.always = True  # what is not compiled yet would be now
+_numba._always.set(True)  # what is not compiled yet would be now
 print()
 {ANSWERS}
 print()
@@ -132,7 +131,7 @@ print(len(before), sorted(versions() - before))
     assert int(count) > 10
     assert new == "[]"
     python, compiled = answers(tmp_path), json.loads(compiled)
-    assert not list(tmp_path.rglob("*.zip"))  # nothing was worth compiling
+    assert not list(tmp_path.rglob("*.nbc"))  # nothing was worth compiling
     assert [key for key in python if not same(python[key], compiled[key])] == []
 
 
@@ -148,7 +147,7 @@ def twice(x):
 @pytest.fixture
 def loop(tmp_path, monkeypatch):
     """A loop whose calls are of x steps, with nothing compiled on disk."""
-    monkeypatch.setattr(jit, "NAMED", str(tmp_path))
+    monkeypatch.setattr(jit, "folder", lambda: tmp_path)
     return jit.jit(twice, steps=lambda x: x)
 
 
@@ -169,8 +168,8 @@ def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
 
     monkeypatch.setattr(jit.Loop, "load_or_compile", slowly)
     assert loop(2.0) == 4.0
-    assert 0.0 < sum(calls.seconds for calls in loop.calls.values()) < jit.PATIENCE
-    loop.calls = {kinds: jit.Calls(seconds=jit.PATIENCE) for kinds in loop.calls}
+    assert 0.0 < sum(loop.seconds.values()) < jit.PATIENCE
+    loop.seconds = dict.fromkeys(loop.seconds, jit.PATIENCE)
     assert loop(2.0) == 4.0
     assert began.wait(60)
     other = jit.jit(lambda x: x, steps=lambda x: x)
@@ -179,7 +178,7 @@ def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
         assert other(2.0) == 2.0
     assert not loop.versions
     go_on.set()
-    until(lambda: all(calls.compiled for calls in loop.calls.values()))
+    until(lambda: loop.versions)
     assert loop(2.0) == 4.0
 
 
@@ -205,7 +204,7 @@ def work():
     with jit.compiled_always():
         call()
 call()
-decide.calls = {kinds: jit.Calls(seconds=jit.PATIENCE) for kinds in decide.calls}
+decide.seconds = dict.fromkeys(decide.seconds, jit.PATIENCE)
 call()
 child = multiprocessing.get_context("fork").Process(target=work)
 child.start()
@@ -215,24 +214,6 @@ print(child.exitcode)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert run.stdout == "0\n", run.stderr
-
-
-def test_a_process_that_ends_does_not_finish_compiling(tmp_path):
-    code = """
-import numpy as np
-from dpplearn import DPP
-from dpplearn import _numba as jit
-from dpplearn.sampling._spectral_loops import draw_block
-dpp = DPP(np.eye(20))
-dpp.sample(9, rng=0)
-draw_block.calls = {kinds: jit.Calls(seconds=jit.PATIENCE) for kinds in draw_block.calls}
-dpp.sample(9, rng=0)
-assert jit.COMPILING.locked()
-"""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": ""}
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert (run.returncode, run.stderr) == (0, "")
-    assert not list(tmp_path.rglob("*.zip"))
 
 
 @pytest.mark.parametrize("terminal", [True, False])

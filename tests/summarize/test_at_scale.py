@@ -61,7 +61,7 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
 
     def prepare(self):
         prepared = real(self)
-        kept["shards"] = [load_shard(path) for path in prepared.shards]
+        kept["shards"] = [load_shard(path) for path in prepared[0]]
         return prepared
 
     monkeypatch.setattr(TrainingPipeline, "prepare", prepare)

@@ -98,7 +98,7 @@ def test_all_views_tell_of_the_first_choice(model, monkeypatch):
     reasons = summary.explain()
     assert reasons.passed == 340
     assert len(reasons.chosen) + len(reasons.best_left_out(None)) + reasons.passed == len(cluster.sentences())
-    assert "340 more sentences were left out in a first choice" in reasons.first_choice
+    assert "340 more were left out in a first choice" in reasons.first_choice
     assert reasons.first_choice in str(reasons)
     assert reasons.first_choice in html_report(summary)
     assert f"{len(summary.sentences)} sentences of 400" in html_report(summary)

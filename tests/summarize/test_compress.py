@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.experiments.held_out import Experiment
+from dpplearn.summarize.experiments.held_out import plan
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.text.short_forms import without
 
@@ -137,7 +137,7 @@ def test_the_report_and_the_reasons_tell_what_was_dropped(bundled):
 def test_the_experiment_trains_once_for_whole_and_shorter_sentences():
     """The compressed system has the model of consensus decoding."""
     systems = ["begin", "dpp-greedy", "dpp-consensus", "dpp-compressed"]
-    groups = {tuple(task.systems) for task in Experiment(Summarizer(), systems, clusters(), None).plan()}
+    groups = {tuple(task.systems) for task in plan(Summarizer(), systems, clusters(), None)}
     assert groups == {("dpp-greedy",), ("begin", "dpp-consensus", "dpp-compressed")}
 
 

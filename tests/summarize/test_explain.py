@@ -91,7 +91,7 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
         assert listed <= good & {  # those, and only those, of which the reason says that the summary has them
             x.number
             for x in explanation.best_left_out(None)
-            if x.code == "redundant" or (x.code == "same-words" and f"{x.similarity:.6f}" == "1.000000")
+            if x.code == "redundant" or (x.code == "same-words" and x.by)
         }
     return codes
 

@@ -130,12 +130,9 @@ def test_a_text_in_several_parts_is_read_whole():
     assert document.text == "It rained on Monday, as you see here:\n\nAnd it snowed on Tuesday."
 
 
-def test_an_attached_message_is_read_where_there_is_no_other_text():
-    inner, outer, both = EmailMessage(), EmailMessage(), EmailMessage()
+def test_an_attached_message_is_not_read_and_told():
+    inner, both = EmailMessage(), EmailMessage()
     inner.set_content("It rained in Oslo.")
-    outer.add_attachment(inner)
-    [document] = read(outer.as_bytes())
-    assert document.text == "It rained in Oslo."
     both.set_content("See below what Ann has to say.")
     both.add_attachment(inner)
     [document] = read(both.as_bytes(), remarks=(remarks := []))

@@ -91,7 +91,7 @@ def test_a_cluster_checks_what_it_is_given():
 
 def test_too_many_sentences_are_refused_with_the_limit():
     cluster = Cluster.from_texts(["It rained. " * 6, "It poured. " * 6], id="rain")
-    with pytest.raises(ValueError, match=r"cluster rain must have at most 10 sentences.*document 2, number 2 of 2"):
+    with pytest.raises(ValueError, match=r"cluster rain must have at most 10 sentences"):
         cluster.sentences(limit=10)
     assert len(cluster.sentences(limit=None)) == 12
 

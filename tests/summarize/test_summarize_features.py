@@ -15,7 +15,6 @@ from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
 from dpplearn.summarize.model.quality_features import (
     global_bins,
-    inner_edges,
     lexrank,
     local_bins,
     mean_similarity,
@@ -68,8 +67,8 @@ def test_raw_columns_are_the_centralities(cluster, fitted):
 
 
 def test_item_set_carries_cost_and_similarity(cluster):
-    features = SentenceFeatures("paper", unit="words").fit([cluster])
-    items = features.transform(cluster)
+    features = SentenceFeatures("paper").fit([cluster])
+    items = features.read(cluster).item_set("words")
     read = features.read(cluster)
     assert items.cost.tolist() == [len(s.text.split()) for s in read.sentences]
     rows = fixed_similarity(0.3).rows(items)
@@ -193,7 +192,7 @@ def test_local_bins_of_groups_are_those_of_each(pairs, bins):
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
 def test_global_bins_with_ties(values):
     values = np.array(values)
-    index = global_bins(values, np.quantile(values, inner_edges(5)))
+    index = global_bins(values, np.quantile(values, np.arange(1, 5) / 5))
     assert ((index >= 0) & (index < 5)).all()
 
 

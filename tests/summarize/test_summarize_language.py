@@ -127,7 +127,7 @@ def test_the_model_inside_takes_any_language_for_what_it_is():
         assert ready.language == "German"
         assert model.summarize(ready, 20, "words").text
         assert model.prepare(Cluster.from_texts([ENGLISH["news"]])).language is None
-        assert model.prepare(Cluster.from_texts(["Le pont a cédé."], language="fr")).language == "fr"
+        assert model.prepare(Cluster.from_texts(["Le pont a cédé."], language="fr")).language == "french"
 
 
 def test_training_says_it_too_and_a_model_of_that_language_says_nothing():

@@ -4,6 +4,7 @@ import gzip
 import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from email.message import EmailMessage
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +15,7 @@ from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Document, SkippedWarning, read_clusters
 from dpplearn.summarize.corpora import documents, reading
 from dpplearn.summarize.corpora.documents import FileKind, parse_document
-from dpplearn.summarize.corpora.reading import Reader
+from dpplearn.summarize.corpora.reading import Reader, read_in_order
 from dpplearn.summarize.corpora.source import Source
 
 SNOW = {
@@ -229,7 +230,9 @@ def test_a_new_format_of_corpora_is_one_entry(tmp_path, monkeypatch):
                 name, text, reference = line.split("\t")
                 yield Cluster([Document("1", text)], [reference], name)
 
-    table = Reader("a table with the columns id, text, reference", lambda path: path.suffix == ".tsv", read_table)
+    table = Reader(
+        "a table with the columns id, text, reference", lambda path: path.suffix == ".tsv", read_in_order(read_table)
+    )
     monkeypatch.setattr(reading, "READERS", [table, *reading.READERS])
     row = "{}\tIt rained all night. The river rose by two metres. Boats sank.\tThe river rose.\n"
     path = write(tmp_path / "floods.tsv", row.format("first") + row.format("second"))
@@ -264,20 +267,23 @@ def test_a_new_kind_of_files_is_one_entry(tmp_path, monkeypatch):
 def test_what_readers_remark_is_noted_where_the_file_is_read(tmp_path):
     """And nowhere else: threads that read at once have a source each, and warnings are left alone."""
     sources = [Source(tmp_path), Source(tmp_path)]
+    made = EmailMessage()
+    made.set_content("It rained.")
+    made.add_attachment(b"x", maintype="image", subtype="png", filename="a.png")
     for number in range(2):
-        write(tmp_path / f"{number}.odt", "It rained.")
+        write(tmp_path / f"{number}.eml", made.as_bytes())
 
     def read(number):
-        documents.read_document(tmp_path / f"{number}.odt", sources[number])
+        documents.read_document(tmp_path / f"{number}.eml", sources[number])
 
     with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
         warnings.simplefilter("error")
         list(pool.map(read, range(2)))
     for number, source in enumerate(sources):
         [remark] = source.noted("said")
-        assert remark.startswith(f"{tmp_path / f'{number}.odt'} is called like a Word")
-    with pytest.warns(SkippedWarning, match="called like a PDF file"):
-        parse_document(b"It rained.", "a.pdf", "a.pdf")
+        assert remark.startswith(f"{tmp_path / f'{number}.eml'}: 1 attachment")
+    with pytest.warns(SkippedWarning, match="1 attachment"):
+        parse_document(made.as_bytes(), "a.eml", "a.eml")
 
 
 def test_who_is_addressed_is_no_title():

@@ -215,16 +215,6 @@ def test_repeated_documents_are_said_once(bundled):
         assert len(lines) == len(set(lines)) <= 3
 
 
-def test_tuning_chooses_from_its_grid():
-    tuned = Summarizer(budget=60, unit="words", decoder="greedy").fit(variations(), tune=True)
-    from dpplearn.summarize.model.training import RHOS, VARIANCES
-
-    assert tuned.rho_ in RHOS
-    assert tuned.training_["prior_variance"] in VARIANCES
-    with pytest.raises(ValueError, match="at least two"):
-        Summarizer().fit(variations()[:1], tune=True)
-
-
 def test_a_cluster_keeps_its_latest_candidates():
     cluster = Cluster.example()
     empty, first = len(pickle.dumps(cluster)), cluster.candidates()

@@ -67,13 +67,3 @@ def test_it_is_the_fit_of_all_examples_with_a_constant_for_each_corpus(asked):
     np.testing.assert_allclose(found.model.theta_, np.delete(model.theta_, 1), atol=1e-5)
     np.testing.assert_allclose(found.model.theta_std_, np.delete(model.theta_std_, 1), rtol=1e-4)
     assert found.training["corpora"]["reviews"]["constant"] == pytest.approx(model.theta_[1], abs=1e-5)
-
-
-def test_tuning_keeps_the_priors_of_groups():
-    """A search over one variance with scaled features is one over the variance of every feature times its prior."""
-    model = Summarizer(features="general", budget=60, unit="words", decoder="greedy").fit(news(), tune=True)
-    again = Summarizer(
-        features="general", budget=60, unit="words", decoder="greedy",
-        rho=model.rho_, prior_variance=model.training_["prior_variance"],
-    ).fit(news())  # fmt: skip
-    np.testing.assert_allclose(model.theta_, again.theta_, atol=1e-6)

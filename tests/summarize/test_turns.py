@@ -20,7 +20,6 @@ SHAPES = {
     "after": ("{name} (00:0{d}:02): {text}", None),
     "own line": ("{name}  {d}:12 AM\n{text}", None),
     "telegram": ("{name}, [0{d}.03.2025 1{d}:05]\n{text}", None),
-    "irc": ("<{name}> {text}", "*** Mo has quit (Ping timeout)"),
     "irc with times": ("[1{d}:44] <{name}> {text}", "[15:44] *** Mo has quit"),
     "iso": ("2025-03-0{d} 11:0{d}:09 {name}: {text}", "2025-03-06 11:00:09 recording started"),
     "names": ("{name}: {text}", None),

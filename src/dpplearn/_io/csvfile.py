@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 
+from dpplearn._checks import warn_user
 from dpplearn._io.encoding import MAX_LINE
 
 LONG = 1_000  # a cell with line breaks and more characters may hold rows that a stray quotation mark swallowed
@@ -31,7 +31,7 @@ def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterat
     csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
     parts = (part for line in lines for part in io.StringIO(line, newline=""))  # a carriage return ends a line, too
     reader = csv.reader(parts, delimiter=delimiter, strict=True)
-    long: list[tuple[int, int]] = []  # first lines and characters of cells that may be several rows
+    warned = False
     while True:
         first = reader.line_num + 1
         try:
@@ -43,15 +43,8 @@ def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterat
                 f"or more than {delimiter!r} follows the one that does{last}. {ADVICE}"
             ) from None
         if cells is None:
-            break
-        if reader.line_num > first:
-            long += [(first, len(cell)) for cell in cells if len(cell) > LONG and BREAK.search(cell)]
+            return
+        if not warned and reader.line_num > first and any(len(cell) > LONG and BREAK.search(cell) for cell in cells):
+            warned, what = True, f"a cell has line breaks and over {LONG:,} characters"
+            warn_user(f"{name}, line {first}: {what}. If it holds the rows below it, a quotation mark is missing.")
         yield first, cells
-    if long:
-        others = f", and there are {len(long) - 1} more such cells" if len(long) > 1 else ""
-        warnings.warn(
-            f"{name}, line {long[0][0]}: a cell has line breaks and {long[0][1]:,} characters{others}. If it holds the "
-            "rows below it, a quotation mark is missing.",
-            UserWarning,
-            stacklevel=2,
-        )

@@ -8,7 +8,6 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 from io import BufferedReader, BytesIO
 from itertools import count
 from pathlib import Path
@@ -16,28 +15,18 @@ from typing import Any, BinaryIO, NamedTuple
 
 MAX_BYTES = 32_000_000  # of one document, unpacked
 MAX_LINE = 2 * MAX_BYTES  # such a document as a line of JSON
+GZIP = b"\x1f\x8b"  # how a packed file begins
 PEEKED = 2000  # bytes by which the kind of a file is told
 MAX_BLANK = 100_000  # bytes of consecutive blank lines: a tiny gzip file can hold gigabytes of them
 CUT = "Cut it into several documents."
-_PICTURE = "Recognise its text first (OCR), and save that."
-_ARCHIVE = "Unpack it, and give what is inside."
 # The first bytes of files that are not text: what such a file is, and what to do.
 _KINDS = {
     b"%PDF": ("a PDF file", "Save it as text first."),
     b"PK\x03\x04": ("a zip archive (such as a Word file)", "Save it as text first."),
-    b"\xd0\xcf\x11\xe0": (
-        "an old Office file (such as a Word file, .doc)",
-        "Open it, and save it as .docx, .odt or text.",
-    ),
-    b"\x1f\x8b": ("a gzip file", _ARCHIVE),
-    b"\x89PNG\r\n": ("a picture (PNG)", _PICTURE),
-    b"\xff\xd8\xff": ("a picture (JPEG)", _PICTURE),
-    b"GIF8": ("a picture (GIF)", _PICTURE),
-    b"II*\0": ("a picture (TIFF)", _PICTURE),
-    b"MM\0*": ("a picture (TIFF)", _PICTURE),
-    b"Rar!": ("a RAR archive", _ARCHIVE),
-    b"7z\xbc\xaf": ("a 7z archive", _ARCHIVE),
-    b"!BDN": ("an Outlook data file", "Export its messages as .eml or .mbox."),
+    b"\xd0\xcf\x11\xe0": ("an old Office file (such as .doc)", "Open it, and save it as .docx, .odt or text."),
+    GZIP: ("a gzip file", "Unpack it, and give what is inside."),
+    b"\x89PNG\r\n": ("a picture (PNG)", "Recognise its text first (OCR), and save that."),
+    b"\xff\xd8\xff": ("a picture (JPEG)", "Recognise its text first (OCR), and save that."),
 }
 _LOCKED = "EncryptedPackage".encode("utf-16-le")  # a part of Office files that are protected by a password
 _CHARSETS = re.compile(
@@ -46,49 +35,23 @@ _CHARSETS = re.compile(
 )
 
 
-GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # how packed files begin
-
-
-class NotWholeError(ValueError):
-    """A packed file ends early, or is damaged: it must be replaced, and what was made of its beginning discarded."""
-
-
-AGAIN = "Fetch or pack it again, or leave it out."
-
-
 @contextmanager
 def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
-    """An open file to read from, unpacked if it is gzip or Zstandard; errors call it by `name`."""
+    """An open file to read from, unpacked if it is gzip; errors call it by `name`."""
     opened: Any = file if isinstance(file, BufferedReader) else BufferedReader(file)
-    head, kind = opened.peek(4)[:4], ""
-    broken: tuple[type[Exception], ...] = ()
-    if head[:2] == GZIP:
-        opened, kind = gzip.GzipFile(fileobj=opened), "gzip"
-        broken = (EOFError, zlib.error, gzip.BadGzipFile)
-    elif head == ZSTANDARD:
-        try:
-            arrow: Any = import_module("pyarrow")
-        except ImportError:
-            advice = 'to read it, pip install "dpplearn[tables]", or unpack it first'
-            raise ValueError(f"{name} is a Zstandard file: {advice}.") from None
-        opened = BufferedReader(arrow.CompressedInputStream(arrow.PythonFile(opened, "r"), "zstd"))
-        broken, kind = (arrow.ArrowException, OSError, EOFError), "Zstandard"
+    if opened.peek(2)[:2] == GZIP:
+        opened = gzip.GzipFile(fileobj=opened)
     try:
         yield opened
-    except broken as error:
-        raise NotWholeError(f"{name} must be a whole {kind} file, but cannot be unpacked: {error}. {AGAIN}") from error
-
-
-def is_packed(path: Path) -> bool:
-    """Whether a file is gzip or Zstandard, so that it can only be read from the beginning."""
-    with path.open("rb") as file:
-        head = file.read(4)
-    return head[:2] == GZIP or head == ZSTANDARD
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(
+            f"{name} must be a whole gzip file, but cannot be unpacked: {error}. Fetch it again, or leave it out."
+        ) from error
 
 
 def unpacked_name(path: Path) -> str:
-    """The name of a file in lower case, without .gz or .zst."""
-    return path.name.lower().removesuffix(".gz").removesuffix(".zst")
+    """The name of a file in lower case, without .gz."""
+    return path.name.lower().removesuffix(".gz")
 
 
 def read_all(file: BinaryIO, name: Path | str, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:

@@ -12,11 +12,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, describe, warn_user
-from dpplearn._io.atomic import DamagedError, read_sealed, replace_file, write_sealed
+from dpplearn._checks import FloatArray, describe
+from dpplearn._io.atomic import replace_file, write_whole
 from dpplearn._io.encoding import decode, read_bytes, read_lines
 
-MAX_DEPTH = 100  # nested lists and objects: so many Python can show, copy and write without a RecursionError
 MAX_MODEL = 256_000_000  # bytes
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
 
@@ -24,7 +23,7 @@ SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no n
 def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> Any:
     """The value in a text; errors name its place, and those about its syntax end with `advice`."""
     try:
-        value = json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object)
     except LookupError as error:
         raise ValueError(f"{where} must be {what}, but {error}. Remove one of the two.") from None
     except json.JSONDecodeError as error:
@@ -32,14 +31,9 @@ def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> A
         wrong = f"{where} must be {what}, but at {line}column {error.colno}: {error.msg}. {advice}"
         raise ValueError(wrong.rstrip()) from error
     except RecursionError:
-        value, deep = None, True
+        raise ValueError(f"{where} must be {what}, but is nested too deeply.") from None
     except ValueError as error:  # Python's limit, against quadratic time
         raise ValueError(f"{where} must be {what}, but holds a number of thousands of digits.") from error
-    else:
-        deep = text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value)
-    if deep:
-        raise ValueError(f"{where} must be {what}, but is nested too deeply: more than {MAX_DEPTH} levels.")
-    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -49,14 +43,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise LookupError(f"an object in it has the key {twice!r:.60} twice")
     return found
-
-
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        inside = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
-        level = [part for parts in inside for part in parts]
-    return any(isinstance(one, dict | list) for one in level)
 
 
 def parse_object(line: str, where: str, advice: str = "") -> dict[str, Any]:
@@ -84,38 +70,13 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """A record of unfinished work, as one line of JSON with a seal (`dpplearn._io.atomic`)."""
-    write_sealed(path, json.dumps(plain(dict(record)), allow_nan=False).encode())
+    """A record of unfinished work, as one line of JSON."""
+    write_whole(path, json.dumps(plain(dict(record)), allow_nan=False).encode())
 
 
 def read_record(path: Path) -> dict[str, Any]:
     """What `write_record` wrote."""
-    return dict(json.loads(read_sealed(path)))
-
-
-def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None:  # noqa: A002  # the field's name
-    """How far a fit has come, as `write_record` wrote it; None, with a warning, if the file is damaged.
-
-    A file of another format belongs to somebody: it is refused, so that it is not overwritten.
-    """
-    try:
-        data = read_record(path)
-    except DamagedError:
-        begin = path.read_bytes()[:200]
-    else:
-        if (data.get("format"), data.get("version")) == (format, version):
-            return data
-        raise ValueError(
-            f"{path} must be a {format} file of version {version} to go on from, but is a {data.get('format')!r:.60} "
-            f"file of version {data.get('version')!r:.60}. Delete it to start anew, or give another path."
-        )
-    if begin and f'"format": "{format}"'.encode() not in begin:
-        raise ValueError(
-            f"{path} must be a {format} file, or not exist yet, but holds something else. Delete it to start anew, or "
-            "give another path."
-        )
-    warn_user(f"{path} is damaged: the fit begins anew.")
-    return None
+    return parse_object(path.read_text("utf-8"), str(path), "Remove it, and run the same again.")
 
 
 def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[str, Any]:

@@ -11,11 +11,7 @@ from threading import Lock
 from typing import Any
 
 LARGE = 1024  # below this many items a second BLAS thread gains little, and on a busy machine costs up to 30 times
-IN_CHILD = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}  # environment of processes we start
+IN_CHILD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # of processes we start
 _alone: ContextVar[bool] = ContextVar("dpplearn_one_thread", default=False)
 
 
@@ -24,23 +20,22 @@ class OneThread:
 
     def __init__(self) -> None:
         self.lock, self.users = Lock(), 0
-        self.before: dict[str, tuple[Any, int]] = {}  # libraries by path, with their numbers of threads
+        self.before: list[tuple[Any, int]] = []  # libraries, with their numbers of threads
 
     def __enter__(self) -> None:
         with self.lock:
-            for library in libraries():
-                self.before.setdefault(library.filepath, (library, library.num_threads))
             self.users += 1
-            for library, _ in self.before.values():  # each time: somebody else may have raised it meanwhile
+            if self.users == 1:
+                self.before = [(library, library.num_threads) for library in libraries()]
+            for library, _ in self.before:  # each time: somebody else may have raised it meanwhile
                 set_threads(library, 1)
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
             self.users -= 1
             if self.users == 0:
-                for library, number in self.before.values():
+                for library, number in self.before:
                     set_threads(library, number)
-                self.before = {}
 
 
 def libraries() -> tuple[Any, ...]:
@@ -60,11 +55,8 @@ def find_libraries(has_torch: bool) -> tuple[Any, ...]:  # noqa: ARG001  # a sea
 
 
 def set_threads(library: Any, number: int) -> None:
-    """Set how many threads a library uses, whoever set it before.
-
-    threadpoolctl 3.8 obeys only the thread that set a number first, as long as that one lives. The last of our users
-    to leave may be another one, so we release that claim.
-    """
+    """Set how many threads a library uses; threadpoolctl 3.8 obeys only the thread that set it first, as long as that
+    one lives, so we release that claim."""
     release = getattr(library, "clear_controlling_thread", lambda **_: None)
     release(force=True)
     library.set_num_threads(number)

@@ -134,23 +134,6 @@ def cluster_client(backend: Any, n_jobs: int | None) -> Iterator[Any]:
         yield own
 
 
-@contextmanager
-def scheduler_client(address: str | None) -> Iterator[Any]:
-    """A client of the cluster at an address, closed after the block; None without an address."""
-    if address is None:
-        yield None
-        return
-    try:
-        client = import_distributed().Client(address, timeout=20)
-    except (OSError, ValueError) as error:
-        raise ConnectionError(
-            f"There must be a Dask scheduler at {address}, but it cannot be reached: {error}. Start one with "
-            "`dask scheduler`, or leave --scheduler out to work on this machine."
-        ) from None
-    with client:
-        yield client
-
-
 def import_distributed() -> Any:
     try:
         return import_module("distributed")

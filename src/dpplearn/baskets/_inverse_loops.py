@@ -43,22 +43,14 @@ def invert(A, k):
     return log_det if positive else -np.inf
 
 
-@jit
-def workspace(indptr):
-    """For the largest basket's block, its inverse, and the scales of its rows and columns."""
-    largest = 0
-    for t in range(indptr.size - 1):
-        largest = max(largest, indptr[t + 1] - indptr[t])
-    return np.empty((largest, 2 * largest + 2))
-
-
 @jit(steps=lambda left, indptr: ((2 * np.diff(indptr) + 3 * left.shape[1]) * np.diff(indptr) ** 2).sum())
 def sum_over_baskets(L, left, right, indptr, indices, weights, G, G_left, G_right):
     """Sum of w log det L_Y; adds its derivative in L, w L_Y^-T, to G.
 
     Where L is empty it is left right^T, which is never formed, and G right and G^T left are added to the others.
     """
-    total, A, d, formed = 0.0, workspace(indptr), left.shape[1], L.size > 0
+    total, d, formed, largest = 0.0, left.shape[1], L.size > 0, np.diff(indptr).max()
+    A = np.empty((largest, 2 * largest + 2))  # a basket's block, its inverse, and the scales of its rows and columns
     for t in range(weights.size):
         a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
         for i in range(k):

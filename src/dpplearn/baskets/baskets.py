@@ -9,23 +9,21 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, count_of, warn_user
+from dpplearn._checks import IntArray, check_choice, count_of
 from dpplearn.baskets.likelihood import BasketShard, pick
 from dpplearn.learning.columns import is_missing
 from dpplearn.learning.tables import column, group_rows
 from dpplearn.subsets import Subsets
 
 Label = int | str
-BULKY, MORE = 30, 5  # items in a basket on average, and items for each basket, that tell swapped columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Baskets:
-    """Baskets over one catalogue, each with its items in the order given, none twice.
+    """Baskets over one catalogue, each with its items in the order given; one that a basket repeats counts once.
 
     Parameters
     ----------
@@ -33,8 +31,8 @@ class Baskets:
         Basket t holds the items of numbers `indices[indptr[t]:indptr[t + 1]]`.
     items : array
         What the items are called: texts, or whole numbers.
-    n_repeated, n_unseen : int
-        Baskets in which an item was repeated; items that were left out because the catalogue lacks them.
+    n_unseen : int
+        Items that were left out because the catalogue lacks them.
 
     Examples
     --------
@@ -46,12 +44,11 @@ class Baskets:
     indptr: IntArray
     indices: IntArray
     items: np.ndarray
-    n_repeated: int = 0
     n_unseen: int = 0
 
     @classmethod
     def read(cls, baskets: Any, items: Sequence[Label] | np.ndarray | None = None, unseen: str = "error") -> Baskets:
-        """From lists of names or numbers, Subsets, a scipy sparse array of 0 and 1, or Baskets.
+        """From lists of names or numbers, Subsets, a scipy sparse array (what is not 0 is in the basket), or Baskets.
 
         Parameters
         ----------
@@ -81,15 +78,13 @@ class Baskets:
         codes, owner, n_unseen = codes[seen], owner[seen], int((~seen).sum())
         first = np.sort(np.unique(owner * names.size + codes, return_index=True)[1])
         sizes = np.bincount(owner[first], minlength=indptr.size - 1)
-        repeated = np.unique(np.delete(owner, first)).size
-        return cls(np.append(0, np.cumsum(sizes)), codes[first], names, repeated, n_unseen)
+        return cls(np.append(0, np.cumsum(sizes)), codes[first], names, n_unseen)
 
     @classmethod
     def from_long(cls, table: Any, *, basket: str, item: str) -> Baskets:
         """From a table with a row for each item of each basket: a data frame, or a mapping of columns.
 
-        A row without an item, or without a basket, is an error that names it. A few very large baskets, which would be
-        many small ones with the columns the other way round, give a warning.
+        A row without an item, or without a basket, is an error that names it.
 
         Examples
         --------
@@ -100,14 +95,7 @@ class Baskets:
         names = column(table, item, labels.size)
         check_present(labels, basket)
         check_present(names, item)
-        baskets = cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
-        if baskets.indices.size > BULKY * len(baskets) and baskets.n > MORE * len(baskets):
-            many, size = count_of(len(baskets), "basket", "baskets"), baskets.sizes.mean()
-            warn_user(
-                f"There are {many} of {size:.0f} items on average; the other way round, {baskets.n} baskets of "
-                f"{baskets.indices.size / baskets.n:.1f}. Are the columns {basket!r} and {item!r} swapped?"
-            )
-        return baskets
+        return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
 
     def __len__(self) -> int:
         return self.indptr.size - 1
@@ -135,30 +123,17 @@ class Baskets:
         """Some of the baskets, in this order."""
         return Baskets(*pick(self.indptr, self.indices, which), self.items)
 
-    def distinct(self, weights: FloatArray) -> BasketShard:
-        """Different baskets once each, smallest first, with the sum of their weights, where that is not 0."""
+    @cached_property
+    def distinct(self) -> BasketShard:
+        """Different baskets once each, smallest first, with their numbers."""
         parts = []
-        for k in np.unique(self.sizes[weights > 0]).tolist():
-            which = np.flatnonzero((self.sizes == k) & (weights > 0))
+        for k in np.unique(self.sizes).tolist():
+            which = np.flatnonzero(self.sizes == k)
             rows = pick(self.subsets.indptr, self.subsets.indices, which)[1].reshape(which.size, k)
-            rows, number = np.unique(rows, axis=0, return_inverse=True) if k else (rows[:1], np.zeros(which.size, int))
-            parts.append((rows.ravel(), np.full(len(rows), k), np.bincount(number.ravel(), weights[which])))
+            rows, counts = np.unique(rows, axis=0, return_counts=True) if k else (rows[:1], np.array([which.size]))
+            parts.append((rows.ravel(), np.full(len(rows), k), counts))
         sets, sizes, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return BasketShard(np.append(0, np.cumsum(sizes)), sets, counts)
-
-
-def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
-    """A weight for each basket, at least one of them above 0."""
-    if sample_weight is None:
-        return np.ones(n)
-    weights = check_array(sample_weight, "sample_weight", 1)
-    if weights.size != n:
-        raise ValueError(f"sample_weight must have one entry per basket ({n}), found {weights.size}.")
-    if weights.min() < 0 or weights.max() == 0:
-        raise ValueError(
-            f"sample_weight must not be negative, and not all 0; found {weights.min():g} to {weights.max():g}."
-        )
-    return weights
+        return BasketShard(np.append(0, np.cumsum(sizes)), sets, counts.astype(np.float64))
 
 
 def check_present(values: np.ndarray, name: str) -> None:
@@ -193,11 +168,6 @@ def flatten(baskets: Any) -> tuple[IntArray, np.ndarray, int | None]:
         table = sparse.csr_array(baskets, copy=True)
         table.sum_duplicates()
         table.eliminate_zeros()
-        if not (table.data == 1).all():
-            raise ValueError(
-                f"A sparse array of baskets must hold 0 and 1, found {table.data[table.data != 1][0]!r}. "
-                "For counts, pass (counts > 0); for weights of baskets, sample_weight."
-            )
         return table.indptr.astype(np.int64), table.indices.astype(np.int64), int(table.shape[1])
     if isinstance(baskets, str | bytes) or not isinstance(baskets, Iterable) or hasattr(baskets, "columns"):
         raise TypeError(
@@ -215,13 +185,11 @@ def flatten(baskets: Any) -> tuple[IntArray, np.ndarray, int | None]:
 
 def as_names(names: list[Any]) -> np.ndarray:
     """Names of items as an array: all of them texts, or all of them whole numbers of 64 bits."""
-    kinds = {type(x) for x in names}
-    texts = {kind for kind in kinds if issubclass(kind, str)}
-    others = {kind for kind in kinds - texts if kind is bool or not issubclass(kind, int | np.integer)}
-    if others or 0 < len(texts) < len(kinds):
-        bad = next((f"{x!r:.40} ({type(x).__name__})" for x in names if type(x) in others), "both")
-        raise TypeError(f"Items must be named by texts, or all of them by whole numbers; found {bad}.")
     array = np.array(names) if names else np.empty(0, np.int64)
+    kinds = str if array.dtype.kind == "U" else int | np.integer
+    bad = [x for x in names if not isinstance(x, kinds) or isinstance(x, bool)]
+    if bad:
+        raise TypeError(f"Items must be named by texts, or all of them by whole numbers; found {bad[0]!r:.60}.")
     if array.dtype.kind not in "Ui":
         raise ValueError(f"Items that are whole numbers must have at most 64 bits, found {max(names, key=abs)}.")
     return array

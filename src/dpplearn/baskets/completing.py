@@ -26,9 +26,8 @@ class Completion:
         first; 50: by chance.
     mpr_error : float
         Its standard error.
-    recall, precision : dict
-        For each k: how often the held-out item is among the first k, and that divided by k, which is the share of
-        the k items that were right.
+    recall : dict
+        For each k: how often the held-out item is among the first k.
     auc : float
         For each basket that is not empty a random set of its size is drawn. The AUC is the probability that a basket
         has a larger log-probability than a random set, pooled over all pairs of the two. Pairs may differ in size, so
@@ -43,7 +42,6 @@ class Completion:
     mpr: float
     mpr_error: float
     recall: dict[int, float]
-    precision: dict[int, float]
     auc: float
     log_likelihood: float
     n_baskets: int
@@ -65,7 +63,7 @@ def completion(
         Which item: any, or the last in the order given (of Subsets and sparse arrays, which have none, the one with the
         largest number).
     k : sequence of int
-        For precision and recall.
+        For recall.
     rng : seed
         For the item held out and the random baskets.
 
@@ -98,7 +96,6 @@ def completion(
         mpr=float(ranks.mean()),
         mpr_error=float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else nan,
         recall=recall,
-        precision={size: share / size for size, share in recall.items()},
         auc=pooled_auc(dpp, known.take(np.flatnonzero(known.sizes)), generator) if dpp is not None else nan,
         log_likelihood=float(np.mean(dpp.log_prob(known.subsets))) if dpp is not None else nan,
         n_baskets=len(used),

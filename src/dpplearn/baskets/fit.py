@@ -6,7 +6,6 @@ than ten times `tol`. Adam takes batches, for large catalogues and many baskets.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.likelihood import DENSE, BasketShard, Spread, log_likelihood
+from dpplearn.baskets.likelihood import DENSE, BasketShard, log_likelihood
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 HELD_OUT = 0.2  # share of the baskets on which alpha is chosen
@@ -36,12 +35,11 @@ class FitPlan:
     """The settings of a fit."""
 
     shape: tuple[int, int, bool]  # columns of U and of B, and whether the identity is beside them
-    solver: str
+    in_batches: bool  # by Adam, in place of L-BFGS
     alpha: float | None  # None: chosen on held-out baskets
     tol: float
     max_iter: int
     seed: int
-    n_jobs: int = 1
     progress: Progress = field(default_factory=lambda: as_progress(False))
 
 
@@ -49,7 +47,6 @@ class FittedKernel(NamedTuple):
     """Where a fit ended."""
 
     factors: KernelFactors
-    objective: float  # per basket, with the prior
     log_likelihood: float  # of the baskets it was fitted on
     n_iter: int
     converged: bool
@@ -69,21 +66,17 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
     return rank, 2 * max(rank // 2, 1) if nonsymmetric and n > 1 else 0, False
 
 
-def fit_kernel(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[FittedKernel, float, dict[float, float]]:
+def fit_kernel(baskets: Baskets, plan: FitPlan) -> tuple[FittedKernel, float, dict[float, float]]:
     """Fit to all baskets, after alpha was chosen on some of them; alpha, and how good each that was tried is."""
-    shard, alpha = baskets.distinct(weights), plan.alpha
-    alphas: dict[float, float] = {}
+    alpha, alphas = plan.alpha, dict[float, float]()
     try:
         if alpha is None:
-            alpha, alphas = choose_alpha(baskets, weights, plan)
-        start = start_factors(shard, baskets.n, *plan.shape, plan.seed)
-        return fit_once(shard, start, replace(plan, alpha=alpha)), alpha, alphas
+            alpha, alphas = choose_alpha(baskets, plan)
+        start = start_factors(baskets.distinct, baskets.n, *plan.shape, plan.seed)
+        return fit_once(baskets.distinct, start, replace(plan, alpha=alpha)), alpha, alphas
     except KeyboardInterrupt:
-        where = f"in iteration {plan.progress.iteration + 1} of at most {plan.max_iter}"
-        if alpha is None:
-            where = "while the prior was being chosen; with alpha=1, or another number, there is nothing to choose"
         plan.progress.clear()
-        raise KeyboardInterrupt(f"Stopped {where}. Nothing is kept.") from None
+        raise KeyboardInterrupt("The fit was stopped, and nothing is kept.") from None
 
 
 def start_factors(
@@ -104,7 +97,7 @@ def start_factors(
     return KernelFactors(np.column_stack([log_q, U, B]), symmetric_rank, skew_rank, identity)
 
 
-def choose_alpha(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[float, dict[float, float]]:
+def choose_alpha(baskets: Baskets, plan: FitPlan) -> tuple[float, dict[float, float]]:
     """The largest alpha that is as good as the best on a fifth of the baskets, to one standard error of the difference.
 
     They are tried from small to large, each from the same start; two in a row below the best end the search. Fewer
@@ -112,112 +105,85 @@ def choose_alpha(baskets: Baskets, weights: FloatArray, plan: FitPlan) -> tuple[
     """
     order = np.random.default_rng(plan.seed).permutation(len(baskets))
     held, rest = np.split(order, [int(len(baskets) * HELD_OUT)])
-    if held.size < 2 or weights[held].sum() == 0 or weights[rest].sum() == 0:
+    if held.size < 2:
         return 1.0, {}
-    train, test = baskets.take(rest).distinct(weights[rest]), baskets.take(held).subsets
-    start, share = start_factors(train, baskets.n, *plan.shape, plan.seed), weights[held] / weights[held].sum()
+    train, test = baskets.take(rest).distinct, baskets.take(held).subsets
+    start = start_factors(train, baskets.n, *plan.shape, plan.seed)
     quick = replace(plan, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     values: dict[float, FloatArray] = {}
     for k, alpha in enumerate(ALPHAS):
         plan.progress.stage("Choosing alpha", k, len(ALPHAS))
         fitted = fit_once(train, start, replace(quick, alpha=alpha))
         values[alpha] = np.maximum(fitted.factors.distribution().log_prob(test), IMPOSSIBLE)
-        best = max(values, key=lambda a: float(share @ values[a]))
+        best = max(values, key=lambda a: float(values[a].mean()))
         if k - ALPHAS.index(best) >= 2:
             break
-
-    def as_good(alpha: float) -> bool:
-        worse = values[best] - values[alpha]
-        mean = float(share @ worse)
-        return mean <= np.sqrt(float(share**2 @ (worse - mean) ** 2))
-
-    return max(filter(as_good, values)), {alpha: float(share @ held_out) for alpha, held_out in values.items()}
+    worse = {alpha: values[best] - held_out for alpha, held_out in values.items()}
+    as_good = [alpha for alpha, lost in worse.items() if lost.mean() <= lost.std() / np.sqrt(held.size)]
+    return max(as_good), {alpha: float(held_out.mean()) for alpha, held_out in values.items()}
 
 
-def fit_once(shard: BasketShard, factors: KernelFactors, plan: FitPlan) -> FittedKernel:
+def fit_once(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> FittedKernel:
     """One fit with alpha given."""
-    ascent = Ascent(factors.W.ravel(), shard.total, plan)
-    if plan.solver == "stochastic":
-        factors, converged = adam(shard, factors, plan, ascent), True
-    else:
-        with ThreadPoolExecutor(plan.n_jobs) as pool:
-            factors, converged = lbfgs(shard, factors, plan, ascent, pool.map if plan.n_jobs > 1 else map)
-    value = log_likelihood(shard, factors.kernel())[0]
+    factors, n_iter, converged = (adam if plan.in_batches else lbfgs)(shard, start, plan)
     plan.progress.clear()
-    return FittedKernel(factors, ascent.values[-1], value, len(ascent.values) - 1, converged)
+    return FittedKernel(factors, log_likelihood(shard, factors.kernel())[0], n_iter, converged)
 
 
-class Ascent:
-    """Where an ascent is, and the objective per basket after each iteration."""
+def objective(shard: BasketShard, factors: KernelFactors, alpha: float, total: float) -> tuple[float, FloatArray, bool]:
+    """The objective per basket, its gradient, and whether these are finite.
 
-    def __init__(self, x: FloatArray, weight: float, plan: FitPlan) -> None:
-        self.x, self.weight, self.plan, self.values = x, weight, plan, [-np.inf]
-        plan.progress.iteration = 0
-
-    def add(self, x: FloatArray, value: float, gradient: float) -> None:
-        """Note an iteration that is done."""
-        check_stop()
-        self.x = x
-        self.values.append(value)
-        self.plan.progress.finish(len(self.values) - 1, value * self.weight, gradient)
-
-    @property
-    def stalled(self) -> bool:
-        """Whether the last iterations together gained too little."""
-        gained = np.inf if len(self.values) <= LOOK_BACK else self.values[-1] - self.values[-1 - LOOK_BACK]
-        return gained <= LOOK_BACK * self.plan.tol
-
-
-def objective(
-    shard: BasketShard, factors: KernelFactors, alpha: float, total: float, spread: Spread = map
-) -> tuple[float, FloatArray]:
-    """The objective per basket and its gradient; the prior is that of `total` baskets, of which these may be some."""
+    The prior is that of `total` baskets, of which these may be some.
+    """
     kernel = factors.kernel()
-    value, left, right, diagonal = log_likelihood(shard, kernel, spread)
+    value, left, right, diagonal = log_likelihood(shard, kernel)
     penalty, drag = factors.penalty(alpha)
+    value = value / shard.total - penalty / total
     gradient = factors.pull_back(kernel, left, right, diagonal) / shard.total - drag / total
-    return value / shard.total - penalty / total, gradient
+    return value, gradient, bool(np.isfinite(value) and np.isfinite(gradient).all())
 
 
-def lbfgs(
-    shard: BasketShard, factors: KernelFactors, plan: FitPlan, ascent: Ascent, spread: Spread
-) -> tuple[KernelFactors, bool]:
-    """scipy's L-BFGS-B; the factors reached, and whether the objective stopped rising."""
-    worst, slope = 0.0, np.nan
+def lbfgs(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[KernelFactors, int, bool]:
+    """scipy's L-BFGS-B; the factors reached, the iterations, and whether the objective stopped rising."""
+    values, worst, slope = [-np.inf], 0.0, np.nan
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
         nonlocal worst, slope
-        value, gradient = objective(shard, factors.with_parameters(x), plan.alpha or 0.0, ascent.weight, spread)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):  # a step too far: a slope that leads back
-            slope = np.nan
+        value, gradient, finite = objective(shard, start.with_parameters(x), plan.alpha or 0.0, shard.total)
+        if not finite:  # a step too far: a slope that leads back
             return worst + 1e3 + float(x @ x), 2 * x
         worst, slope = max(worst, -value), float(np.abs(gradient).max())
         return -value, -gradient
 
     def callback(intermediate_result: optimize.OptimizeResult) -> None:
-        if np.isfinite(slope):
-            ascent.add(intermediate_result.x.copy(), -float(intermediate_result.fun), slope)
-            if ascent.stalled:
-                raise StopIteration
+        check_stop()
+        values.append(-float(intermediate_result.fun))
+        plan.progress.finish(len(values) - 1, values[-1] * shard.total, slope)
+        if stalled():
+            raise StopIteration
 
-    while (left := plan.max_iter + 1 - len(ascent.values)) > 0:
-        before = ascent.values[-1]
+    def stalled() -> bool:
+        return values[-1] <= max(values[:-LOOK_BACK], default=-np.inf) + LOOK_BACK * plan.tol
+
+    x = start.W.ravel()
+    while (left := plan.max_iter + 1 - len(values)) > 0:
+        before = values[-1]
         limits = {"maxiter": left, "maxfun": 20 * left, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
-        optimize.minimize(loss, ascent.x, jac=True, method="L-BFGS-B", callback=callback, options=limits)
-        if ascent.stalled or ascent.values[-1] <= before + LOOK_BACK * plan.tol:
+        x = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=limits).x
+        if stalled() or values[-1] <= before + LOOK_BACK * plan.tol:
             break  # else a line search failed: start again from there
-    return factors.with_parameters(ascent.x), left > 0
+    return start.with_parameters(x), len(values) - 1, left > 0
 
 
-def adam(shard: BasketShard, factors: KernelFactors, plan: FitPlan, ascent: Ascent) -> KernelFactors:
+def adam(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[KernelFactors, int, bool]:
     """Adam on batches drawn by weight; an iteration is as many draws as there are different baskets.
 
     A batch takes about as long as det(L + I): k^2 columns for a basket of k items, against n columns^2. The memory
     needed is a few times that of the parameters.
     """
-    x, ends, n, t = factors.W.ravel().copy(), np.cumsum(shard.weights), shard.weights.size, 0
+    x, ends, n, t = start.W.ravel().copy(), np.cumsum(shard.weights), shard.weights.size, 0
     squares = float(shard.weights @ np.diff(shard.indptr) ** 2.0) / shard.total
-    size = int(np.clip(factors.W.size / max(squares, 1.0), *BATCH))
+    size = int(np.clip(start.W.size / max(squares, 1.0), *BATCH))
     first, second = np.zeros(x.size), np.zeros(x.size)
     steps = plan.max_iter * -(-n // size)
     for epoch in range(plan.max_iter):
@@ -228,8 +194,8 @@ def adam(shard: BasketShard, factors: KernelFactors, plan: FitPlan, ascent: Asce
             places = np.searchsorted(ends, shard.total * rng.random(size), "right")
             drawn, times = np.unique(np.minimum(places, n - 1), return_counts=True)
             batch = shard.take(drawn, times.astype(np.float64))
-            value, gradient = objective(batch, factors.with_parameters(x), plan.alpha or 0.0, shard.total)
-            if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            value, gradient, finite = objective(batch, start.with_parameters(x), plan.alpha or 0.0, shard.total)
+            if not finite:
                 continue  # a basket that rounding makes impossible here
             t += 1
             first += 0.1 * (gradient - first)
@@ -237,5 +203,6 @@ def adam(shard: BasketShard, factors: KernelFactors, plan: FitPlan, ascent: Asce
             rate = RATE * (1 - t / (steps + 1)) * np.sqrt(1 - 0.99**t) / (1 - 0.9**t)
             x += rate * first / (np.sqrt(second) + 1e-10)
             values.append(value)
-        ascent.add(x, float(np.mean(values)) if values else -np.inf, float(np.abs(first).max()))
-    return factors.with_parameters(x)
+        mean = float(np.mean(values)) * shard.total if values else -np.inf
+        plan.progress.finish(epoch + 1, mean, float(np.abs(first).max()))
+    return start.with_parameters(x), plan.max_iter, True

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from dpplearn._checks import FloatArray, check_choice, check_int, check_jobs, count_of, warn_user
-from dpplearn._notebook import card, in_notebook
+from dpplearn._cached import cached_property
+from dpplearn._checks import FloatArray, IntArray, check_int, count_of, warn_user
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.baskets.baskets import Baskets, Label, check_weights
+from dpplearn.baskets.baskets import Baskets, Label
+from dpplearn.baskets.factors import KernelFactors
 from dpplearn.baskets.fit import EPOCHS, ITERATIONS, LARGE, MANY, FitPlan, choose_shape, fit_kernel
+from dpplearn.baskets.likelihood import KernelRows
 from dpplearn.baskets.modelfile import load_factors, save_factors
-from dpplearn.baskets.pairs import strongest_pairs
-from dpplearn.baskets.questions import BasketQuestions
+from dpplearn.baskets.pairs import Next, Related, StrongestPairs, strongest_pairs
+from dpplearn.dpp import DPP
 from dpplearn.learning.summary import ModelSummary, Table
-from dpplearn.process import SHOWN
+from dpplearn.lowrank import LowRankDPP
+from dpplearn.nonsymmetric import NonsymmetricDPP
 
 KEPT = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs")
+LEAST = 0.0005  # correlation that is not 0 in the three digits shown
 
 
-class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The kernel of a DPP over a catalogue, by maximum likelihood from baskets.
 
     A basket Y has probability det(L_Y) / det(L + I). A symmetric kernel can only say that items keep apart; with
@@ -42,17 +45,13 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         Strength of the prior, which draws towards independent items: the prior's log-density is
         -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies (for a
         rank below the number of items, |U^T U|^2 / 2 in place of |U|^2). "cv" tries some on a fifth of the baskets.
-    solver : {"auto", "lbfgs", "stochastic"}
-        "lbfgs" uses all baskets in each iteration; "stochastic" uses batches, for large catalogues and many baskets,
-        and needs a few times the memory of the factors. "auto" chooses by size.
     tol : float
         Stop when an iteration raises the objective per basket by less, over ten of them.
     max_iter : int, optional
-        Iterations; passes over the baskets for "stochastic". Default 1,000, and 10 passes.
+        Iterations of L-BFGS, by default 1,000; from three million parameters or 300,000 baskets on, passes of Adam over
+        the baskets, by default 10.
     random_state : int
         For the start and the batches: the same seed gives the same kernel.
-    n_jobs : int
-        Threads for many different baskets; -1 for all cores. The kernel is the same, whatever their number.
     progress : bool
         Show on standard error how far the fit is.
 
@@ -62,7 +61,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     items_ : array
         The name of each item of `dpp_`.
     counts_ : array
-        In how many baskets each item was (the sum of their weights).
+        In how many baskets each item was.
     pairs_ : StrongestPairs
         The pairs that attract and repel each other most, and those that the model misses, up to 200 of each kind.
     factors_ : KernelFactors
@@ -74,8 +73,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         Held-out log-likelihood per basket of each alpha that was tried.
     n_iter_ : int
     converged_ : bool
-    n_baskets_, n_empty_ : float and int
-        All baskets (the sum of their weights), and those that were empty, which count.
+    n_baskets_, n_empty_ : int
+        All baskets, and those that were empty, which count.
 
     Examples
     --------
@@ -87,62 +86,52 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     'bottle'
     """
 
+    factors_: KernelFactors
+    items_: np.ndarray
+    counts_: FloatArray
+    pairs_: StrongestPairs
+    n_baskets_: int
+
     def __init__(
         self,
         rank: int | None = None,
         nonsymmetric: bool = False,
         alpha: float | str = "cv",
-        solver: str = "auto",
         *,
         tol: float = 3e-5,
         max_iter: int | None = None,
         random_state: int = 0,
-        n_jobs: int | None = 1,
         progress: bool | Progress = False,
     ) -> None:
         self.rank = rank
         self.nonsymmetric = nonsymmetric
         self.alpha = alpha
-        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.progress = progress
 
     from_long = staticmethod(Baskets.from_long)
 
-    def fit(
-        self,
-        baskets: Any,
-        sample_weight: ArrayLike | None = None,
-        *,
-        items: Sequence[Label] | None = None,
-    ) -> Self:
+    def fit(self, baskets: Any, *, items: Sequence[Label] | None = None) -> Self:
         """Learn the kernel.
 
         Parameters
         ----------
         baskets : list of lists of names or numbers, Baskets, Subsets, or scipy sparse array of 0 and 1
             `KernelDPP.from_long(table, basket=..., item=...)` makes them of a long table.
-        sample_weight : array, optional
-            How often each basket counts.
         items : sequence, optional
             The catalogue; by default all items that occur. For Subsets and sparse arrays, names of their columns; by
             default their numbers.
         """
         read = Baskets.read(baskets, items)
-        if read.n_repeated:
-            many = count_of(read.n_repeated, "basket holds", "baskets hold")
-            warn_user(f"{many} an item more than once; it counts once.")
-        weights = check_weights(sample_weight, len(read))
-        fitted, alpha, alphas = fit_kernel(read, weights, self._plan(read, weights))
-        shard = read.distinct(weights)
+        fitted, alpha, alphas = fit_kernel(read, self._plan(read))
+        shard = read.distinct
         self._set(
             factors=fitted.factors,
             items=read.items,
             counts=shard.item_counts(read.n),
-            n_baskets=float(weights.sum()),
+            n_baskets=len(read),
             n_empty=int((read.sizes == 0).sum()),
             alpha=alpha,
             alphas=alphas,
@@ -159,56 +148,138 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             )
         return self
 
-    def _plan(self, read: Baskets, weights: FloatArray) -> FitPlan:
+    def _plan(self, read: Baskets) -> FitPlan:
         """The settings of a fit, checked."""
         if len(read) == 0:
             raise ValueError("There are no baskets: at least one is needed to learn from.")
         if not isinstance(self.nonsymmetric, bool | np.bool_):
             raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
         cv = isinstance(self.alpha, str) and self.alpha == "cv"
-        shape = choose_shape(read.n, int(read.sizes[weights > 0].max()), self.rank, bool(self.nonsymmetric))
-        solver = check_choice(self.solver, "solver", ("auto", "lbfgs", "stochastic"))
-        if solver == "auto":
-            large = read.n * (1 + sum(shape[:2])) > LARGE or len(read) > MANY
-            solver = "stochastic" if large else "lbfgs"
-        default = EPOCHS if solver == "stochastic" else ITERATIONS
+        shape = choose_shape(read.n, int(read.sizes.max()), self.rank, bool(self.nonsymmetric))
+        in_batches = read.n * (1 + sum(shape[:2])) > LARGE or len(read) > MANY
+        default = EPOCHS if in_batches else ITERATIONS
         return FitPlan(
             shape=shape,
-            solver=solver,
+            in_batches=in_batches,
             alpha=None if cv else check_strength(self.alpha, 'alpha must be "cv" or'),
             tol=check_strength(self.tol, "tol must be"),
             max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
             seed=check_int(self.random_state, "random_state", high=None),
-            n_jobs=check_jobs(self.n_jobs),
             progress=as_progress(self.progress),
         )
 
     def _set(self, **fitted: Any) -> None:
         """Attributes with an underscore, in place of those of another fit and what was computed from them."""
-        for name in ("dpp_", "_kernel", "_diagonal"):
+        for name in ("dpp_", "_kernel"):
             self.__dict__.pop(name, None)
         for name, value in fitted.items():
             setattr(self, f"{name}_", value)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: how much was learned, and the items that are expected most."""
+    @property
+    def _fitted(self) -> KernelFactors:
         if not hasattr(self, "factors_"):
-            return card(repr(self), facts={"state": "not fitted"})
-        if len(self.items_) > SHOWN:
-            return card("KernelDPP", facts={"items": len(self.items_), "log-likelihood": float(self.log_likelihood_)})
-        return self.summary()._repr_html_()
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit first, or load a file.")
+        return self.factors_
 
-    _repr_mimebundle_ = in_notebook
+    @cached_property
+    def dpp_(self) -> DPP | LowRankDPP | NonsymmetricDPP:
+        """The distribution, which answers everything else."""
+        return self._fitted.distribution()
 
-    def score(self, baskets: Any, sample_weight: ArrayLike | None = None) -> float:
+    @cached_property
+    def _kernel(self) -> KernelRows:
+        return self._fitted.kernel()
+
+    def score(self, baskets: Any) -> float:
         """Mean log-likelihood per basket."""
         self._fitted  # noqa: B018  # says that there is nothing to ask
         read = Baskets.read(baskets, self.items_)
-        weights = check_weights(sample_weight, len(read))
         if len(read) == 0:
             raise ValueError("There are no baskets to score.")
-        counted = np.flatnonzero(weights)  # a basket of weight 0 may be impossible
-        return float(weights[counted] @ self.dpp_.log_prob(read.take(counted).subsets) / weights.sum())
+        return float(self.dpp_.log_prob(read.subsets).mean())
+
+    def numbers(self, basket: Sequence[Label]) -> IntArray:
+        """The numbers of items in `items_`, in the order given; an error for one that is not there."""
+        if isinstance(basket, str):
+            raise TypeError(f"A basket must be a list of items, found the text {basket!r:.60}. Pass [{basket!r:.40}].")
+        self._fitted  # noqa: B018  # raises where nothing was learned
+        return Baskets.read([list(basket)], self.items_).indices
+
+    def next_scores(self, basket: IntArray) -> FloatArray:
+        """det L_{J + i} / det L_J of every item i, for a basket J of item numbers; -inf for those in it."""
+        return self._kernel.next_scores(basket)
+
+    def recommend(self, basket: Sequence[Label] = (), k: int = 10, exclude: Sequence[Label] = ()) -> list[Next]:
+        """The k items that most probably come next: each with its probability, if exactly one more item comes.
+
+        P(i | basket) is proportional to det L_{basket + i}; `exclude` names items that cannot come.
+        """
+        J, out, k = self.numbers(basket), self.numbers(exclude), check_int(k, "k", low=1, high=None)
+        scores = np.maximum(self.next_scores(J), 0.0)
+        scores[out] = 0.0
+        if not scores.sum() > 0:
+            raise ValueError(
+                f"Nothing can follow {count_of(J.size, 'item', 'items')} with {out.size} excluded: every larger set "
+                "has probability 0 under this kernel. Give a smaller basket, or fit with a larger rank."
+            )
+        best = np.argsort(-scores, kind="stable")[:k]
+        return [Next(self._name(i), float(scores[i] / scores.sum())) for i in best if scores[i] > 0]
+
+    def correlations_with(self, item: Label) -> FloatArray:
+        """Correlation of having the item with having each other; 1 for itself."""
+        i, every, dpp = self.numbers([item]), np.arange(self._fitted.n), self.dpp_
+        # the covariance P_ij - P_i P_j is -K_ij K_ji, which a skew part makes positive
+        covariance = -dpp.marginal_kernel(i, every)[0] * dpp.marginal_kernel(every, i)[:, 0]
+        deviation = np.sqrt(dpp.marginals * (1 - dpp.marginals))
+        scale = deviation[i] * deviation
+        correlation = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
+        correlation[i] = 1.0
+        return np.clip(correlation, -1.0, 1.0)
+
+    def alike(self, item: Label, k: int = 10) -> list[Related]:
+        """The items that replace it: those that come with it least, by correlation, which is negative.
+
+        Correlations that are 0 in three digits are left out, here and in `together`.
+        """
+        return self._related(item, k, -1.0)
+
+    @overload
+    def together(self, item: None = None, k: int = 10) -> StrongestPairs: ...
+    @overload
+    def together(self, item: Label, k: int = 10) -> list[Related]: ...
+    def together(self, item: Label | None = None, k: int = 10) -> StrongestPairs | list[Related]:
+        """The items that come with an item most; without an item, the pairs that attract and repel each other most.
+
+        By the model's correlation of being in a basket. Pairs have the counts and lifts of the baskets beside it;
+        those whose correlation is below what chance gives, 1 / sqrt(baskets), are left out. Under a symmetric kernel
+        nothing attracts. There are at most 200 of each kind, of the 1,500 most frequent items. What is strong in the
+        baskets and not in the model is told too, and is in `missed`.
+
+        Examples
+        --------
+        >>> from dpplearn import KernelDPP
+        >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
+        >>> model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets)
+        >>> found = model.together(k=1)
+        >>> found.attract[0].first, found.attract[0].second, found.attract[0].baskets, round(found.attract[0].lift, 2)
+        ('bib', 'bottle', 30.0, 2.75)
+        >>> [item for item, correlation in model.together("bottle", k=1)]
+        ['bib']
+        """
+        if item is not None:
+            return self._related(item, k, 1.0)
+        self._fitted  # noqa: B018  # raises where nothing was learned
+        return self.pairs_.first(check_int(k, "k", low=1, high=None))
+
+    def _related(self, item: Label, k: int, sign: float) -> list[Related]:
+        strength = sign * self.correlations_with(item)
+        strength[self.numbers([item])] = 0.0
+        best = np.argsort(-strength, kind="stable")[: check_int(k, "k", low=1, high=None)]
+        return [Related(self._name(j), float(sign * strength[j])) for j in best if strength[j] >= LEAST]
+
+    def _name(self, i: int) -> Label:
+        name: Label = self.items_[i].item()
+        return name
 
     def summary(self, most: int = 20) -> ModelSummary:
         """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.

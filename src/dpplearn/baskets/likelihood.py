@@ -11,7 +11,6 @@ Where it is small L is formed. Else det(I + L) = det(I + right^T left), and noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,10 +19,10 @@ from scipy import linalg
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, view
+from dpplearn._precision import singular
 
 DENSE = 1500  # items up to which L is formed
-PIECES, SMALL = 8, 20_000  # parts of more than SMALL different baskets
-Spread = Callable[..., Iterable[tuple[float, list[FloatArray]]]]  # `map`, or that of a thread pool
+LOST = 1e-13  # share of its diagonal below which a Schur complement is rounding
 
 
 class KernelRows(NamedTuple):
@@ -47,6 +46,36 @@ class KernelRows(NamedTuple):
             L.flat[:: len(L) + 1] += self.diagonal
         return L
 
+    def next_scores(self, J: IntArray) -> FloatArray:
+        """det L_{J + i} / det L_J of every item i, for a set J of item numbers; -inf for those in it.
+
+        The Schur complement L_ii - L_iJ L_J^-1 L_Ji, of all items at once.
+        """
+        left, right, diagonal = self
+        own, down, across = np.einsum("ij,ij->i", left, right), left @ right[J].T, right @ left[J].T
+        block = down[J]
+        if diagonal is not None:
+            own += diagonal
+            block.flat[:: len(block) + 1] += diagonal[J]
+        inverse = inverse_or_none(block)
+        if inverse is None:  # J has probability 0, and so has every larger set
+            scores = np.zeros(len(left))
+        else:
+            scores = own - np.einsum("ij,ij->i", down @ inverse, across)
+            scores[scores <= LOST * own] = 0.0
+        scores[J] = -np.inf
+        return np.asarray(scores)
+
+
+def inverse_or_none(A: FloatArray) -> FloatArray | None:
+    """A^-1, or None where A is singular but for rounding: where a last pivot would be nothing beside its diagonal."""
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        return None
+    regular = (np.abs(A.diagonal() * inverse.diagonal()) * singular(len(A)) < 1.0).all()
+    return np.asarray(inverse, np.float64) if regular else None
+
 
 @dataclass(frozen=True, eq=False)
 class BasketShard:
@@ -64,13 +93,6 @@ class BasketShard:
     def take(self, which: IntArray, weights: FloatArray) -> BasketShard:
         """Some of the baskets, in this order, with other weights."""
         return BasketShard(*pick(self.indptr, self.indices, which), weights)
-
-    @cached_property
-    def pieces(self) -> list[BasketShard]:
-        """Parts of about the same work, the same ones however many threads there are."""
-        n = self.weights.size
-        parts = [np.arange(k, n, PIECES) for k in range(PIECES)] if n > SMALL else [np.arange(n)]
-        return [self.take(which, self.weights[which]) for which in parts]
 
     def item_counts(self, n: int) -> FloatArray:
         """In how many baskets each of n items is, by their weights."""
@@ -96,20 +118,16 @@ def pick(starts: IntArray, indices: IntArray, which: IntArray) -> tuple[IntArray
     return indptr, indices[np.arange(indptr[-1]) - np.repeat(indptr[:-1] - starts[which], sizes)]
 
 
-def log_likelihood(
-    shard: BasketShard, kernel: KernelRows, spread: Spread = map
-) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
-    """Value, and derivatives in left, right and diagonal; sums are in the order of the pieces. It may be -inf."""
+def log_likelihood(shard: BasketShard, kernel: KernelRows) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
+    """Value, and derivatives in left, right and diagonal. The value may be -inf."""
     (left, right, diagonal), T, empty = kernel, shard.total, np.empty((0, 0))
-    arrays = (kernel.L, empty, empty) if kernel.dense else (empty, left, right)
-    (value, (G, G_left, G_right)), *others = spread(lambda piece: piece.evaluate(*arrays), shard.pieces)
-    for part, slopes in others:
-        value += part
-        G, G_left, G_right = G + slopes[0], G_left + slopes[1], G_right + slopes[2]
     if kernel.dense:
-        log_z, inverse = normalizer(arrays[0])
-        G = G - T * inverse.T
+        L = kernel.L
+        value, (G, _, _) = shard.evaluate(L, empty, empty)
+        log_z, inverse = normalizer(L)
+        G -= T * inverse.T
         return value - T * log_z, G @ right, G.T @ left, None if diagonal is None else G.diagonal().copy()
+    value, (_, G_left, G_right) = shard.evaluate(empty, left, right)
     log_z, P = normalizer(right.T @ left)
     # (I + L)^-T right = right P^T and (I + L)^-1 left = left P, with P = (I + right^T left)^-1
     return value - T * log_z, G_left - T * (right @ P.T), G_right - T * (left @ P), None

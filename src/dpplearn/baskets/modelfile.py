@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import os
 import zipfile
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, check_array, check_vector
-from dpplearn._io.atomic import pack_arrays, unpack_arrays
+from dpplearn._checks import check_array, check_vector
 from dpplearn._io.jsonfile import number, read_json, write_json
 from dpplearn.baskets.baskets import check_catalogue
 from dpplearn.baskets.factors import LARGEST, KernelFactors
@@ -21,9 +21,11 @@ StrPath = str | os.PathLike[str]
 FORMAT, VERSION = "dpplearn.KernelDPP", 4
 
 
-def pack(**arrays: FloatArray) -> str:
+def pack(**arrays: Any) -> str:
     """Arrays by name as base64 of an .npz file."""
-    return base64.b64encode(pack_arrays(arrays)).decode("ascii")
+    file = BytesIO()
+    np.savez(file, **arrays)
+    return base64.b64encode(file.getvalue()).decode("ascii")
 
 
 def save_factors(path: StrPath, factors: KernelFactors, items: np.ndarray, fitted: dict[str, Any]) -> None:
@@ -40,7 +42,9 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
     """The factors, the items, and all else that a file says."""
     data = read_json(path, FORMAT, VERSION)
     try:
-        arrays = unpack_arrays(base64.b64decode(data.get("arrays", ""), validate=True))
+        packed = BytesIO(base64.b64decode(data.get("arrays", ""), validate=True))
+        with np.load(packed, allow_pickle=False) as file:
+            arrays = dict(file)
     except (ValueError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise ValueError(f"arrays in {path} must be base64 of an .npz file: {error}.") from None
     W = check_array(arrays.get("W", ()), f"W in {path}", 2)
@@ -62,15 +66,10 @@ def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, An
     for name in ("n_iter", "n_empty"):
         data[name] = whole_number(data.get(name), name, path)
     try:
-        attract, repel, missed = (tuple(map(as_pair, data["pairs"][kind])) for kind in ("attract", "repel", "missed"))
+        kinds = (data["pairs"][kind] for kind in ("attract", "repel", "missed"))
+        attract, repel, missed = (tuple(ItemPair(a, b, *map(float, rest)) for a, b, *rest in kind) for kind in kinds)
         strong, lost = (whole_number(data["pairs"][name], name, path) for name in ("n_strong", "n_missed"))
         data["pairs"] = StrongestPairs(attract, repel, missed, strong, lost)
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"pairs in {path} must have lists of pairs: item, item, correlation, baskets, lift.") from None
     return KernelFactors(W, r, s, identity), check_catalogue(items), data
-
-
-def as_pair(entry: Any) -> ItemPair:
-    """A pair of items in a file."""
-    first, second, *rest = entry
-    return ItemPair(first, second, *(number(x, "a pair", "a file") for x in rest))

@@ -1,4 +1,4 @@
-"""Pairs of items: how often baskets had both, and how the model says that they go together."""
+"""What a kernel says of items: which comes next, and which pairs go together."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._notebook import short_repr
 from dpplearn.baskets.baskets import Label
 from dpplearn.baskets.likelihood import DENSE, BasketShard
 from dpplearn.learning.summary import ModelSummary, Table
@@ -16,6 +17,20 @@ from dpplearn.learning.summary import ModelSummary, Table
 KEPT = 200  # pairs of each kind
 STRONG, LEAST = 0.2, 5.0  # correlation in the baskets of a strong pair, and how many have both where it is positive
 PART = 0.25  # of that correlation, which a model must have to know the pair
+
+
+class Next(NamedTuple):
+    """An item, and the probability that it is the next one."""
+
+    item: Label
+    probability: float
+
+
+class Related(NamedTuple):
+    """An item, and how being in a basket goes with it."""
+
+    item: Label
+    correlation: float
 
 
 class ItemPair(NamedTuple):
@@ -78,11 +93,9 @@ class StrongestPairs:
     def __str__(self) -> str:
         return str(self.report())
 
-    def __repr__(self) -> str:
-        return f"<StrongestPairs: {len(self.attract)} that attract, {len(self.repel)} that repel; print it to see them>"
+    __repr__ = short_repr
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
         return self.report()._repr_html_()
 
 

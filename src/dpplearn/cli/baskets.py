@@ -51,7 +51,7 @@ def fit(file: Path, out: Path, rank: int | None, symmetric: bool, alpha: float |
     """Learn a kernel from the baskets of FILE."""
     check_out(out)
     baskets = read_baskets(file, columns or None)
-    options: dict[str, Any] = {"alpha": "cv" if alpha is None else alpha, "random_state": 0, "n_jobs": -1}
+    options: dict[str, Any] = {"alpha": "cv" if alpha is None else alpha, "random_state": 0}
     with bars() as show:
         model = KernelDPP(rank, not symmetric, progress=show, **options).fit(baskets)
     model.save(out)
@@ -66,22 +66,17 @@ def fit(file: Path, out: Path, rank: int | None, symmetric: bool, alpha: float |
 @click.argument("items", nargs=-1, metavar="ITEM...")
 @HOW_MANY
 @click.option("--exclude", multiple=True, metavar="ITEM", help="Not this one; may be repeated.")
-@click.option("--explain", is_flag=True, help="Say how each item of the basket changes the odds, on standard error.")
 @AS_JSON
-def recommend(model: Path, items: list[str], k: int, exclude: list[str], explain: bool, as_json: bool) -> None:
+def recommend(model: Path, items: list[str], k: int, exclude: list[str], as_json: bool) -> None:
     """What comes next to a basket of ITEMs, with probabilities."""
     fitted = KernelDPP.load(model)
     basket, out = as_named(fitted, items), as_named(fitted, exclude)
-    following: list[dict[str, Any]] = [entry._asdict() for entry in fitted.recommend(basket, k, out)]
-    for entry in following:
-        if explain:
-            entry["why"] = [ratio._asdict() | {"words": ratio.words} for ratio in fitted.why(entry["item"], basket)]
-        if not as_json:
-            click.echo(visible(f"{entry['probability']:.4f}  {entry['item']}"))
-            if entry.get("why"):
-                say(f"        {'; '.join(ratio['words'] for ratio in entry['why'])}")
+    following = fitted.recommend(basket, k, out)
     if as_json:
-        print_json({"basket": basket, "next": following})
+        print_json({"basket": basket, "next": as_dicts(following)})
+        return
+    for entry in following:
+        click.echo(visible(f"{entry.probability:.4f}  {entry.item}"))
 
 
 @baskets_command.command(cls=Command)

@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import open_corpus
 from dpplearn.summarize.experiments import evaluation
 from dpplearn.summarize.experiments.evaluation import SystemComparison
-from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, Experiment
+from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, run_experiment
 from dpplearn.summarize.experiments.systems import LEARNED, SYSTEM_TITLES, check_systems
 from dpplearn.summarize.model.training import settle
 from dpplearn.summarize.summarizer import Summarizer
@@ -142,21 +142,24 @@ def experiment_command(
                     "Use --leave-one-out."
                 )
         called = {"train": train.name} | ({} if test is None else {"test": test.name})
-        experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, names=called)
+        summarizer.set_params(language=language)
         with bars() as progress:
-            tables = experiment.run(out, peers, jobs=jobs, progress=progress)
+            tables = run_experiment(
+                summarizer, names, ours, theirs, names=called, out=out, peers=peers, jobs=jobs, progress=progress
+            )
+    tested = ours if theirs is None else theirs
     if tables.shared:
         said = "; ".join(f"{name} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})"
                          for name, ids in list(tables.shared.items())[:5])  # fmt: skip
         more = "" if len(tables.shared) <= 5 else f"; and {len(tables.shared) - 5} more clusters"
         say(
-            f"Warning: {len(tables.shared)} of {len(experiment.tested)} test clusters hold documents of the "
+            f"Warning: {len(tables.shared)} of {len(tested)} test clusters hold documents of the "
             f"training corpus: {said}{more}."
         )
     size = f"clusters, {budget:g} {unit}"
     print_table_1(tables.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} {size}")
-    tested = f"Table 2. {experiment.record['test']}: {len(experiment.tested)} {size}"
-    print_table_2(tables.table_2, tested, PAPER_2)
+    title = f"Table 2. {tables.table_2.results['settings']['test']}: {len(tested)} {size}"
+    print_table_2(tables.table_2, title, PAPER_2)
     if out is not None:
         say(f"Wrote {out}.")
 

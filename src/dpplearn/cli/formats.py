@@ -8,14 +8,13 @@ import json
 import re
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
 from dpplearn._checks import IntArray
-from dpplearn._holders import check_fields, check_unique
 from dpplearn._io.csvfile import csv_rows
 from dpplearn._io.encoding import read_lines
 from dpplearn._io.jsonfile import json_lines
@@ -194,3 +193,29 @@ def write_parquet(items: Items, subset: IntArray, records: list[Record]) -> byte
         raise ValueError(f"The items cannot be a Parquet table: {error}. Write .jsonl, which takes anything.") from None
     pyarrow.parquet.write_table(table, out)
     return out.getvalue()
+
+
+def check_unique(names: Iterable[str], where: str) -> None:
+    """Refuse names of which two are the same: a table by names would keep one of the two columns, and not say which.
+
+    >>> check_unique(["id", "score", "id"], "a.csv, line 1")
+    Traceback (most recent call last):
+    ValueError: a.csv, line 1: the name 'id' occurs twice. Rename or remove one of the two.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{where}: the name {name!r:.60} occurs twice. Rename or remove one of the two.")
+        seen.add(name)
+
+
+def check_fields(fields: Iterable[Any], where: str) -> None:
+    """Refuse two columns of one name, inside of columns too: as Python's records, one of the two would be lost."""
+    fields = list(fields)
+    check_unique([field.name for field in fields], where)
+    for field in fields:
+        kind = field.type
+        while hasattr(kind, "value_type"):  # lists, in whatever number
+            kind = kind.value_type
+        if hasattr(kind, "get_field_index"):  # a struct
+            check_fields(kind, f"{where}, inside of {field.name!r}")

@@ -9,14 +9,14 @@ from __future__ import annotations
 import fnmatch
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._holders import arrow_rows, join, read_groups
+from dpplearn._holders import arrow_rows, read_groups
 from dpplearn._io.jsonfile import parse_json
 from dpplearn.decoding.dask import Part, read_array
 from dpplearn.learning.columns import is_missing
@@ -221,7 +221,7 @@ class Items:
                 start += len(batch)
 
         try:
-            return join(pieces(), self.n, what)
+            return joined(pieces(), self.n, what)
         except TypeError as error:
             raise ValueError(str(error)) from None
 
@@ -257,3 +257,19 @@ def version(name: str) -> str:
     """Tells a file from others, and from what it was before it was changed."""
     state = Path(name).stat()
     return f"{Path(name).resolve()}-{state.st_size}-{state.st_mtime_ns}"
+
+
+def joined(parts: Iterable[np.ndarray], n: int, name: str) -> np.ndarray:
+    """Parts of n rows in one array, each read when it is its turn."""
+    whole, at = np.empty((n, 0)), 0
+    for part in parts:
+        if at == 0:
+            whole = np.empty((n, part.shape[1]), part.dtype)
+        elif len(part) and part.shape[1] != whole.shape[1]:
+            raise ValueError(
+                f"{name} must be lists of equal length, but row {at} has {part.shape[1]} numbers and row 0 "
+                f"{whole.shape[1]}."
+            )
+        whole[at : at + len(part)] = part
+        at += len(part)
+    return whole

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import webbrowser
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,16 +36,15 @@ def serve_command(
     """
     try:
         from dpplearn.web import Settings, create_app
-        from dpplearn.web.guard import host_name
         from dpplearn.web.server import serve
-        from dpplearn.web.settings import LOOPBACK, MOST_WORKERS
+        from dpplearn.web.settings import LOOPBACK
     except ModuleNotFoundError as error:
         raise click.ClickException(
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
         ) from None
 
     given["token"] = token
-    given["workers"] = min(check_jobs(given.pop("jobs")), MOST_WORKERS)
+    given["workers"] = check_jobs(given.pop("jobs"))
     with bind(host, port) as listener:
         url = address(listener, host)
         if not (is_loopback(host) or names or token):
@@ -52,16 +53,21 @@ def serve_command(
                 "knows it (or the variable DPPLEARN_TOKEN), or --allow-host NAME, for whoever reaches it by that name."
             )
         if is_loopback(host) or names:
-            own = urlsplit(url).netloc  # 127.0.0.2 is loopback, too
-            given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, *map(host_name, (own, *names))]))
+            own = urlsplit(url).netloc.rpartition(":")[0]  # 127.0.0.2 is loopback, too
+            given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, own, *names]))
         else:
             given["hosts"] = None  # a page elsewhere may give it a name, but does not know the token
         if not (is_loopback(host) or token):
             say(f"Warning: whoever reaches {host} may use the server. --token would ask who it is.")
         app = create_app(Settings(**given))
         with say_when_compiling(lambda: None), stoppable("Ended before it was ready."):  # which nobody waits for
-            said = f"Ready at {url} (Ctrl-C ends it)."
-            serve(app, listener, ready=lambda: say(said), browser=url if open_browser else None)
+
+            def ready() -> None:
+                say(f"Ready at {url} (Ctrl-C ends it).")
+                if open_browser:  # one of the terminal comes back only when it is left
+                    Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+            serve(app, listener, ready)
         say("Ended.")
 
 

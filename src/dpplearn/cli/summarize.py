@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import click
 
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.encoding import MAX_BYTES, read_all
-from dpplearn._run.workers import scheduler_client
+from dpplearn._run.workers import import_distributed
 from dpplearn.cli import check_out, options, print_json, say, work_beside
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import CORPUS, FILE, Command
@@ -111,15 +113,12 @@ def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **s
 @click.argument("corpus", type=CORPUS)
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
 @options.length_options
-@click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
 @options.SKIP_BAD
 @options.LANGUAGE
 @options.DECODER(default="consensus", show_default=True, help=f"{options.DECODER_NAMES}.")
 @options.JOBS
 @options.SCHEDULER
-def train_command(
-    corpus: Path, out: Path, tune: bool, skip_bad: bool, jobs: int, scheduler: str | None, **settings: Any
-) -> None:
+def train_command(corpus: Path, out: Path, skip_bad: bool, jobs: int, scheduler: str | None, **settings: Any) -> None:
     """Train a summarizer on CORPUS and write it to a model file.
 
     CORPUS is a JSON Lines file (perhaps packed), a pattern such as "news/*.jsonl.gz", a folder with one sub-folder per
@@ -131,12 +130,27 @@ def train_command(
     only = summarizer.settings.language if settings["language"] else None
     clusters, work = open_corpus(corpus, skip_bad=skip_bad, language=only, usable=skip_bad), work_beside(out)
     with bars() as progress, scheduler_client(scheduler) as backend:
-        summarizer.fit(
-            clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=progress, work=work, anew=True, out=out
-        )
+        summarizer.fit(clusters, n_jobs=jobs, backend=backend, verbose=progress, work=work, anew=True, out=out)
     done = summarizer.training_
     say(f"Read {done['clusters']} clusters from {corpus}.")
     say(
         f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} "
         f"documents (rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
     )
+
+
+@contextmanager
+def scheduler_client(address: str | None) -> Iterator[Any]:
+    """A client of the cluster at an address, closed after the block; None without an address."""
+    if address is None:
+        yield None
+        return
+    try:
+        client = import_distributed().Client(address, timeout=20)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"There must be a Dask scheduler at {address}, but it cannot be reached: {error}. Start one with "
+            "`dask scheduler`, or leave --scheduler out to work on this machine."
+        ) from None
+    with client:
+        yield client

@@ -7,7 +7,7 @@ from time import monotonic
 import click
 import numpy as np
 
-from dpplearn._numba import compiled_always, folders
+from dpplearn._numba import compiled_always, folder
 from dpplearn._run.progress import say_when_compiling
 from dpplearn.baskets import KernelDPP
 from dpplearn.cli import say
@@ -34,12 +34,12 @@ def warm_command() -> None:
         for done, what in enumerate(small_calls()):
             progress.stage(f"Compiling the loops of {what}", done, 5)
     new = len(kept() - before)
-    say(f"Compiled {new} loops in {monotonic() - start:.0f} s; {len(before)} were there. They are in {folders()[0]}.")
+    say(f"Compiled {new} loops in {monotonic() - start:.0f} s; {len(before)} were there. They are in {folder()}.")
 
 
 def kept() -> set[str]:
     """The names of compiled loops on disk."""
-    return {file.name for folder in folders() for file in folder.glob("*.zip")}
+    return {file.name for file in folder().rglob("*.nbc")}
 
 
 def small_calls() -> Iterator[str]:

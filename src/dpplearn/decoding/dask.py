@@ -21,7 +21,7 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_int
-from dpplearn._io.atomic import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
+from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
@@ -261,21 +261,18 @@ def first_round(
                 picked[i] = found
                 if (file := files[i]) is not None:
                     file.parent.mkdir(parents=True, exist_ok=True)
-                    write_sealed(file, pack_arrays(found._asdict()))
+                    with replace_file(file, "wb") as out:
+                        np.savez(out, **found._asdict())
             progress.stage("Candidates of parts", done, len(parts))
     return picked
 
 
 def read_kept(file: Path | None) -> Picked | None:
-    """What a part gave before, if that was kept and is whole."""
+    """What a part gave before, if that was kept."""
     if file is None or not file.exists():
         return None
-    try:
-        arrays = unpack_arrays(read_sealed(file))
-    except DamagedError:
-        warnings.warn(f"{file} is damaged, and is made again.", stacklevel=4)
-        return None
-    return Picked(arrays["items"], arrays["rows"], str(arrays["digest"]))
+    with np.load(file, allow_pickle=False) as arrays:
+        return Picked(arrays["items"], arrays["rows"], str(arrays["digest"]))
 
 
 def key(part: Part, task: Task) -> str:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
-from dpplearn._io.jsonfile import plain, read_state, write_record
+from dpplearn._io.jsonfile import plain, read_json, write_record
 from dpplearn.learning.itemset import ItemSet, Shard, check_examples
 from dpplearn.learning.similarity import SimilarityPart, shared_names
 from dpplearn.learning.tables import Encoding
@@ -186,7 +186,7 @@ class Checkpoint:
             raise FileNotFoundError(
                 f"checkpoint={str(path)!r} cannot be written: there is no folder {self.path.parent}."
             )
-        data = read_state(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
+        data = read_json(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is not None and (other := data["problem"]) != self.problem:
             key = next(k for k in {**self.problem, **other} if other.get(k) != self.problem.get(k))
             raise ValueError(

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
+from sklearn.exceptions import NotFittedError
 
 from dpplearn._checks import FloatArray, check_array, check_int, check_vector
 from dpplearn.decoding.selection import DiverseSelection
@@ -127,8 +128,9 @@ def check_axes(ax: Axes | None) -> Axes:
 
 def read_weights(model: Any, std: ArrayLike | None) -> tuple[FloatArray, FloatArray | None, list[str]]:
     """Weights, their standard errors if there are any, and names of the features."""
-    if hasattr(model, "_check_fitted"):  # an estimator of ours: before `fit` it says what to do
-        model._check_fitted()
+    if hasattr(model, "fit"):  # an estimator of ours
+        if not hasattr(model, "theta_"):
+            raise NotFittedError(f"This {type(model).__name__} is not fitted yet: call fit first, or load a file.")
         if std is not None:
             raise TypeError(f"std goes with an array of weights; a {type(model).__name__} has its own.")
         names = model.features_.names if hasattr(model, "features_") else model.feature_names_in_

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.random import Generator
 
-from dpplearn._checks import FloatArray, IntArray, number_text
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import logdet
 from dpplearn._precision import ZERO_GAIN
 from dpplearn._run.stop import check_stop
@@ -114,7 +114,7 @@ def sample_mcmc(
     burn_in, thin = 20 * usual if burn_in is None else burn_in, usual if thin is None else thin
     if burn_in + size * thin > MOST_MOVES:
         raise ValueError(
-            f"size * thin + burn_in must be at most {MOST_MOVES} moves, found {number_text(burn_in + size * thin)}. "
+            f"size * thin + burn_in must be at most {MOST_MOVES} moves, found {burn_in + size * thin}. "
             "Draw fewer states, or fewer moves apart."
         )
     chain.start_greedy(k)

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dpplearn._io.atomic import read_sealed, replace_file, write_sealed
+from dpplearn._io.atomic import replace_file, write_whole
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
@@ -61,11 +61,11 @@ def summarize_corpus(
             folder=folder,
             workers=workers,
             progress=as_progress(verbose),
-            size=lambda path: read_sealed(path).count(b"\n"),
+            size=lambda path: path.read_bytes().count(b"\n"),
             ending=".jsonl",
         )
         with replace_file(out, "w") as file:
-            told = (json.loads(line) for path in files for line in read_sealed(path).splitlines())
+            told = (json.loads(line) for path in files for line in path.read_bytes().splitlines())
             # what a reader without pieces could not read comes last
             bad = ({"id": name, "error": said} for kind, said, name in notes.passed if kind == "bad")
             for record in chain((counted(one, census) for one in told), bad):
@@ -101,7 +101,7 @@ def summarize_piece(
     """Write the lines of a piece; how many there are."""
     summarizer = summarizer_of(model, 0 if model is None else model.stat().st_mtime_ns)
     lines = [json.dumps(record) + "\n" for record in records_of(piece, summarizer, options, explain)]
-    write_sealed(out, "".join(lines).encode())
+    write_whole(out, "".join(lines).encode())
     return len(lines)
 
 

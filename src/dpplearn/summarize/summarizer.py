@@ -123,7 +123,6 @@ class Summarizer(Parameters):
         self,
         clusters: Iterable[Cluster] | Corpus,
         *,
-        tune: bool = False,
         n_jobs: int | None = 1,
         backend: Any = None,
         verbose: bool | Progress = False,
@@ -138,9 +137,6 @@ class Summarizer(Parameters):
         clusters : list of Cluster, or Corpus
             Each with at least one reference. A corpus (`open_corpus`) is read piece by piece, where it lies; memory
             does not grow with it.
-        tune : bool
-            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given; of
-            more than 300 clusters, on 300 drawn by `random_state`.
         n_jobs, backend, verbose
             As in `ConditionalDPP`; every stage runs there, and the result is the same to the bit.
         work : path, optional
@@ -157,7 +153,7 @@ class Summarizer(Parameters):
             raise TypeError(f"Training needs clusters, found a path: pass open_corpus({str(clusters)!r}).")
         given = clusters if isinstance(clusters, Corpus) else [*clusters]
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "verbose": verbose}
-        return self._keep(train(self.settings, given, tune=tune, work=work, anew=anew, out=out, **options))
+        return self._keep(train(self.settings, given, work=work, anew=anew, out=out, **options))
 
     def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""

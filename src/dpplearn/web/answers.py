@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,56 +23,48 @@ from dpplearn.web.schema import BUDGETS
 Answer = dict[str, Any]  # of what `schema` says of it
 
 
-def json_bytes(answer: Any) -> bytes:
+def json_bytes(answer: Any, indent: int | None = None) -> bytes:
     """An answer as JSON, with what is not a number as null."""
-    return to_json(answer, inf_nan_mode="null", fallback=lambda number: number.item())
+    return to_json(answer, indent=indent, inf_nan_mode="null", fallback=lambda number: number.item())
 
 
 def document_answer(document: Document) -> Answer:
     return {"id": document.id, "title": document.title or "", "text": document.text, "date": document.date}
 
 
-def cluster_answer(name: str, reading: Reading, expires_in: float) -> Answer:
+def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
     """A cluster: its sentences with places, lengths, qualities and a map, and what is not among them."""
-    ready, documents = reading.ready, reading.ready.read.cluster.documents
-    q, xy, terms = ready.dpp.quality.tolist(), similarity_map(ready.read.C).tolist(), ready.contributions
+    read, ready, documents = reading.read, reading.ready, reading.ready.read.cluster.documents
     sentences = [
         {
             "id": i,
             **place(sentence),
             "length": {unit: int(length(sentence.text, unit)) for unit in BUDGETS},
-            "quality": q[i],
-            "contributions": contributions(ready.names, terms[i]),
-            "x": xy[i][0],
-            "y": xy[i][1],
+            "quality": quality,
+            "contributions": contributions(ready.names, terms),
+            "x": x,
+            "y": y,
         }
-        for i, sentence in enumerate(ready.read.sentences)
+        for i, (sentence, quality, terms, (x, y)) in enumerate(
+            zip(ready.read.sentences, ready.dpp.quality, ready.contributions, similarity_map(ready.read.C), strict=True)
+        )
     ]
-    times, pieces = document_times(documents), set_aside(ready.read)
-    return {
-        "id": name,
-        "model": reading.read.model,
-        "expires_in": expires_in,
-        "documents": [*map(document_answer, documents)],
-        "days": [None if time is None else time.date().isoformat() for time in times],
-        "sentences": sentences,
-        "set_aside": {"count": len(pieces), "pieces": missed_first(pieces, None)},
-        "defaults": reading.defaults,
-        "notes": reading.read.notes,
-        "skipped": reading.read.skipped,
-    }
+    days = [None if time is None else time.date().isoformat() for time in document_times(documents)]
+    answer = {"id": name, "model": read.model, "expires_in": expires_in, "notes": read.notes, "skipped": read.skipped}
+    answer |= {"documents": [*map(document_answer, documents)], "days": days, "sentences": sentences}
+    defaults, aside = reading.defaults.model_dump(exclude_unset=True), missed_first(set_aside(ready.read), None)
+    return json_bytes(answer | {"defaults": defaults, "set_aside": aside})
 
 
-def summary_answer(summary: Summary, notes: Sequence[str] = ()) -> Answer:
+def summary_answer(summary: Summary, notes: Sequence[str] = ()) -> bytes:
     """A summary with the reasons for its sentences and for the best of the others."""
     record, number = summary.explain(), numbers(summary)
     whole = record.as_a_set
-    topics = tuple(replace(topic, sentence=int(number[topic.sentence])) for topic in whole.leaves_out.topics)
-    return {
-        **{name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")},
+    answer = {name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")}
+    answer |= {
         "notes": notes,
         "covers": whole.covers,
-        "leaves_out": replace(whole.leaves_out, topics=topics),
+        "leaves_out": whole.leaves_out,
         "similarity": whole.alikeness,
         "sureness": whole.sureness,
         "selected": [chosen_answer(x, number, order) for order, x in enumerate(record.chosen, 1)],
@@ -83,19 +73,20 @@ def summary_answer(summary: Summary, notes: Sequence[str] = ()) -> Answer:
         # of a sentence in any of its forms
         "marginals": np.minimum(np.bincount(number, summary.marginals), 1.0).tolist(),
     }
+    return json_bytes(answer)
 
 
-def why_answer(summary: Summary, sentence: int) -> Answer:
+def why_answer(summary: Summary, sentence: int) -> bytes:
     """Why a sentence of the cluster is in the summary, or why it is not."""
     number = numbers(summary)
     if sentence > (last := int(number.max())):
         raise invalid((("sentence",), f"there is none of this number: they are 0 to {last}."))
     order = np.flatnonzero(number[summary.order] == sentence)
     if order.size:
-        return chosen_answer(summary.explain().chosen[order[0]], number, int(order[0]) + 1)
+        return json_bytes(chosen_answer(summary.explain().chosen[order[0]], number, int(order[0]) + 1))
     answer = summary.why(int(np.flatnonzero(number == sentence)[0]))
     assert isinstance(answer, LeftOut)
-    return left_out_answer(answer, summary)
+    return json_bytes(left_out_answer(answer, summary))
 
 
 def numbers(summary: Summary) -> IntArray:
@@ -111,9 +102,7 @@ def chosen_answer(x: Chosen, number: IntArray, order: int) -> Answer:
 
 def left_out_answer(x: LeftOut, summary: Summary) -> Answer:
     number = numbers(summary)
-    like = next(c.number for c in summary.explain().chosen if c.sentence == x.similar_to)
-    by = number[list(x.by)].tolist()
-    return {**x.to_dict(), "sentence": int(number[x.number]), "similar_to": int(number[like]), "by": by}
+    return {**x.to_dict(), "sentence": int(number[x.number]), "by": number[list(x.by)].tolist()}
 
 
 def similarity_map(C: FloatArray) -> FloatArray:
@@ -139,13 +128,13 @@ def similarity_map(C: FloatArray) -> FloatArray:
     return points / largest if largest > 0 else points
 
 
-def json_file(summary: Summary) -> str:
+def json_file(summary: Summary) -> bytes:
     """As `dpplearn summarize --json` prints it."""
     documents = [{"id": x.id, "title": x.title} for x in summary.read.cluster.documents]
-    return json.dumps({**summary.to_dict(), "documents": documents}, indent=2, ensure_ascii=False) + "\n"
+    return json_bytes(summary.to_dict() | {"documents": documents}, indent=2)
 
 
-WRITERS: dict[str, Callable[[Summary], str]] = {
+WRITERS: dict[str, Callable[[Summary], str | bytes]] = {
     "text": lambda summary: f"{summary.text}\n",
     "markdown": lambda summary: f"{summary.to_markdown()}\n",
     "html": Summary.to_html,

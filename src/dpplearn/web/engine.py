@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -43,7 +42,7 @@ class Reading:
     read: Read
     summarizer: Summarizer
     ready: Prepared
-    defaults: schema.Defaults
+    defaults: schema.Options
     answer: bytes = b""  # that described it
 
     @cached_property
@@ -84,7 +83,7 @@ class Engine:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
         with compiled_always():  # that decoder needs those of all others, too
             reading = self.prepare(self.read(Cluster.example().documents, self.default))
-            self.find(reading, schema.Selection.model_validate({"decoder": "sampled"}), 1_000).explain().to_dict()
+            self.find(reading, schema.Options.model_validate({"decoder": "sampled"}), 1_000).explain().to_dict()
         self.warmed = True
 
     def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
@@ -125,32 +124,24 @@ class Engine:
         check_stop()
         length, unit = summarizer._length(None, None)
         own = {"budget": length_in(ready, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
-        return Reading(read, summarizer, ready, schema.Defaults.model_validate({"diversity": 0.5, **own}))
+        return Reading(read, summarizer, ready, schema.Options.model_validate({"diversity": 0.5, **own}))
 
     def find(self, reading: Reading, options: schema.Options, samples: int | None = None) -> Summary:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
-        unit = options.unit or defaults.unit
+        unit = str(options.unit or defaults.unit)
         own = defaults.budget if unit == defaults.unit else AUTO
-        budget = length_in(ready, own if options.budget is None else options.budget, unit)
+        budget = length_in(ready, options.budget or own or AUTO, unit)
         include, exclude = check_pins(ready, options, budget, unit)
         if options.compress:
             ready = reading.forms
             if ready.read.forms is not None:  # each sentence stands before its shorter forms, which are banned with it
                 first = np.unique(ready.read.forms, return_index=True)[1]
                 include, exclude = first[include], first[exclude]
-        summary = reading.summarizer.summarize(
-            ready,
-            budget,
-            unit,
-            decoder=options.decoder or defaults.decoder,
-            diversity=options.diversity,
-            include=include,
-            exclude=exclude,
-            n_samples=samples or self.settings.samples,
-            about=options.about,
-            order=options.order,
-        )
+        how: dict[str, Any] = {"decoder": options.decoder or defaults.decoder, "order": options.order}
+        how |= {"diversity": options.diversity, "about": options.about, "include": include, "exclude": exclude}
+        samples = samples or self.settings.samples
+        summary = reading.summarizer.summarize(ready, budget, unit, n_samples=samples, **how)
         check_stop()
         return summary
 
@@ -164,37 +155,24 @@ def check_characters(document: Document, name: str, settings: Settings) -> None:
 
 def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
     """Pinned and banned sentences that exist, do not contradict each other, and fit; or what to change."""
-    given, n = {name: getattr(options, name, []) for name in ("include", "exclude")}, ready.n
-    unknown = [(name, place, i) for name, items in given.items() for place, i in enumerate(items) if i >= n]
-    if unknown:
-        what = "there is no sentence {}: the cluster's are numbered 0 to {}."
-        raise invalid(*(((name, place), what.format(i, n - 1)) for name, place, i in unknown))
-    A, B = (np.unique(np.array(items, np.int64)) for items in given.values())
-    both, said = np.intersect1d(A, B), [ready.read.said[i] for i in A]
-    counts, size = Counter(said), joined_length([ready.read.texts[i] for i in A], unit) if A.size else 0
-    if both.size:
-        why = f"{numbered(both)} cannot be both pinned and banned. Undo one of the two."
+    n, A, B = ready.n, *(np.unique(items).astype(np.int64) for items in (options.include, options.exclude))
+    for name, items in (("include", A), ("exclude", B)):
+        if items.size and items[-1] >= n:
+            raise invalid(((name,), f"there is no sentence {items[-1]}: the cluster's are numbered 0 to {n - 1}."))
+    both, size = np.intersect1d(A, B).tolist(), joined_length([ready.read.texts[i] for i in A], unit) if A.size else 0
+    if both:
+        why = f"Sentence {both[0]} cannot be both pinned and banned. Undo one of the two."
     elif B.size == n:
         why = f"All {n} sentences are banned: none is left to choose. Allow some of them."
     elif size > budget:
         what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
         fitting = f"Raise the budget to {size:g} or unpin some."
         why = f"{what} {measured(size, unit)}, more than the budget of {budget:g}. {fitting}"
-    elif len(counts) < A.size:
-        twins = A[[counts[one] > 1 for one in said]]
-        why = f"{numbered(twins)}, all pinned, have the same words. Unpin all but one."
     elif A.size and ready.dpp.log_prob(A) == -np.inf:
-        mixture = "the words of some are a mixture of the others'. Unpin one of them."
-        why = f"{numbered(A)}, all pinned, have probability 0 together: {mixture}"
+        why = "The pinned sentences cannot go together: some have the same words, or only those of others. Unpin one."
     else:
         return A, B
     raise Problem("infeasible", why)
-
-
-def numbered(items: IntArray, most: int = 8) -> str:
-    """A few sentences by their numbers."""
-    some = ", ".join(map(str, items[:most].tolist())) + (", ..." if items.size > most else "")
-    return f"Sentence {some}" if items.size == 1 else f"Sentences {some}"
 
 
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 import traceback
 from contextlib import suppress
 
@@ -26,15 +25,13 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 OPEN = ("/", "/docs", "/api/v1/health", "/api/v1/openapi.json")  # without a token, too, like the files of the page
-SAFE = ("GET", "HEAD", "OPTIONS")
-METHODS = (*SAFE, "POST", "PUT", "PATCH", "DELETE")
 JSON, FORM = "application/json", "multipart/form-data"
 PIECE = 65_536  # bytes handed to the server at once, which waits until the client has taken most of them
 DISCARDED = 4  # times the limit, read and forgotten so that a client that only sends hears why
 
 
 class Guard:
-    """The outermost middleware."""
+    """The middleware before all routes: it checks a request, and receives its body within the limits."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app, self.service = app, service
@@ -43,21 +40,18 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status, method, path = time.perf_counter(), 0, scope["method"], scope["path"]
-        headers, deadline = Headers(scope=scope), Deadline(self.service.settings.max_seconds)
-        # HEAD is answered as GET; the server that runs us sends no body then
-        scope = {**scope, "dpplearn.deadline": deadline, "method": "GET" if method == "HEAD" else method}
+        path, headers, begun = scope["path"], Headers(scope=scope), False
+        deadline = Deadline(self.service.settings.max_seconds)
         body = Body(self.service, deadline, headers, receive)
+        scope = {**scope, "dpplearn.deadline": deadline}
 
         async def answer(message: Message) -> None:
-            nonlocal status
+            nonlocal begun
             if message["type"] == "http.response.start":
-                body.release()  # it was read
-                own = MutableHeaders(scope=message)
+                begun, own = True, MutableHeaders(scope=message)
                 own.update(HEADERS)
                 own.setdefault("Cache-Control", "no-store" if path.startswith("/api/") else "no-cache")
                 await send(message)
-                status = message["status"]
                 return
             data, more = message.get("body", b""), message.get("more_body", False)
             for at in range(0, len(data) or 1, PIECE):  # `dpplearn serve` closes the connection of who takes none
@@ -65,37 +59,39 @@ class Guard:
                 await send({**message, "body": data[at : at + PIECE], "more_body": rest})
 
         try:
-            self.check(method, path, path.removeprefix(scope.get("root_path", "")), headers)
+            self.check(scope["method"], path.removeprefix(scope.get("root_path", "")), headers)
             await self.app(scope, body.receive, answer)
         except Problem as refused:
             forget(refused)
             await refused.response(path)(scope, receive, answer)
         except ClientDisconnect as gone:
-            forget(gone)
-            status = 499  # nobody is there to answer
+            forget(gone)  # nobody is there to answer
         except Exception as error:
             log.error("%s at %s", type(error).__name__, where(error))  # no message: it may quote a document
             forget(error)
-            if status == 0:
+            if not begun:
                 await Problem("internal").response(path)(scope, receive, answer)
         finally:
             body.release()
-            route = getattr(scope.get("route"), "path", "other")
-            self.service.requests.labels(method if method in METHODS else "other", route, str(status or 499)).inc()
-            self.service.seconds.labels(route).observe(time.perf_counter() - start)
 
-    def check(self, method: str, path: str, route: str, headers: Headers) -> None:
+    def check(self, method: str, route: str, headers: Headers) -> None:
         """Refuse a request before anything of its body is read."""
-        settings = self.service.settings
-        if "\0" in path:  # which no file system takes
-            raise Problem("not-found")
-        check_host(headers, settings.hosts)
-        if settings.token is not None and route not in OPEN and not route.startswith(("/static/", "/problems/")):
-            check_token(headers, settings.token)
-        if method not in SAFE:
-            check_origin(headers)
-            check_type(headers, (JSON, FORM) if path.endswith("/clusters") else (JSON,))
+        token, host, origin = self.service.settings.token, headers.get("host", "").lower(), headers.get("origin")
+        if token is not None and route not in OPEN and not route.startswith("/static/"):
+            kind, _, sent = headers.get("authorization", "").partition(" ")
+            if kind.lower() != "bearer" or not secrets.compare_digest(sent.strip().encode(), token.encode()):
+                raise Problem("unauthorized", headers={"WWW-Authenticate": "Bearer"})
+        if method in ("GET", "HEAD", "OPTIONS"):
+            return
+        foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if foreign if origin is None else origin.lower().partition("://")[2] != host:
+            what = f"Requests from pages of {origin!r:.100} are refused. Use the server's own page."
+            raise Problem("foreign-origin", what)
         if method == "POST":
+            kind, found = FORM if route.endswith("/files") else JSON, media_type(headers)
+            if found != kind and (found or headers.get("content-length", "0") != "0"):
+                what = f"The body must be {kind}, found {found or 'none'!r:.100}. Set the header Content-Type."
+                raise Problem("unsupported-media-type", f"{what} Files go to /api/v1/clusters/files.")
             self.service.pool.check_room()  # now, and not once the body has arrived
 
 
@@ -107,50 +103,42 @@ class Body:
         self.limit_name = "max_upload_bytes" if media_type(headers) == FORM else "max_body_bytes"
         self.limit: int = getattr(service.settings, self.limit_name)
         self.announced = int(headers.get("content-length", 0))  # a number: the server that runs us has seen to that
-        self.held, self.complete = 0, False
+        self.held, self.is_large, self.complete = 0, False, False
 
     async def receive(self) -> Message:
         """The next piece of the body, or a problem as soon as it is known to be too long or too slow."""
         if self.complete:
             return await self.receive_next()  # comes when the client closes its connection
-        settings, too_long = self.service.settings, self.announced > self.limit
-        message: Message = {}
-        if not too_long:
-            try:
-                async with asyncio.timeout(self.deadline.left):
-                    message = await self.receive_next()
-            except TimeoutError:
-                what = "The body did not arrive in time"
-                raise limited("too-slow", "max_seconds", settings.max_seconds, what, "Send it faster.") from None
-        size = len(message.get("body", b""))
-        self.held += size
-        self.service.transit += size
+        too_long = self.announced > self.limit
+        try:
+            async with asyncio.timeout(self.deadline.left):
+                if self.held > PIECE and not self.is_large:  # few of these are in memory at once
+                    self.is_large = await self.service.large_bodies.acquire()
+                message = {} if too_long else await self.receive_next()
+        except TimeoutError:
+            what = "The body did not arrive in time"
+            raise limited("too-slow", "max_seconds", self.deadline.seconds, what, "Send it faster.") from None
+        self.held += len(message.get("body", b""))
         if too_long or self.held > self.limit:
             await self.discard()
             advice = "Send less text, or fewer files."
             raise limited("too-large", self.limit_name, self.limit, "The body is too long", advice)
-        if self.held > PIECE and self.service.transit > (most := settings.max_transit_bytes):
-            what = f"Requests that are being received have {self.service.transit:,} bytes"
-            await self.discard()
-            raise limited("busy", "max_transit_bytes", most, what, "Try again in a second.")
         self.complete = not message.get("more_body", False)
         return message
 
     def release(self) -> None:
         """It is in memory no more."""
-        self.service.transit -= self.held
-        self.held = 0
+        if self.is_large:
+            self.service.large_bodies.release()
 
     async def discard(self) -> None:
         """Read on for a moment, keeping nothing: a connection closed on a sender loses the answer too."""
-        self.release()
-        left, more = DISCARDED * self.limit, True
+        left, more, self.complete = DISCARDED * self.limit, True, True
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 while left > 0 and more:
                     message = await self.receive_next()
                     left, more = left - len(message.get("body", b"")), message.get("more_body", False)
-        self.complete = True
 
 
 def forget(error: BaseException) -> None:
@@ -162,56 +150,6 @@ def forget(error: BaseException) -> None:
     traceback.clear_frames(error.__traceback__)
 
 
-def host_name(netloc: str) -> str:
-    """A Host header without its port, in lower case.
-
-    >>> [host_name(host) for host in ("LocalHost:8000", "[::1]:80", "[::1]", "127.0.0.1")]
-    ['localhost', '[::1]', '[::1]', '127.0.0.1']
-    """
-    name = netloc.strip().lower()
-    return name[: name.find("]") + 1] if name.startswith("[") else name.partition(":")[0]
-
-
 def media_type(headers: Headers) -> str:
     """The Content-Type, without its parameters."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-def check_host(headers: Headers, hosts: tuple[str, ...] | None) -> None:
-    """Refuse a name that is not the server's: a page elsewhere may let its own name resolve to 127.0.0.1."""
-    name = host_name(headers.get("host", ""))
-    if hosts is not None and name not in hosts:
-        raise Problem(
-            "foreign-host",
-            f"The server answers to {', '.join(hosts)}, but the Host header says {name!r:.100}. Use one of those "
-            "names, or start the server with --allow-host and the name it is reached by.",
-        )
-
-
-def check_token(headers: Headers, token: str) -> None:
-    """Refuse who does not know the token."""
-    kind, _, sent = headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer" or not secrets.compare_digest(sent.strip().encode(), token.encode()):
-        raise Problem("unauthorized", headers={"WWW-Authenticate": "Bearer"})
-
-
-def check_origin(headers: Headers) -> None:
-    """Refuse what a page of another site sends: only programs and the server's own page may change anything."""
-    origin, own = headers.get("origin"), headers.get("host", "").lower()
-    if origin is None and headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
-        return
-    if not own or (origin or "").lower().partition("://")[2] != own:
-        detail = f"Requests from pages of {origin!r:.100} are refused. Use the server's own page."
-        raise Problem("foreign-origin", detail)
-
-
-def check_type(headers: Headers, known: tuple[str, ...]) -> None:
-    """Refuse a body of another type, and a compressed one: its limits would hold for something else."""
-    slug, kind, coding = "unsupported-media-type", media_type(headers), headers.get("content-encoding", "identity")
-    if coding.strip().lower() != "identity":
-        detail = f"The body must not be compressed, found the Content-Encoding {coding!r:.100}. Send it as it is."
-        raise Problem(slug, detail, headers={"Accept-Encoding": "identity"})
-    empty = headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
-    if kind not in known and (kind or not empty):
-        detail = f"The body must be {' or '.join(known)}, found {kind or 'none'!r:.100}. Set the header Content-Type."
-        raise Problem(slug, detail + " For files, POST them to /api/v1/clusters." * (kind == FORM))

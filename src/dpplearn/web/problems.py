@@ -5,31 +5,28 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from reprlib import Repr
 from typing import Any
 
 from fastapi import HTTPException, Response
 
-from dpplearn.web.schema import Export, GivenDocument, Whole
-
 PROBLEM_JSON = "application/problem+json"
-MEMBERS = sorted({name for request in (GivenDocument, Export, Whole) for name in request.model_fields})
 LONGEST_NAME = 200  # characters of a name in a request that an answer quotes
-LONGEST_VALUE = 40  # characters of a value that a message quotes
 MOST_ERRORS = 20  # errors that an answer lists
+QUOTED = Repr()  # a value of a request, of which an answer quotes a little
+QUOTED.maxlevel, QUOTED.maxstring = 1, 40
 
 # slug: (status, title, what it means: the detail, too, where a request says no more than that)
 PROBLEMS: dict[str, tuple[int, str, str]] = {
     "malformed": (400, "The request cannot be read", "The body is not JSON in UTF-8, or not a multipart form."),
     "unauthorized": (401, "The server asks for its token", "Send the header `Authorization: Bearer TOKEN`."),
     "foreign-origin": (403, "Requests from other sites are refused", "A page of another site sent the request."),
-    "foreign-host": (403, "The server is not known by this name", "The Host header names another machine."),
     "not-found": (404, "There is nothing here", "The page is at /, the reference of the API at /docs."),
     "cluster-gone": (404, "The cluster is gone", "It expired, made room for newer ones, or never was. Post it again."),
     "method-not-allowed": (405, "The method does not fit the address", "The header Allow lists those that do."),
     "too-slow": (408, "The request took too long to arrive", "The body was not complete within `max_seconds`."),
     "too-large": (413, "The request passes a limit", "`limit` names the limit, and `value` says how much it allows."),
-    "unsupported-media-type": (415, "The body has the wrong type", "Send JSON or a form, and no Content-Encoding."),
+    "unsupported-media-type": (415, "The body has the wrong type", "Send JSON, or a form where files are read."),
     "invalid": (422, "The request is not valid", "`errors` lists the values that are not valid, as JSON pointers."),
     "unreadable": (422, "No document can be read", "`errors` says of every file why, and what to do."),
     "nothing-to-choose": (422, "There is nothing to choose from", "No document has a sentence with a word in it."),
@@ -72,55 +69,28 @@ def limited(slug: str, name: str, value: float, what: str, advice: str) -> Probl
 
 
 def invalid(*errors: tuple[Iterable[str | int], str]) -> Problem:
-    """Values that are not what the schema says, each with its place."""
-    listed = [{"pointer": pointer(place), "detail": detail} for place, detail in errors[:MOST_ERRORS]]
-    first = listed[0]
-    return Problem("invalid", f"{first['pointer'] or 'the body'}: {first['detail']}", errors=listed)
+    """Values that are not what the schema says, each with its place as a JSON pointer (RFC 6901).
 
-
-def pointer(place: Iterable[str | int]) -> str:
-    """A JSON pointer (RFC 6901); of a name that is longer than any of ours, its beginning.
-
-    >>> pointer(["documents", 0, "a/b"]), len(pointer(["a" * 1_000_000]))
-    ('/documents/0/a~1b', 202)
+    >>> invalid((["documents", 0, "a/b"], "Field required.")).detail
+    '/documents/0/a~1b: Field required.'
     """
-    names = (part if len(part) <= LONGEST_NAME else f"{part[:LONGEST_NAME]}…" for part in map(str, place))
-    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in names)
+    listed = []
+    for place, detail in errors[:MOST_ERRORS]:
+        names = (str(part)[:LONGEST_NAME].replace("~", "~0").replace("/", "~1") for part in place)
+        listed.append({"pointer": "".join(f"/{name}" for name in names), "detail": detail})
+    return Problem("invalid", f"{listed[0]['pointer'] or 'the body'}: {listed[0]['detail']}", errors=listed)
 
 
 def of_validation(errors: Sequence[Any]) -> Problem:
-    """What pydantic found wrong with a request, in its words, and what stands there."""
+    """What pydantic found wrong with a request, in its words, and a little of what stands there."""
     if errors[0]["type"] == "json_invalid":
         return Problem("malformed", f"The body must be JSON in UTF-8. {errors[0]['ctx']['error']}.")
-    return invalid(*((error["loc"][1:], explain_error(error)) for error in errors[:MOST_ERRORS]))
-
-
-def explain_error(error: Any) -> str:
-    """One of pydantic's errors, in a sentence.
-
-    Examples
-    --------
-    >>> explain_error({"type": "extra_forbidden", "loc": ("body", "bugdet")})
-    "no member has this name; perhaps 'budget' is meant."
-    """
-    if error["type"] == "extra_forbidden":
-        near = get_close_matches(str(error["loc"][-1])[:LONGEST_VALUE], MEMBERS, 1)
-        return "no member has this name" + (f"; perhaps {near[0]!r} is meant." if near else ".")
-    words = error["ctx"]["error"] if error["type"] == "value_error" else error["msg"]  # ours without pydantic's prefix
-    return f"{words}." if error["type"] == "missing" else f"{words}, found {short_value(error['input'])}."
-
-
-def short_value(value: Any) -> str:
-    """A value of a request, short.
-
-    >>> [short_value(value) for value in (0.5, True, None, "pages", "x" * 99, [1])]
-    ['0.5', 'true', 'null', "'pages'", 'a string of 99 characters', 'a list']
-    """
-    if isinstance(value, str):
-        return repr(value) if len(value) <= LONGEST_VALUE else f"a string of {len(value):,} characters"
-    if isinstance(value, list | dict):
-        return "a list" if isinstance(value, list) else "an object"
-    return "another value" if type(value) is int and abs(value) > 10**15 else json.dumps(value)
+    said = []
+    for error in errors[:MOST_ERRORS]:
+        ours = error["msg"].removeprefix("Value error, ")
+        theirs = f"{error['msg']}, found {QUOTED.repr(error['input'])}."
+        said.append((error["loc"][1:], f"{ours.rstrip('.')}." if error["type"] == "value_error" else theirs))
+    return invalid(*said)
 
 
 def where(error: BaseException) -> str:

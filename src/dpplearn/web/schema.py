@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WithJsonSchema,
-    WrapValidator,
-    model_validator,
-)
+from fastapi import UploadFile
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.explain.explanation import Alike, Covers, LeavesOut, NoCandidate, Sureness
+from dpplearn.summarize.text.units import share_of
 from dpplearn.summarize.text.words import words
 
 UnitName = Literal["words", "sentences", "bytes", "tokens"]
@@ -39,31 +30,24 @@ MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text/
 # unit: (a budget that about suits a cluster of news, as far as a slider need go)
 BUDGETS = {"words": (100, 500), "sentences": (5, 30), "bytes": (665, 3_000), "tokens": (150, 650)}
 MOST_BUDGET = 1_000_000
-# above 0 and up to 100; few digits, since a pattern that looks for one that is not 0 takes the square of their number
-SHARE_PATTERN = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0-9]{0,5})%$"
 
 
-def check_budget(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-    """One error where a budget is neither of the two, in place of one for each."""
-    try:
-        return check(value)
-    except ValidationError:
-        raise ValueError(f'must be a number from 1 to {MOST_BUDGET:,}, or a share of the text such as "20%"') from None
-
-
-Number = Annotated[float, Field(ge=1, le=MOST_BUDGET)]
-Share = Annotated[str, Field(pattern=SHARE_PATTERN)]
-GivenBudget = Annotated[Number | Share | None, WrapValidator(check_budget)]
+def check_budget(budget: float | str) -> float | str:
+    """A number, a share of the text, or "auto", which is the default."""
+    if not isinstance(budget, str) and not 1 <= budget <= MOST_BUDGET:
+        raise ValueError(f"budget must be a number from 1 to {MOST_BUDGET:,}, found {budget:g}.")
+    share_of(budget)
+    return budget
 
 
 def check_question(about: str) -> str | None:
     """A question with a word in it; None where it is blank, as an empty field is."""
     if about.strip() and not words(about):
-        raise ValueError("must have a word in it")
+        raise ValueError("about must have a word in it.")
     return about.strip() or None
 
 
-FILES_SCHEMA: Any = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
+GivenBudget = Annotated[float | str, Field(union_mode="left_to_right"), AfterValidator(check_budget)]
 Text = Annotated[str, StringConstraints(max_length=1_000)]
 Question = Annotated[Text, AfterValidator(check_question)]
 Label = Annotated[str, StringConstraints(max_length=200)]
@@ -84,12 +68,12 @@ class Strict(BaseModel):
     def check_size(cls, data: Any) -> Any:
         """Refuse an object of many members before an error is made of each."""
         if isinstance(data, dict) and len(data) > 50:
-            raise ValueError("must have no more members than it may have")
+            raise ValueError("An object must have no more members than it may have.")
         return data
 
 
 class GivenDocument(Strict):
-    """A text of the request."""
+    """A text, as it is sent and as it was read."""
 
     text: str = Field(description="Plain text; blank lines separate paragraphs.", examples=["A storm hit the coast."])
     id: Label | None = Field(None, description="A label, unique among the documents; its number if not given.")
@@ -113,44 +97,39 @@ class NewCluster(Strict):
     keep_all: bool = Field(False, description="Choose from headings, tables, code, fragments and repetitions, too.")
 
 
-class Form(BaseModel):
+class FileForm(BaseModel):
     """Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ..."""
 
     model_config = ConfigDict(extra="forbid")
 
-    files: Annotated[list[Any], Field(min_length=1), WithJsonSchema(FILES_SCHEMA)]
+    files: list[UploadFile] = Field(min_length=1)
     model: Label | None = Field(None, description="A name from GET /models.")
-    keep_all: bool = Field(False, description="As in the JSON of this route.")
+    keep_all: bool = Field(False, description="As in POST /clusters.")
 
 
 class Options(Strict):
-    """How long a summary is and how it is chosen."""
+    """How long a summary is, how it is chosen, and which sentences must be in it or out."""
 
-    budget: GivenBudget = Field(None, description='Length in the unit, or a share such as "20%"; else what suits.')
+    model_config = examples({"budget": 100, "unit": "words", "diversity": 0.5, "exclude": [0]})
+
+    budget: GivenBudget | None = Field(None, description='In the unit, or a share such as "20%"; else what suits.')
     unit: UnitName | None = Field(None, description="Of the budget; by default that of `defaults`, usually words.")
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: OfferedDecoder | None = Field(None, description="How the set is chosen; by default as the model has it.")
     about: Question | None = Field(None, description="A question, or a few words: what the summary is to be about.")
     order: OrderName = Field("chronological", description="; ".join(f"{k}: {what}" for k, what in ORDER_WORDS.items()))
     compress: bool = Field(False, description="Choose from shorter forms of sentences, too, with spans dropped.")
-
-
-class Selection(Options):
-    """Options of a selection from a cluster, with sentences that must be in or out."""
-
-    model_config = examples({"budget": 100, "unit": "words", "diversity": 0.5, "exclude": [0]})
-
     include: list[SentenceId] = Field([], max_length=10_000, description="Sentences pinned.")
     exclude: list[SentenceId] = Field([], max_length=10_000, description="Sentences banned.")
 
 
-class Query(Selection):
+class Query(Options):
     """The same options, in the query of an address."""
 
     model_config = ConfigDict(strict=False)
 
 
-class Export(Selection):
+class Export(Options):
     """A selection, and the kind of file to make of it."""
 
     model_config = examples({"format": "markdown", "budget": 100, "unit": "words"})
@@ -167,63 +146,28 @@ class Whole(NewCluster, Options):
 # Answers. They are made in `answers` of the records of `dpplearn.summarize.explain`, whose words these fields have.
 
 CHANCE = "Probability that the learned model includes it, given what is pinned and banned; not moved by the sliders."
-Marginal = Annotated[float, Field(description=CHANCE)]
-Notes = Annotated[list[str], Field(description="What a reader should know of the documents, such as another language.")]
-Quality = Annotated[float, Field(description="q, the square root of L_ii.")]
 Contributions = Annotated[dict[str, float], Field(description="Terms of log q^2 by feature, largest first; none is 0.")]
 
 
-class ReadDocument(BaseModel):
-    """A text as it was read."""
-
-    id: str
-    title: str
-    text: str
-    date: str | None = Field(None, description="When it was written, where that is known.")
-
-
-class Example(BaseModel):
-    """The example cluster: articles on an invented event."""
-
-    title: str
-    documents: list[ReadDocument]
-
-
-class Place(BaseModel):
-    """Where a sentence stands."""
+class PlacedSentence(BaseModel):
+    """A sentence, where it stands, and what the model thinks of it."""
 
     document: int = Field(description="Number of its document, from 0.")
     position: int = Field(description="Its place in the document, from 1.")
     start: int = Field(description="Offset of its first character in the document's text, in Unicode code points.")
     end: int = Field(description="Offset after its last character.")
     text: str
+    quality: float = Field(description="q, the square root of L_ii.")
 
 
-class ReadSentence(Place):
-    """A sentence, where it stands, and what the model thinks of it."""
+class ReadSentence(PlacedSentence):
+    """A sentence of a cluster."""
 
     id: int = Field(description="Its number in the cluster, from 0.")
     length: dict[UnitName, int] = Field(description="What it takes of a budget, by unit.")
-    quality: Quality
     contributions: Contributions
     x: float = Field(description="Place on the similarity map, from -1 to 1.")
     y: float
-
-
-class NotChosenFrom(BaseModel):
-    """What `keep_all` would make sentences of."""
-
-    count: int
-    pieces: list[NoCandidate] = Field(description="All of them, running text first.")
-
-
-class Defaults(BaseModel):
-    """What `select` uses where nothing is given."""
-
-    budget: float
-    unit: UnitName
-    diversity: float
-    decoder: OfferedDecoder
 
 
 class SkippedFile(BaseModel):
@@ -240,26 +184,20 @@ class ClusterAnswer(BaseModel):
     id: str
     model: str
     expires_in: float = Field(description="Seconds that it is kept after its last use.")
-    documents: list[ReadDocument]
+    documents: list[GivenDocument]
     days: list[str | None] = Field(description="When each document was written, such as 2024-03-14, where it is known.")
     sentences: list[ReadSentence]
-    set_aside: NotChosenFrom
-    defaults: Defaults
-    notes: Notes
+    set_aside: list[NoCandidate] = Field(description="What `keep_all` would make sentences of; running text first.")
+    defaults: Options = Field(description="What `select` uses where nothing is given.")
+    notes: list[str] = Field(description="What a reader should know of the documents, such as another language.")
     skipped: list[SkippedFile] = Field(description="Files of a form that could not be read; the others were.")
 
 
-class JudgedSentence(Place):
-    """A sentence, where it stands, and what the model thinks of it."""
-
-    sentence: int = Field(description="Its number in the cluster.")
-    quality: Quality
-    marginal: Marginal
-
-
-class ChosenSentence(JudgedSentence):
+class ChosenSentence(PlacedSentence):
     """A sentence of the summary, where it stands, and why; `text` is what the summary has of it."""
 
+    sentence: int = Field(description="Its number in the cluster.")
+    marginal: float = Field(description=CHANCE)
     order: int = Field(description="Its place in the summary, from 1.")
     full: str = Field(description="The whole sentence.")
     dropped: list[tuple[int, int]] = Field(description="Spans of it that the summary does without, with `compress`.")
@@ -270,15 +208,14 @@ class ChosenSentence(JudgedSentence):
     alone: list[str] = Field(description="Words that no other sentence of the summary has.")
 
 
-class SentenceLeftOut(JudgedSentence):
+class SentenceLeftOut(PlacedSentence):
     """A sentence that is not in the summary, where it stands, and why."""
 
+    sentence: int = Field(description="Its number in the cluster.")
+    marginal: float = Field(description=CHANCE)
     code: str = Field(description="Why it was left out, in one word.")
     reason: str = Field(description="The same in a few words.")
     by: list[int] = Field(description="The chosen sentences that say it already.")
-    similar_to: int = Field(description="The chosen sentence that is most like it.")
-    similarity: float = Field(description="Cosine between the two.")
-    shared: list[str] = Field(description="Words that both have.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
 
 
@@ -290,7 +227,7 @@ class SummaryAnswer(BaseModel):
     budget: float
     unit: UnitName
     note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
-    notes: Notes
+    notes: list[str]
     covers: Covers
     leaves_out: LeavesOut
     similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
@@ -298,49 +235,7 @@ class SummaryAnswer(BaseModel):
     selected: list[ChosenSentence]
     left_out: list[SentenceLeftOut] = Field(description="The best that are not in the summary, at most ten.")
     redundant: list[SentenceLeftOut] = Field(description="Good ones that the summary says already, most covered first.")
-    marginals: list[Marginal] = Field(description="Of every sentence.")
-
-
-class Model(BaseModel):
-    """A model that summaries can be made with."""
-
-    name: str
-    language: str | None
-    features: str
-    budget: float
-    unit: str
-    decoder: OfferedDecoder
-    trained_on: dict[str, Any]
-    default: bool
-
-
-class BudgetUnit(BaseModel):
-    """What a budget is counted in."""
-
-    budget: float = Field(description="About what suits a cluster of news, where none is given.")
-    reach: float = Field(description="Few want longer summaries: as far as a slider need go.")
-
-
-class Models(BaseModel):
-    """All models of the server, and what may be asked of them."""
-
-    models: list[Model]
-    decoders: dict[OfferedDecoder, str] = Field(description="How each chooses a set.")
-    units: dict[UnitName, BudgetUnit]
-    orders: dict[OrderName, str] = Field(description="How the sentences of a summary may be ordered.")
-    files: list[str] = Field(description="How names of files end that a form may hold.")
-
-
-class Health(BaseModel):
-    """Whether the server lives, and how busy it is."""
-
-    status: Literal["ok"]
-    version: str
-    workers: int
-    running: int
-    waiting: int
-    clusters: int
-    warm: bool = Field(description="Whether all loops are compiled: until then answers take a little longer.")
+    marginals: list[float] = Field(description="That of every sentence.")
 
 
 class ProblemDocument(BaseModel):

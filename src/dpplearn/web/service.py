@@ -1,7 +1,8 @@
-"""One server: its models, its workers, the clusters it keeps, and its counts."""
+"""One server: its models, its workers, and the clusters it keeps."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections import OrderedDict
@@ -11,18 +12,15 @@ from threading import RLock, Thread
 from typing import Any
 
 from fastapi import Request
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from dpplearn._run.processes import Sandboxes
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
-from dpplearn.web.answers import cluster_answer, json_bytes
+from dpplearn.web.answers import cluster_answer
 from dpplearn.web.engine import Engine, Read, Reading
 from dpplearn.web.problems import Problem
 from dpplearn.web.settings import Settings
 from dpplearn.web.work import Deadline, Pool, run_in_process
-
-BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Clusters:
@@ -78,27 +76,13 @@ class Clusters:
 
 
 class Service:
-    """One server: its models, its workers, its clusters, and their counts for Prometheus."""
+    """One server: its models, its workers and its clusters."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.engine, self.clusters = settings, Engine(settings), Clusters(settings)
         self.pool = Pool(settings.workers, settings.queue)
         self.boxes = Sandboxes()  # processes that read what clients send
-        self.transit = 0  # bytes of bodies that are being received
-        self.registry = CollectorRegistry()
-        labels, about = ("method", "route", "status"), "Time from a request to its answer."
-        self.requests = Counter("dpplearn_requests", "Requests answered.", labels, registry=self.registry)
-        self.seconds = Histogram("dpplearn_request_seconds", about, ("route",), buckets=BUCKETS, registry=self.registry)
-        for name, about, value in (
-            ("workers", "Threads that do the work.", lambda: self.pool.workers),
-            ("work_running", "Requests being worked on.", lambda: self.pool.running),
-            ("work_waiting", "Requests waiting for a worker.", lambda: self.pool.waiting),
-            ("readers_killed_total", "Processes ended while they read.", lambda: self.boxes.lost),
-            ("transit_bytes", "Bodies being received.", lambda: self.transit),
-            ("clusters", "Clusters in memory.", lambda: len(self.clusters.sizes())),
-            ("clusters_bytes", "Memory of the clusters, estimated.", lambda: sum(self.clusters.sizes())),
-        ):
-            Gauge(f"dpplearn_{name}", about, registry=self.registry).set_function(value)
+        self.large_bodies = asyncio.Semaphore(2 * settings.workers)  # received or worked on at once
         self.warming = Thread(target=self.warm, name="dpplearn-warm", daemon=True)
 
     def warm(self) -> None:
@@ -119,12 +103,12 @@ class Service:
     def keep(self, reading: Reading) -> tuple[str, bytes]:
         """Keep a cluster; its name and the answer that describes it."""
         name = secrets.token_urlsafe(18)  # not to be guessed: who knows it may use the cluster
-        answer = json_bytes(cluster_answer(name, reading, self.settings.cluster_seconds))
+        answer = cluster_answer(name, reading, self.settings.cluster_seconds)
         self.clusters.put(name, replace(reading, answer=answer))
         return name, answer
 
     async def select(
-        self, request: Request, name: str, options: schema.Selection, answer: Callable[[Summary], Any]
+        self, request: Request, name: str, options: schema.Options, answer: Callable[[Summary], Any]
     ) -> Any:
         """What `answer` makes of a summary of a cluster."""
         self.clusters.get(name)

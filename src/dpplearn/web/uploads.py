@@ -3,70 +3,54 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
-from email.message import Message
 
-from dpplearn._io.encoding import check_charset
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.summarize.corpora.formats.apart import LIMITS
 from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.engine import Engine, Read, check_characters
-from dpplearn.web.problems import Problem, invalid
-from dpplearn.web.schema import Form, NewCluster, SkippedFile
+from dpplearn.web.problems import Problem
+from dpplearn.web.schema import NewCluster, SkippedFile
 from dpplearn.web.settings import Settings
-
-LABEL = 200  # characters of a file's name that are kept
-
-
-def read_sent(sent: NewCluster | Form, engine: Engine) -> Read:
-    """What a client sent, read for its model."""
-    return read_files(sent, engine) if isinstance(sent, Form) else read_texts(sent, engine)
 
 
 def read_texts(sent: NewCluster, engine: Engine) -> Read:
     """The documents of a request, numbered where they have no id."""
-    documents = dict[str, Document]()
-    for i, one in enumerate(sent.documents):
-        name = one.id if one.id is not None else str(i + 1)
-        if name in documents:
-            raise invalid((("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ."))
-        documents[name] = Document(name, one.text, one.title or None, one.date or None)
-    return engine.featurize([*documents.values()], sent.model, keep_all=sent.keep_all)
+    documents = [
+        Document(str(i) if one.id is None else one.id, one.text, one.title or None, one.date or None)
+        for i, one in enumerate(sent.documents, 1)
+    ]
+    return engine.featurize(unlike(documents), sent.model, keep_all=sent.keep_all)
 
 
-def read_files(sent: Form, engine: Engine) -> Read:
-    """The documents of files; one that cannot be read does not block the others."""
+def read_files(files: Sequence[tuple[str, bytes]], model: str | None, keep_all: bool, engine: Engine) -> Read:
+    """The documents of files, each a name and bytes; one that cannot be read does not block the others."""
     documents, skipped = list[Document](), list[SkippedFile]()
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", SkippedWarning)
-        for number, (filename, content_type, data) in enumerate(sent.files):
+        for number, (filename, data) in enumerate(files):
             name = label(filename, number + 1)
             try:
-                documents += read_upload(name, content_type, data, engine.settings)
+                documents += read_upload(name, data, engine.settings)
             except (Problem, ValueError) as error:
-                if isinstance(error, Problem) and len(sent.files) == 1:
-                    raise
                 detail = error.detail if isinstance(error, Problem) else str(error)
                 skipped.append(SkippedFile(file=number, name=name, detail=detail))
     if not documents:
         places = [{"pointer": f"/files/{x.file}", "detail": x.detail} for x in skipped]
         raise Problem("unreadable", " ".join(x.detail for x in skipped[:10]), errors=places)
     notes = tuple(str(x.message) for x in warned if x.category is SkippedWarning)
-    read = engine.featurize(unlike(documents), sent.model, keep_all=sent.keep_all)
+    read = engine.featurize(unlike(documents), model, keep_all=keep_all)
     return read._replace(notes=notes + read.notes, skipped=tuple(skipped))
 
 
-def read_upload(name: str, content_type: str, data: bytes, settings: Settings) -> list[Document]:
+def read_upload(name: str, data: bytes, settings: Settings) -> list[Document]:
     """The documents of a file of any kind that `Cluster.from_files` reads; an error or a problem says why not."""
     limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
-    header = Message()
-    header["Content-Type"] = content_type
-    charset = header.get_param("charset")
     try:
-        encoding = None if charset is None else check_charset(str(charset), name)
-        documents = parse_document(data, name, name, encoding, limits)
+        documents = parse_document(data, name, name, None, limits)
     except ValueError as error:
         if isinstance(error.__cause__, UnicodeError):  # advice for somebody who has no command line
             raise ValueError(f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again.") from None
@@ -83,4 +67,4 @@ def label(filename: str, number: int) -> str:
     ('passwd.txt', 'file 2')
     """
     last = filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return "".join(c for c in last if c.isprintable())[:LABEL].strip() or f"file {number}"
+    return "".join(c for c in last if c.isprintable())[:200].strip() or f"file {number}"

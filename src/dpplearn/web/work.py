@@ -57,14 +57,6 @@ class Pool:
         self.workers, self.queue, self.taken = workers, queue, 0
         self.threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
 
-    @property
-    def running(self) -> int:
-        return min(self.taken, self.workers)
-
-    @property
-    def waiting(self) -> int:
-        return self.taken - self.running
-
     def check_room(self) -> None:
         """Refuse now what would be refused once its body has arrived."""
         if self.taken >= self.workers + self.queue:

@@ -46,7 +46,7 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
     monkeypatch.setattr(DPP, "condition", lambda *given: conditioned.append(given) or condition(*given))
     documents = [Document("1", "Rain fell. Snow fell. Wind rose. It cleared.")]
     reading = engine.prepare(engine.featurize(documents, None))
-    options = schema.Selection(include=[1], exclude=[2], decoder="consensus", budget=2, unit="sentences")
+    options = schema.Options(include=[1], exclude=[2], decoder="consensus", budget=2, unit="sentences")
     for diversity, more in (
         (0.5, 1),
         (0.5, 0),
@@ -64,12 +64,12 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
         ([1], [1], 100, "Sentence 1 cannot be both pinned and banned"),
         ([], range(6), 100, "All 6 sentences are banned"),
         ([0, 3], [], 9, "take 13 words, more than the budget of 9. Raise the budget to 13"),
-        ([1, 4], [], 100, "Sentences 1, 4, all pinned, have the same words"),
+        ([1, 4], [], 100, "The pinned sentences cannot go together"),
     ],
 )
 def test_pins_that_cannot_be(ready, include, exclude, budget, message):
     with pytest.raises(Problem) as caught:
-        check_pins(ready, schema.Selection(include=list(include), exclude=list(exclude)), budget, "words")
+        check_pins(ready, schema.Options(include=list(include), exclude=list(exclude)), budget, "words")
     assert caught.value.slug == "infeasible"
     assert message in caught.value.detail
 
@@ -81,8 +81,8 @@ def test_pins_that_depend_on_each_other(summarizer):
     flat = replace(ready)
     vars(flat)["dpp"] = DPP(phi @ phi.T)
     with pytest.raises(Problem) as caught:
-        check_pins(flat, schema.Selection(include=[0, 1, 2]), 100, "words")
-    assert "probability 0 together" in caught.value.detail
+        check_pins(flat, schema.Options(include=[0, 1, 2]), 100, "words")
+    assert "cannot go together" in caught.value.detail
 
 
 def test_the_map_keeps_the_distances_of_points_in_a_plane(rng):
@@ -136,7 +136,7 @@ for texts in some:  # the last has sentences with shorter forms, which exclude e
                 for budget in (1, 2, 50):
                     knobs = {"decoder": decoder, "diversity": diversity, "budget": budget, "unit": "sentences"}
                     for more in ({}, {"compress": True}, {"about": "snow"}, {"compress": True, "about": "snow"}):
-                        options = schema.Selection(**knobs, **pins, **more)
+                        options = schema.Options(**knobs, **pins, **more)
                         engine.find(reading, options, samples=200)
 print(len(before), sorted(compiled() - before))
 """

@@ -71,7 +71,7 @@ def test_the_card_of_any_sentence_says_why_it_is_out(example: Seen) -> None:
 def test_a_piece_that_was_not_to_choose_from_says_why(seen: Seen) -> None:
     text = "# The flood\n\nThe river rose by two meters. The school was closed on Monday."
     seen.summarize(text)
-    pieces = seen.page.request.get(seen.live.url + seen.cluster()).json()["set_aside"]["pieces"]
+    pieces = seen.page.request.get(seen.live.url + seen.cluster()).json()["set_aside"]
     heading = next(one for one in pieces if one["kind"] == "heading")
     shown = seen.find(".piece").filter(has_text="The flood")
     shown.click()

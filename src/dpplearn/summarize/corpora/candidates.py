@@ -25,10 +25,10 @@ FEWEST_LINES = 5  # without stops, that a document of headlines has
 # cut where a clause with its own subject begins.
 STOPLESS = 400  # characters for each stop, some eighty words, from which on a text has hardly any
 _LONG_CLAUSE = 60  # words of a piece that is left whole
-# Words after which a piece is cut before the word that follows: at a conjunction and a subject, at any conjunction or
-# comma before what may begin a clause, at any of them.
+# Words after which a piece is cut: where a subject follows a conjunction or comma, at a comma, at any conjunction.
 _ENOUGH, _PLENTY, _TOO_MANY = 10, 16, 35
 _LISTS = word_lists("sentence-words")
+_CLAUSE_HEADS = _LISTS["subjects"] | _LISTS["clause heads"]
 _CONTINUE = frozenset(["that", "which", "who", "whom", "whose", "what"])  # a clause that leans on the one before
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _SPACED_TOKEN = re.compile(r"\S+")
@@ -76,19 +76,16 @@ def find_candidates(
     documents, ranked, passed = cluster.documents, list[list[RankedPiece]](), 0
     for document in documents:
         pieces = [(one_line(document.text[piece.start : piece.end]), piece) for piece in pieces_of(document, splitter)]
-        ranked.append([])
-        for i, (text, piece) in enumerate(pieces):
-            rank, code = (SENTENCE, "") if keep_all else rank_piece(pieces, i)
-            ranked[-1].append(RankedPiece(text, piece, rank, code))
-            passed += rank == SENTENCE
-            check_number(cluster, len(ranked), passed, limit)
-        if not keep_all:
-            ranked[-1] = with_headlines(ranked[-1])
+        own = [
+            RankedPiece(*one, *((SENTENCE, "") if keep_all else rank_piece(pieces, i))) for i, one in enumerate(pieces)
+        ]
+        ranked.append(own if keep_all else with_headlines(own))
+        passed += sum(one.rank == SENTENCE for one in ranked[-1])
+        check_number(cluster, passed, limit)
     best = [min((one.rank for one in own), default=REST) for own in ranked]
     last = [own if own <= TITLE else min(best) for own in best]  # the rank of the last candidates of a document
     chosen = [(i, one.piece) for i, own in enumerate(ranked) for one in own if one.rank <= last[i]]
-    for number, (i, _) in enumerate(chosen, 1):
-        check_number(cluster, i + 1, number, limit)
+    check_number(cluster, len(chosen), limit)
     repeats = {} if keep_all else find_repeats(documents, chosen)
     sentences, set_aside, number = list[Sentence](), list[SetAside](), -1  # number: among the candidates
     for i, (document, own) in enumerate(zip(documents, ranked, strict=True)):
@@ -108,13 +105,11 @@ def find_candidates(
     return Candidates(tuple(sentences), tuple(set_aside))
 
 
-def check_number(cluster: Cluster, number: int, sentences: int, limit: int | None) -> None:
-    """Refuse more sentences than there may be, up to the document of a number."""
+def check_number(cluster: Cluster, sentences: int, limit: int | None) -> None:
+    """Refuse more sentences than there may be."""
     if limit is not None and sentences > limit:
         raise TooManySentencesError(
-            f"{cluster.name} must have at most {limit:,} sentences, but has more (document "
-            f"{cluster.documents[number - 1].id}, number {number} of {len(cluster.documents)}, passes the limit). "
-            "Give fewer or shorter documents."
+            f"{cluster.name} must have at most {limit:,} sentences, but has more. Give fewer or shorter documents."
         )
 
 
@@ -242,21 +237,11 @@ def _clause_ends(text: str, piece: Piece) -> Iterator[tuple[int, int]]:
         return
     n = 0
     for i in range(1, len(words) - _ENOUGH // 2 if len(words) > _LONG_CLAUSE else 0):
+        comma, joint, after = words[i - 1][-1] in ",;:،", words[i] in _LISTS["joints"], words[i + 1]
+        begins = after in _CLAUSE_HEADS if joint else words[i] in _LISTS["subjects"]
+        least = _ENOUGH if begins else _PLENTY if comma or after in _LISTS["phrase heads"] else _TOO_MANY
         n += 1
-        joint = _joint(words, i)
-        if (joint == 3 and n >= _ENOUGH) or (joint == 2 and n >= _PLENTY) or (joint and n >= _TOO_MANY):
+        if n >= least and (after not in _CONTINUE if joint else comma):
             skipped = words[i] in _LISTS["mere joints"]  # "and" at the head of a sentence says nothing
             yield tokens[i - 1][1], tokens[i + skipped][0]
             n = 0
-
-
-def _joint(words: list[str], i: int) -> int:
-    """How well a clause could begin with word i: 3 a conjunction with a subject, 2 one with a phrase, 1 perhaps, 0."""
-    comma, word, after = words[i - 1][-1] in ",;:،", words[i], words[i + 1]
-    if word not in _LISTS["joints"]:
-        return (3 if word in _LISTS["subjects"] else 2) if comma else 0
-    if after in _CONTINUE:
-        return 0
-    if after in _LISTS["subjects"] or after in _LISTS["clause heads"]:
-        return 3
-    return 2 if comma or after in _LISTS["phrase heads"] else 1

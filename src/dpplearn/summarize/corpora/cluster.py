@@ -189,20 +189,23 @@ class Cluster:
         return {name: value for name, value in vars(self).items() if name != "_latest"}
 
     def __repr__(self) -> str:
-        return f"<Cluster{f' {self.id!r:.60}' if self.id else ''} of {', '.join(self._sizes())}>"
+        return f"<Cluster{f' {self.id!r:.60}' if self.id else ''} of {self._sizes()}>"
 
-    def _sizes(self) -> list[str]:
+    def _sizes(self) -> str:
         """How many documents, characters and references it has, in words."""
-        size = sum(len(document.text) for document in self.documents)
-        found = [count_of(len(self.documents), "document", "documents"), count_of(size, "character", "characters")]
-        return found + [count_of(len(self.references), "reference", "references")] * bool(self.references)
+        sizes = {"document": len(self.documents), "character": sum(len(one.text) for one in self.documents)}
+        sizes |= {"reference": len(self.references)} if self.references else {}
+        return ", ".join(count_of(number, what, f"{what}s") for what, number in sizes.items())
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the documents, and how each begins."""
         rows = ((one.id, one.title or "", one.date or "", " ".join(one.text[:200].split())) for one in self.documents)
         facts = {"language": self.language} if self.language else {}
-        title = f"Cluster {self.id or ''} of {', '.join(self._sizes())}"
-        return card(title, table(("document", "title", "date", "begins"), rows, len(self.documents)), facts=facts)
+        return card(
+            f"Cluster {self.id or ''} of {self._sizes()}",
+            table(("document", "title", "date", "begins"), rows, len(self.documents)),
+            facts=facts,
+        )
 
     @property
     def name(self) -> str:
@@ -277,20 +280,14 @@ class Cluster:
         >>> len(cluster.documents), len(cluster.references)
         (8, 3)
         """
-        from dpplearn.summarize.corpora.cluster_folders import read_folder
-        from dpplearn.summarize.corpora.source import Source
+        from dpplearn.summarize.corpora.reading import read_clusters
 
         with as_file(files("dpplearn.summarize").joinpath("data", "example")) as folder:
-            found = read_folder(folder, Source(folder, "utf-8"))
-        assert found is not None
+            [found] = read_clusters(folder, "utf-8")
         return replace(found, id="example", language="english")
 
     def sentences(
-        self,
-        splitter: Splitter | None = None,
-        *,
-        limit: int | None = MAX_SENTENCES,
-        keep_all: bool = False,
+        self, splitter: Splitter | None = None, *, limit: int | None = MAX_SENTENCES, keep_all: bool = False
     ) -> tuple[Sentence, ...]:
         """Return the candidate sentences, in order of documents.
 
@@ -300,15 +297,9 @@ class Cluster:
         that are sentences, and a cluster that has neither its fragments, then its labels, then the rest. A dateline at
         the head of a document ("LONDON (AP) _") is left out of its first sentence.
 
-        Parameters
-        ----------
-        splitter : callable, optional
-            Takes a text and returns pairs (start, end) of character offsets, in order; by default
-            `split_sentences`.
-        limit : int, optional
-            The most sentences there may be; None for any number.
-        keep_all : bool
-            Whether every piece with a word is a candidate, whatever it is and wherever else it stands.
+        A splitter takes a text and returns pairs (start, end) of character offsets, in order; `split_sentences` is the
+        default. There may be at most `limit` sentences (None for any number). With `keep_all` every piece with a word
+        is a candidate, whatever it is and wherever else it stands.
 
         Examples
         --------
@@ -318,11 +309,7 @@ class Cluster:
         return self.candidates(splitter, limit=limit, keep_all=keep_all).sentences
 
     def candidates(
-        self,
-        splitter: Splitter | None = None,
-        *,
-        limit: int | None = MAX_SENTENCES,
-        keep_all: bool = False,
+        self, splitter: Splitter | None = None, *, limit: int | None = MAX_SENTENCES, keep_all: bool = False
     ) -> Candidates:
         """Return the candidate sentences, as `sentences` does, and what was set aside with the reason for each.
 

@@ -17,7 +17,7 @@ from dpplearn.summarize.corpora.documents import (
     suffixes,
 )
 from dpplearn.summarize.corpora.formats.apart import Apart, DocumentFile
-from dpplearn.summarize.corpora.source import Cut, Source, spans
+from dpplearn.summarize.corpora.source import Cut, Source, cut_items, is_readme
 from dpplearn.summarize.text.blocks import OUTSIDE
 
 REFERENCES = "references"
@@ -28,15 +28,14 @@ def cut_folders(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     """The clusters of a folder of folders, some at a time, or the one of a folder of documents."""
     path, there = source.path, entries(source.path)
     clusters = [entry for entry in there if entry.is_dir() and entry.name not in (REFERENCES, *INNER)]
-    loose = [entry for entry in there if is_document(entry) and not entry.name.upper().startswith("README")]
+    loose = [entry for entry in there if is_document(entry) and not is_readme(entry)]
     if loose and any(is_document(entry) for folder in clusters for entry in inside(folder)):
         raise ValueError(
             f"{path} must hold a sub-folder for each cluster or the documents of one, but holds both: the folder "
             f"{clusters[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
         )
     folders = [path] if loose or not clusters else clusters
-    for a, b in spans(len(folders), sizes):
-        yield Cut(read_folders, tuple(folders[a:b]), b / len(folders))
+    return cut_items(read_folders, folders, sizes, len(folders))
 
 
 def read_folders(source: Source, folders: tuple[Path, ...]) -> Iterator[tuple[Cluster, int | None]]:

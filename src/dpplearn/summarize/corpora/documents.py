@@ -6,7 +6,6 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from itertools import chain
@@ -18,8 +17,8 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile, Limits
 from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
-from dpplearn.summarize.corpora.source import SkippedWarning, Source
-from dpplearn.summarize.text.blocks import BlockText, is_date, is_title
+from dpplearn.summarize.corpora.source import SkippedWarning, Source, is_readme
+from dpplearn.summarize.text.blocks import is_date, is_title
 from dpplearn.summarize.text.dates import date_line, head_date, is_later, source_date
 from dpplearn.summarize.text.markdown import front_matter, is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
@@ -31,21 +30,24 @@ _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", 
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 
 
-def block_document(name: str, made: BlockText, title: str | None = None, date: str | None = None) -> Document:
-    """A document of the blocks that a reader made."""
-    return Document(name, made.text, title, date, blocks=made.blocks)
-
-
 def html_document(name: str, source: str) -> Document:
     """A page, with the date that it gives for itself."""
-    return block_document(name, *read_html(source), source_date(source))
+    made, title = read_html(source)
+    return Document(name, made.text, title, source_date(source), blocks=made.blocks)
 
 
 def markdown_document(name: str, source: str) -> Document:
     """A Markdown text, with the date in the settings at its head or in its first lines."""
     settings = front_matter(source)
     date = source_date(settings, head=True) or head_date(source[len(settings) :][:2_000].split("\n"))
-    return block_document(name, *read_markdown(source), date)
+    made, title = read_markdown(source)
+    return Document(name, made.text, title, date, blocks=made.blocks)
+
+
+def subtitle_document(name: str, source: str) -> Document:
+    """What is said in a film."""
+    made = read_subtitles(source)
+    return Document(name, made.text, blocks=made.blocks)
 
 
 def plain_document(name: str, source: str) -> Document:
@@ -96,20 +98,6 @@ def parse_newswire(file: DocumentFile) -> list[Document]:
     return parse_sgml(text, file.name) if OPENING.match(text) else [plain_document(file.name, text)]
 
 
-def parse_misnamed(file: DocumentFile) -> list[Document]:
-    """A file that does not begin as all those do that are called like it: text, if it is any, with a remark."""
-    if not file.data.strip():
-        raise ValueError(f"{file.place} is empty.")
-    kind = next(kind.name for kind in FILE_KINDS if suffix_of(Path(file.name)) in kind.suffixes)
-    try:
-        document = plain_document(file.name, file.text())
-    except ValueError as error:
-        raise ValueError(f"{error} It is called like a {kind} file, but does not begin like one.") from None
-    but = f"{file.place} is called like a {kind} file, but does not begin like one"
-    file.remarks.append(f"{but}: it was read as plain text.")
-    return [document]
-
-
 @dataclass(frozen=True)
 class FileKind:
     """A kind of document files."""
@@ -118,7 +106,7 @@ class FileKind:
     suffixes: tuple[str, ...]  # how names of such files end
     parse: Callable[[DocumentFile], list[Document]]
     opening: re.Pattern[str] | None = None  # how its text begins: such a file is of this kind whatever it is called
-    always: bool = False  # whether all its files begin so: one that is only called like them is another kind
+    always: bool = False  # whether all its files begin so: one that is only called like them is read as text
 
 
 _FORMATS = "dpplearn.summarize.corpora.formats"
@@ -134,7 +122,6 @@ MARKDOWN = FileKind("Markdown", (".md", ".markdown"), lambda file: [markdown_doc
 HTML = FileKind(
     "HTML", (".html", ".htm", ".xhtml"), parse_html, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
 )
-MISNAMED = FileKind("misnamed", (), parse_misnamed)
 FILE_KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
     TEXT,
     MARKDOWN,
@@ -142,7 +129,7 @@ FILE_KINDS = [  # a new kind of files is one entry; those with an opening are to
     FileKind(
         "subtitles",
         (".srt", ".vtt"),
-        lambda file: [block_document(file.name, read_subtitles(file.text()))],
+        lambda file: [subtitle_document(file.name, file.text())],
         SUBTITLES,
     ),
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_newswire, OPENING),
@@ -179,13 +166,11 @@ def reads_as_document(path: Path) -> bool:
     if is_document(path) or not path.is_file():
         return path.is_file()
     begins, suffix = peek(path), suffix_of(path)
-    if path.name.upper().startswith("README") or (suffix and not suffix[1:].isdigit()):
+    if is_readme(path) or (suffix and not suffix[1:].isdigit()):
         return is_sgml(begins)
-    if kind_of(DocumentFile(begins, path.name, path)) is not TEXT:
-        return True
-    with suppress(UnicodeDecodeError):
-        return b"\0" not in begins and bool(begins[:-4].decode("utf-8").strip()) and begins[:2] != b"#!"
-    return False
+    kind = kind_of(DocumentFile(begins, path.name, path))
+    text = begins[:-4].decode("utf-8", "replace")  # the last character may be cut
+    return kind is not TEXT or bool(text.strip() and not text.startswith("#!") and not {"\0", "\ufffd"} & {*text})
 
 
 def kind_of(file: DocumentFile) -> FileKind:
@@ -194,7 +179,7 @@ def kind_of(file: DocumentFile) -> FileKind:
         check_encoding(file.encoding)
     opening, suffix = file.opening, suffix_of(Path(file.name))
     begins = (kind for kind in FILE_KINDS if kind.opening and kind.opening.match(opening))
-    named = (MISNAMED if kind.always else kind for kind in FILE_KINDS if suffix in kind.suffixes)
+    named = (kind for kind in FILE_KINDS if suffix in kind.suffixes and not kind.always)
     return next(chain(begins, named), TEXT)
 
 
@@ -243,10 +228,8 @@ def read_paths(paths: Iterable[Path], source: Source) -> list[Document]:
         documents = [(path, document) for path, document in documents if path in worded]
     counts, kept = Counter(document.id for _, document in documents), list[Document]()
     for path, document in documents:
-        if counts[document.id] > 1:
-            is_file = document.id == path.name.removesuffix(".gz")
-            document = replace(document, id=str(path) if is_file else f"{path}:{document.id}")
-        kept.append(document)
+        name = str(path) if document.id == path.name.removesuffix(".gz") else f"{path}:{document.id}"
+        kept.append(document if counts[document.id] == 1 else replace(document, id=name))
     return kept
 
 

@@ -27,8 +27,7 @@ Given: TypeAlias = Cluster | One | Iterable[One]
 GIVABLE = "a text, a path, bytes, several of these in a list, or a Cluster"
 LONGEST_PATH = 4_096  # characters
 ELSEWHERE = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".doc")
-ADVICE = {"dict": " For texts by name, pass list(given.values())."}
-ADVICE |= dict.fromkeys(("set", "frozenset"), " A set has no order: pass a list.")
+ADVICE = {"dict": " For texts by name, pass list(given.values()).", "set": " A set has no order: pass a list."}
 
 
 def as_cluster(given: Given, *, encoding: str | None = None, language: str | None = None) -> Cluster:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
+from dpplearn._io.encoding import GZIP, MAX_LINE, Line, breaks_at_bytes, read_lines, unpacked_name
 from dpplearn._io.jsonfile import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.source import BadClusterError, Cut, Source
@@ -30,17 +30,16 @@ def looks_like_jsonl(path: Path) -> bool:
 def cut_jsonl(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
     """Stretches of lines: by their places in the file, or as they come out of one that is packed or recoded."""
     path, encoding = source.path, source.encoding or "utf-8"
-    total, in_place = max(path.stat().st_size, 1), breaks_at_bytes(encoding) and not is_packed(path)
-    first, start = 1, 0
+    total, first, start = max(path.stat().st_size, 1), 1, 0
     with path.open("rb") as file:
+        in_place = breaks_at_bytes(encoding) and file.peek(2)[:2] != GZIP
         lines = read_lines(file, path, encoding)
         while some := take(lines, next(sizes)):
             stop = start + sum(len(line.data) for line in some)
             if in_place:
                 yield Cut(read_range, (first, start, stop), stop / total)
             else:
-                at = total if file.closed else file.tell()  # pyarrow closes it at its end
-                yield Cut(read_numbered, (first, some), min(at / total, 1.0))
+                yield Cut(read_numbered, (first, some), min(file.tell() / total, 1.0))
             first, start = first + len(some), stop
 
 
@@ -81,16 +80,11 @@ def cluster_of(record: dict[str, Any], where: str) -> Cluster:
     try:
         documents = field_of(record, "documents", list, "a list with a document")
         references = field_of(record, "references", list | None, "a list of texts") or []
-        languages = [optional_text(record, key) for key in ("lang", "language")]
-        labels = field_of(record, "reference_ids", list | None, "a list of strings", str)
-        return Cluster(
-            [document_of(one, i) for i, one in enumerate(documents)],
-            [reference_of(one, i) for i, one in enumerate(references)],
-            identifier(record),
-            next((language for language in languages if language is not None), None),
-            split=optional_text(record, "split"),
-            reference_ids=labels or (),
-        )
+        lang, language, split = (optional_text(record, key) for key in ("lang", "language", "split"))
+        labels = field_of(record, "reference_ids", list | None, "a list of strings", str) or ()
+        documents = [document_of(one, i) for i, one in enumerate(documents)]
+        texts = [reference_of(one, i) for i, one in enumerate(references)]
+        return Cluster(documents, texts, identifier(record), language if lang is None else lang, split, labels)
     except ValueError as error:
         name = record.get("id")
         raise BadClusterError(f"{where}, {error}", str(name) if isinstance(name, str | int) else None) from None
@@ -104,9 +98,6 @@ def document_of(item: Any, index: int) -> Document:
     if not isinstance(item, dict):
         raise ValueError(f'field "{field}": must be an object with "id" and "text", found {describe(item)}.')
     text = field_of(item, "text", str, "a string", path=f"{field}.")
-    if len(text) > MAX_BYTES:
-        most = f"at most {MAX_BYTES:,} characters, found {len(text):,}"
-        raise ValueError(f'field "{field}.text": must have {most}. Cut it into several documents.')
     name = str(index + 1) if item.get("id") is None else identifier(item, f"{field}.")
     title, date, role = (optional_text(item, key, f"{field}.") for key in ("title", "date", "role"))
     return Document(name, text, title, date, role)
@@ -129,19 +120,7 @@ def optional_text(record: dict[str, Any], key: str, path: str = "") -> str | Non
 
 
 def field_of(record: dict[str, Any], key: str, kind: Any, must: str, inside: type = object, path: str = "") -> Any:
-    """A field of some type, true and false aside; its error says what is there instead.
-
-    Examples
-    --------
-    >>> for record in ({"id": 1.5}, {"id": None}, {}):
-    ...     try:
-    ...         field_of(record, "id", str, "a string")
-    ...     except ValueError as error:
-    ...         print(error)
-    field "id": must be a string, found 1.5 (float).
-    field "id": must be a string, but is null.
-    field "id": must be a string, but is missing.
-    """
+    """A field of some type, true and false aside; its error says what is there instead."""
     value = record.get(key)
     fits = isinstance(value, kind) and not isinstance(value, bool) and not (kind is list and not value)
     if fits and all(isinstance(one, inside) for one in (value if isinstance(value, list) else ())):

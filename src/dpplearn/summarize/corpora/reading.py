@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import walk
@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.documents import matching, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import cut_jsonl, looks_like_jsonl
-from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, Wanted, cut_clusters, piece_sizes
+from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, Wanted, as_given, cut_items, piece_sizes
 
 if TYPE_CHECKING:
     from dpplearn._io.workfolder import WorkFolder
@@ -27,28 +27,23 @@ if TYPE_CHECKING:
     from dpplearn._run.workers import Workers
 
 
-@dataclass(frozen=True)
-class Reader:
-    """A format of corpora: a function that reads it from its beginning, or one that cuts it into pieces."""
+class Reader(NamedTuple):
+    """A format of corpora: what to give, for messages, how a path of it looks, and how to cut it into pieces."""
 
-    name: str  # what to give, for messages
+    name: str
     looks_like: Callable[[Path], bool]
-    read: Callable[[Source], Iterable[Cluster]] | None = None  # what may be skipped stands in `with source.tolerate()`
-    # where pieces of so many clusters can be found without reading what is before
-    cut: Callable[[Source, Iterator[int]], Iterator[Cut]] | None = None
+    cut: Callable[[Source, Iterator[int]], Iterator[Cut]]  # at `sizes` clusters
 
-    def cuts(self, source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
-        """The pieces of what a source holds."""
-        if self.cut is not None:
-            return self.cut(source, sizes)
-        assert self.read is not None  # one of the two
-        return cut_clusters(self.read(source), sizes)
+
+def read_in_order(read: Callable[[Source], Iterable[Cluster]]) -> Callable[[Source, Iterator[int]], Iterator[Cut]]:
+    """How to cut what can only be read from its beginning; what may be skipped stands in `with source.tolerate()`."""
+    return lambda source, sizes: cut_items(as_given, read(source), sizes)
 
 
 READERS = [  # a new format is one entry; the first that a path looks like reads it
-    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut=cut_jsonl),
-    Reader("a folder with DUC data", looks_like_duc, read_duc),
-    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, cut=cut_folders),
+    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut_jsonl),
+    Reader("a folder with DUC data", looks_like_duc, read_in_order(read_duc)),
+    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, cut_folders),
 ]
 
 
@@ -123,7 +118,7 @@ class Corpus:
         number, sizes = 0, piece_sizes()
         for k, (reader, source) in enumerate(self.sources):
             own = source.fresh()
-            for cut in reader.cuts(own, sizes):
+            for cut in reader.cut(own, sizes):
                 cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
                 yield CorpusPiece(number, cut, source, self.wanted)
                 number += 1
@@ -184,13 +179,12 @@ class Corpus:
     @property
     def identity(self) -> list[Any]:
         """What tells it from another: its files, as large and as old as they are, and what of them counts."""
-        files = [
-            (*((str(path.resolve()), state_of(path)) for path in (one.path, one.references) if path), one.encoding)
-            for _, one in (() if self.clusters else self.sources)
-        ]
-        texts = sha256()
+        texts, files = sha256(), []
         for one in self.clusters:
             texts.update(json.dumps(asdict(one), default=str).encode())
+        for _, source in () if self.clusters else self.sources:
+            places = filter(None, (source.path, source.references))
+            files.append([source.encoding, *((str(path.resolve()), state_of(path)) for path in places)])
         return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
 
 
@@ -215,7 +209,7 @@ def state_of(path: Path) -> str:
 def listed(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
     given, name = [*clusters], Path("the list")
-    reader = Reader("clusters in memory", Path.is_file, cut=lambda _, sizes: cut_clusters(given, sizes, len(given)))
+    reader = Reader("", Path.is_file, lambda _, sizes: cut_items(as_given, given, sizes, len(given)))
     return Corpus(name, [(reader, Source(name))], given)
 
 
@@ -278,7 +272,7 @@ def read_clusters(
     Parameters
     ----------
     path : path
-        A JSON Lines file with one cluster per line (packed by gzip or Zstandard, too); or a pattern such as
+        A JSON Lines file with one cluster per line (packed by gzip, too); or a pattern such as
         "news/*.jsonl.gz"; or a folder with one sub-folder per cluster, holding .txt, .md or .html documents and perhaps
         a folder references/; or a folder with DUC data at any depth, `docs/d30001t/APW19981016.0240` and models
         `D30001.M.100.T.A`; or a folder of documents, which is one cluster.
@@ -293,12 +287,7 @@ def read_clusters(
     Returns
     -------
     list of Cluster
-        At least one. `open_corpus` reads the same, one after the other.
-
-    Warns
-    -----
-    SkippedWarning
-        Once, if folders of clusters hold files of other kinds than documents, or documents without a word; hidden
+        At least one. A `SkippedWarning` names files of other kinds and documents without a word in folders; hidden
         files and those called README are no matter.
 
     Examples

@@ -12,7 +12,7 @@ from dpplearn.summarize.text.sentences import Piece
 _ALPHANUMERIC = re.compile(r"[^\W_]+")
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
 _WHOSE = 80  # characters before a quotation that say whose it is
-_SAME = 3  # the fewest rows of words that tell one
+_SAME = 3  # the fewest rows of words that tell a quotation
 _FAMILIES = 4  # the fewest different documents of which "most" says anything
 
 
@@ -55,19 +55,18 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
 def find_quoted(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, tuple[str, int]]:
     """Pieces of quotations that are quoted from their own document: nearly all their rows of words stand there."""
     own: dict[int, set[tuple[str, ...]]] = {i: set() for i, piece in pieces if piece.kind == "quotation"}
-    for i, piece in pieces:
-        if i in own and piece.kind != "quotation":
-            own[i].update(rows_of_words(documents[i].text[piece.start : piece.end]))
-    repeats: dict[int, tuple[str, int]] = {}
+    quoted = list[tuple[int, int, list[tuple[str, ...]]]]()
     for number, (i, piece) in enumerate(pieces):
-        if piece.kind == "quotation":
-            text = documents[i].text[piece.start : piece.end]
-            _, colon, rest = text.partition(":")
-            for quoted in (text, rest) if len(text) - len(rest) < _WHOSE and colon else (text,):
-                same = [row in own[i] for row in rows_of_words(quoted)]
-                if sum(same) >= max(_SAME, 0.8 * len(same)):
-                    repeats[number] = "repeated", i
-    return repeats
+        text = documents[i].text[piece.start : piece.end] if i in own else ""
+        if piece.kind == "quotation":  # "Ann wrote: ..." says whose it is
+            quoted.append((number, i, rows_of_words(text[text.find(":", 0, _WHOSE) + 1 :])))
+        elif text:
+            own[i].update(rows_of_words(text))
+    return {
+        number: ("repeated", i)
+        for number, i, rows in quoted
+        if sum(row in own[i] for row in rows) >= max(_SAME, 0.8 * len(rows))
+    }
 
 
 def rows_of_words(text: str) -> list[tuple[str, ...]]:

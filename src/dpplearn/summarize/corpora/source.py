@@ -10,6 +10,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dpplearn._checks import count_of
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.text.words import normal_language
 
@@ -68,11 +69,10 @@ class Source:
         """Note things of one kind."""
         self.passed.extend(Omission(kind, str(text)) for text in texts)
 
-    def note_others(self, entries: Iterable[Path], read: Sequence[Path]) -> None:
+    def note_others(self, entries: Iterable[Path], read: Iterable[Path]) -> None:
         """Note the files of a folder that were not read; a README only describes it, and is none of them."""
-        known = set(read)
-        files = (entry for entry in entries if entry.is_file() and not entry.name.upper().startswith("README"))
-        self.note("other", (entry for entry in files if entry not in known))
+        others = set(entries) - set(read)
+        self.note("other", sorted(one for one in others if one.is_file() and not is_readme(one)))
 
     def noted(self, kind: str) -> list[str]:
         """What was noted of a kind."""
@@ -90,26 +90,30 @@ class Source:
         """Warn in a line of the files left out, and of what is bad in another, or in one for each file given."""
         bad, other, empty = map(self.noted, ("bad", "other", "empty"))
         messages = self.noted("said") + self.noted("left")
-        sorts = [
-            f"{len(paths)} {'file' if len(paths) == 1 else 'files'} {what} ({_some(paths, 3, ', ', ' and')})"
+        left_out = [
+            f"{count_of(len(paths), 'file', 'files')} {what} ({some(paths, 3, ', ', ' and')})"
             for paths, what in ((other, "of another kind"), (empty, "without text"))
             if paths
         ]
-        if sorts:
-            messages.append(f"Left out {' and '.join(sorts)}." + f" Documents are {', '.join(kinds)}." * bool(other))
+        if left_out:
+            messages.append(f"Left out {' and '.join(left_out)}." + f" Documents are {', '.join(kinds)}." * bool(other))
         if self.path == Path():  # files given one by one
             messages += [f"Skipped: {one}" for one in bad]
         elif bad:
             skipped = f"{self.path}: skipped {len(bad)} that could not be read, kept {kept} clusters. "
-            messages.append(skipped + _some(bad, 5, "; ", "; and"))
+            messages.append(skipped + some(bad, 5, "; ", "; and"))
         for message in messages:
             warnings.warn(message, SkippedWarning, stacklevel=stacklevel + 1)
 
 
-def _some(texts: Sequence[str], most: int, between: str, last: str) -> str:
+def is_readme(path: Path) -> bool:
+    """Whether a file only describes a folder."""
+    return path.name.upper().startswith("README")
+
+
+def some(texts: Sequence[str], most: int, between: str, last: str) -> str:
     """The first few of some texts, and how many more there are."""
-    more = f"{last} {len(texts) - most} more" if len(texts) > most else ""
-    return between.join(texts[:most]) + more
+    return between.join(texts[:most]) + (f"{last} {len(texts) - most} more" if len(texts) > most else "")
 
 
 class Entry(NamedTuple):
@@ -144,13 +148,13 @@ class Wanted:
         """The cluster, or what is wanted of it; None if it does not count."""
         if self.split is not None and cluster.split != self.split:
             return None
-        ours = (None, normal_language(self.language))
-        if self.language is not None and normal_language(cluster.language) not in ours:
+        if self.language and normal_language(cluster.language) not in (None, normal_language(self.language)):
             return None
         if self.only is not None:
-            kept = [k for k, name in enumerate(cluster.reference_ids) if self.only in name]
-            references, names = [cluster.references[k] for k in kept], [cluster.reference_ids[k] for k in kept]
-            cluster = replace(cluster, references=references, reference_ids=names)
+            named = zip(cluster.references, cluster.reference_ids, strict=False)
+            kept = [(text, name) for text, name in named if self.only in name]
+            texts, names = [text for text, _ in kept], [name for _, name in kept]
+            cluster = replace(cluster, references=texts, reference_ids=names)
         if self.usable and (lack := lacking(cluster)):
             source.note("left", [f"left out {cluster.name} of {source.path}: {lack}"])
             return None
@@ -189,21 +193,12 @@ def piece_sizes() -> Iterator[int]:
     return chain(repeat(1, SINGLES), repeat(CLUSTERS))
 
 
-def spans(n: int, sizes: Iterator[int]) -> Iterator[tuple[int, int]]:
-    """Where the pieces of n clusters begin and end."""
-    start = 0
-    while start < n:
-        end = min(start + next(sizes), n)
-        yield start, end
-        start = end
-
-
-def cut_clusters(clusters: Iterable[Cluster], sizes: Iterator[int], total: int | None = None) -> Iterator[Cut]:
-    """Clusters that are in memory, or that a reader makes one after the other."""
-    left, done = iter(clusters), 0
-    while some := tuple(islice(left, next(sizes))):
-        done += len(some)
-        yield Cut(as_given, some, 0.0 if total is None else done / total)
+def cut_items(read: Any, items: Iterable[Any], sizes: Iterator[int], total: int | None = None) -> Iterator[Cut]:
+    """Pieces of some items each, in which a function finds the clusters."""
+    left, done = iter(items), 0
+    while part := tuple(islice(left, next(sizes))):
+        done += len(part)
+        yield Cut(read, part, done / total if total else 0.0)
 
 
 def as_given(_: Source, clusters: tuple[Cluster, ...]) -> Iterator[tuple[Cluster, None]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +19,6 @@ from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries
-from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit
@@ -47,23 +45,6 @@ def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
         some = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
         warnings.warn(f"{what}: left out, without references: {some} ({len(without)} clusters).", stacklevel=2)
     return scored
-
-
-def fingerprint(value: Any) -> str:
-    """Twelve hexadecimal digits that change with any part of a value made of JSON's kinds.
-
-    Examples
-    --------
-    >>> fingerprint({"a": 1}) == fingerprint({"a": 1}), fingerprint({"a": 1}) == fingerprint({"a": 2})
-    (True, False)
-    """
-    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def fingerprint_of(clusters: Sequence[Cluster]) -> str:
-    """Digits that change with any text, date, title or reference of any cluster."""
-    return fingerprint([fingerprint(asdict(replace(one, split=None))) for one in clusters])
 
 
 @dataclass(frozen=True)
@@ -198,15 +179,7 @@ def evaluate_systems(
     names: Mapping[str, Any], out: Path | None = None, progress: bool | Progress = False,
 ) -> SystemComparison:  # fmt: skip
     """Table 2 of a trained model, also written to a folder; `names` say what the corpus and the model are called."""
-    features, own = summarizer.features_, {name: getattr(summarizer, name) for name in SETTINGS}
-    record = {
-        "command": "evaluate",
-        **names,
-        "corpus_hash": fingerprint_of(clusters),
-        "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
-        "clusters": len(clusters),
-        **scoring.record,
-    }
+    record = {"command": "evaluate", **names, "clusters": len(clusters), **scoring.record}
     check_folder(out, record)
     tasks = [Task(SystemModels(summarizer), clusters, tuple(systems))]
     made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,13 +20,13 @@ from dpplearn.summarize.experiments.evaluation import (
     check_folder,
     compare,
     figures,
-    fingerprint_of,
     score_table,
     write_results,
 )
 from dpplearn.summarize.experiments.systems import (
     LEARNED,
     PAPER_SYSTEMS,
+    SYSTEMS,
     SystemModels,
     Task,
     make_summaries,
@@ -67,8 +66,11 @@ class ExperimentOutcome(NamedTuple):
     shared: dict[str, list[str]]
 
 
-@dataclass(frozen=True)
-class Experiment:
+def run_experiment(
+    summarizer: Summarizer, systems: Sequence[str], train: list[Cluster], test: list[Cluster] | None, *,
+    names: Mapping[str, str], out: Path | None = None, peers: Path | None = None, jobs: int | None = 1,
+    progress: bool | Progress = False,
+) -> ExperimentOutcome:  # fmt: skip
     """Train, summarize with every system, score.
 
     Parameters
@@ -82,91 +84,56 @@ class Experiment:
         None leaves out one topic of `train` at a time, and tests on that.
     names : dict
         What the record says of the corpora: "train" and "test".
+    out, peers : Path, optional
+        A folder for the results; summaries of other systems, as `read_peers` takes them.
     """
+    settings, tested = summarizer.settings, train if test is None else test
+    scoring = Scoring(settings.budget, settings.unit, settings.language)
+    record = {
+        "command": "experiment", "train": names.get("train"), "train_clusters": len(train),
+        "test": "leave one topic out" if test is None else names.get("test"), "test_clusters": len(tested),
+        **{name: getattr(settings, name) for name in RECORDED}, **scoring.record,
+    }  # fmt: skip
+    check_folder(out, record)
+    others = {} if peers is None else read_peers(peers, [str(one.id) for one in tested])
+    known = {} if peers is None else read_peers(peers, [str(one.id) for one in train], required=False)
+    if clash := sorted(set(others) & set(systems)):
+        raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
+    with open_workers(None, jobs) as workers:
+        tasks = plan(summarizer, systems, train, test, n_jobs=jobs, verbose=progress)
+        made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
+        oracle = {str(one.id): text for one, text in workers.each(oracle_text, train, summarizer)}
+    first = table_1(train, oracle, known, scoring)
+    table_2 = compare({**others, **made}, tested, scoring, record)
+    shared = {} if test is None else shared_documents(train, test)
+    table_2.details.update(
+        table_1={name: figures(score) for name, score in first.items()},
+        paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
+        shared_documents=shared,
+    )
+    write_results(out, table_2, made)
+    return ExperimentOutcome(table_2, first, shared)
 
-    summarizer: Summarizer
-    systems: list[str]
-    train: list[Cluster]
-    test: list[Cluster] | None
-    names: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def tested(self) -> list[Cluster]:
-        """The clusters that are summarized."""
-        return self.train if self.test is None else self.test
+def plan(
+    summarizer: Summarizer, systems: Sequence[str], train: list[Cluster], test: list[Cluster] | None, **where: Any
+) -> list[Task]:
+    """Models, or how to train them, and what each is to summarize: a model for each decoder and topic left out.
 
-    @property
-    def scoring(self) -> Scoring:
-        settings = self.summarizer.settings
-        return Scoring(settings.budget, settings.unit, settings.language)
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """All that the results depend on."""
-        settings = self.summarizer.settings
-        return {
-            "command": "experiment",
-            "train": self.names.get("train"),
-            "train_hash": fingerprint_of(self.train),
-            "train_clusters": len(self.train),
-            "test": "leave one topic out" if self.test is None else self.names.get("test"),
-            "test_hash": fingerprint_of(self.tested),
-            "test_clusters": len(self.tested),
-            **{name: getattr(settings, name) for name in RECORDED},
-            **self.scoring.record,
-        }
-
-    def run(
-        self,
-        out: Path | None = None,
-        peers: Path | None = None,
-        *,
-        jobs: int | None = 1,
-        progress: bool | Progress = False,
-    ) -> ExperimentOutcome:
-        """Train, summarize, score all, and write the results to a folder, if there is one."""
-        check_folder(out, self.record)
-        others, known = self.read_peers(peers) if peers is not None else ({}, {})
-        scoring = self.scoring
-        with open_workers(None, jobs) as workers:
-            tasks = self.plan(n_jobs=jobs, verbose=progress)
-            made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
-            oracle = {str(one.id): text for one, text in workers.each(oracle_text, self.train, self.summarizer)}
-        first = table_1(self.train, oracle, known, scoring)
-        table_2 = compare({**others, **made}, self.tested, scoring, self.record)
-        shared = {} if self.test is None else shared_documents(self.train, self.test)
-        table_2.details.update(
-            table_1={name: figures(score) for name, score in first.items()},
-            paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
-            shared_documents=shared,
-        )
-        write_results(out, table_2, made)
-        return ExperimentOutcome(table_2, first, shared)
-
-    def read_peers(self, path: Path) -> tuple[Summaries, Summaries]:
-        """Other systems' summaries of the clusters to test on, and of those to train on, where there are any."""
-        others = read_peers(path, [str(one.id) for one in self.tested])
-        clash = sorted(set(others) & set(self.systems))
-        if clash:
-            raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
-        return others, read_peers(path, [str(one.id) for one in self.train], required=False)
-
-    def plan(self, **where: Any) -> list[Task]:
-        """Models, or how to train them, and what each is to summarize: a model for each decoder and topic left out.
-
-        The decoders of the paper learn from its targets.
-        """
-        paper = [name for name in self.systems if name in PAPER_SYSTEMS]
-        groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
-        tasks = []
-        for decoder, systems in groups.items():
-            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems)
-            if systems and self.test is not None:
-                tasks.append(Task(learn(self.train, **where), self.test, systems))
-            for topic in topics_of(self.train) if systems and self.test is None else ():
-                rest = [one for one in self.train if topic_of(one) != topic]
-                tasks.append(Task(partial(learn, rest), [one for one in self.train if topic_of(one) == topic], systems))
-        return tasks
+    The systems of the paper learn from the extracts that the greedy decoder learns from.
+    """
+    groups, tasks = {"greedy": PAPER_SYSTEMS, "consensus": sorted(set(SYSTEMS) - set(PAPER_SYSTEMS))}, list[Task]()
+    for decoder, ours in groups.items():
+        learn = partial(train_models, {**summarizer.get_params(), "decoder": decoder})
+        if not (own := [name for name in systems if name in ours]):
+            continue
+        if test is not None:
+            tasks.append(Task(learn(own, train, **where), test, own))
+            continue
+        for topic in topics_of(train):
+            rest = [one for one in train if topic_of(one) != topic]
+            tasks.append(Task(partial(learn, own, rest), [one for one in train if topic_of(one) == topic], own))
+    return tasks
 
 
 def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[Cluster], **where: Any) -> SystemModels:

@@ -11,11 +11,9 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
-from dpplearn._notebook import card, short_repr, table
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence, short
-from dpplearn.summarize.explain.topics import Topic, Vocabulary, document_name, place_in_words, quoted
-from dpplearn.summarize.model.choice import Choice, Decision
+from dpplearn.summarize.explain.topics import document_name, place_in_words, quoted
 
 if TYPE_CHECKING:
     from dpplearn.summarize.explain.reasons import Reasons
@@ -32,7 +30,7 @@ FEW_SENTENCES = 5  # sentences: of fewer, a share of what they speak of is all o
 
 @dataclass(frozen=True, repr=False)
 class Judged:
-    """A sentence, its number among the candidates, and what the model thinks of it."""
+    """A sentence, its number, as `include=` has it, its quality q_i, and its probability in a set, given the pins."""
 
     sentence: Sentence
     number: int
@@ -48,14 +46,18 @@ class Judged:
         return f"<{type(self).__name__} {self.number}, {short(self.sentence.text, 60)!r}: {short(self.words, 80)}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """As data for JSON, places of sentences instead of these."""
-        data = {key: place(x) if isinstance(x, Sentence) else x for key, x in vars(self).items() if key != "sentence"}
-        return {**place(self.sentence), **data}
+        """As data for JSON, with the place of the sentence."""
+        return {**place(self.sentence), **{key: x for key, x in vars(self).items() if key != "sentence"}}
 
 
 @dataclass(frozen=True, repr=False)
 class Chosen(Judged):
-    """A sentence of the summary and why it is there: at most three reasons, the strongest first."""
+    """A sentence of the summary and why it is there: at most three reasons, the strongest first.
+
+    A reason has an `idea`, `words`, an `amount` relative to the average sentence of these documents (0.7: twice as
+    likely) and its standard `error`. `alone` are words that no other chosen sentence has. `contributions` are the terms
+    theta_j f_ij of log q_i^2 by feature, largest first.
+    """
 
     contributions: dict[str, float]
     pinned: bool
@@ -75,11 +77,12 @@ class Chosen(Judged):
 
 @dataclass(frozen=True, repr=False)
 class LeftOut(Judged):
-    """A sentence that is not in the summary, why, and the chosen one that it is most like."""
+    """A sentence that is not in the summary, and one reason, in words and as a `code`.
 
-    similar_to: Sentence
-    similarity: float
-    shared: tuple[str, ...]
+    `by` are the numbers of the chosen sentences that say it already, and `redundancy` is the share of it that the
+    summary as a whole covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
+    """
+
     redundancy: float
     code: str
     reason: str
@@ -93,7 +96,10 @@ class LeftOut(Judged):
 
 @dataclass(frozen=True)
 class NoCandidate:
-    """A piece of a document that was never to choose from: its place, the kind of its block, and why."""
+    """A piece of a document that was never to choose from: its place, the kind of its block, and why.
+
+    `code` is "kind" (no running text), "no-sentence", "courtesy", "announces", "repeated" or "boilerplate".
+    """
 
     text: str
     document: int
@@ -119,7 +125,7 @@ class LeavesOut:
     """What a summary has nothing of: documents, and topics, each some words that it does not have."""
 
     documents: tuple[int, ...]
-    topics: tuple[Topic, ...]
+    topics: tuple[tuple[str, ...], ...]
     words: str
 
 
@@ -134,9 +140,9 @@ class Alike:
 
 @dataclass(frozen=True)
 class Sureness:
-    """How sure a choice is: how many of these sentences a summary that the model draws at this length has, on average.
+    """How many of the chosen sentences a summary has that the model draws at this length, on average; of how many.
 
-    `of` is how many there were to choose, and `share` that of their length.
+    `share` is that of their length.
     """
 
     kept: float
@@ -149,8 +155,6 @@ class Sureness:
 class WholeSet:
     """What there is to say of a set of sentences as a whole."""
 
-    __repr__ = short_repr
-
     covers: Covers
     leaves_out: LeavesOut
     alikeness: Alike | None
@@ -161,63 +165,36 @@ class WholeSet:
         parts = zip(("covers", "leaves out", "alike", "sure"), vars(self).values(), strict=True)
         return [(name, part.words) for name, part in parts if part is not None and part.words]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As data for JSON, by their names."""
-        return asdict(self)
 
-
-@dataclass(frozen=True, repr=False)
 class Explanation:
     """Why each sentence was chosen, why each other one was not, and what the set is like.
 
     The only telling of it: `str()` gives it in words, `to_dict()` as data, and the HTML report, the API and the page
-    show what is here.
+    show what is here. Each part is made when it is asked for.
 
     Attributes
     ----------
     chosen : tuple of Chosen
-        `reasons` are at most three, strongest first, relative to the average sentence of these documents
-        (`dpplearn.summarize.explain.reasons`): each has an `idea`, `words`, an `amount` (0.7: twice as likely) and its
-        standard `error`. `alone` are words that no other chosen sentence has, and `words` says all of this.
-        `contributions` are the terms theta_j f_ij of log q_i^2 by feature, largest first; `quality` is q_i, `marginal`
-        the probability that the model puts the sentence in a summary, given what is pinned and excluded, and `number`
-        that by which `include=` and `exclude=` know it.
-    left_out : tuple of LeftOut
-        The ten best of the other sentences, by quality; `why(number)` tells of any. Each has one reason: `reason`
-        in words and `code` in one (`dpplearn.summarize.explain.reasons` has them all). `by` are the numbers of the
-        chosen sentences that say it already. `similarity` is the cosine to `similar_to`, the
-        chosen sentence that is most like it, `shared` the words that both have, and `redundancy` the share of the
-        sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
+        In the order of the summary; `left_out`: the ten best of the other sentences, by quality.
     as_a_set : WholeSet
         What the summary `covers` and `leaves_out`, its `alikeness` and `sureness`, each in numbers and in `words`.
     documents : tuple of str
         Ids of the cluster's documents, which the sentences number from 0.
     set_aside : tuple of NoCandidate
-        Pieces of the documents that were no candidates: `code` is "kind" (no running text), "no-sentence", "courtesy",
-        "announces", "repeated" or "boilerplate".
+        Pieces of the documents that were no candidates.
     passed : int
-        How many sentences a first choice left out, where there were too many for the exact model; `first_choice` says
-        why, of all of them.
+        How many sentences a first choice left out, where there were too many for the exact model.
     """
 
-    chosen: tuple[Chosen, ...]
-    others: Reasons
-    as_a_set: WholeSet
-    documents: tuple[str, ...]
-    set_aside: tuple[NoCandidate, ...] = ()
-    passed: int = 0
+    def __init__(self, reasons: Reasons, order: IntArray, set_aside: tuple[NoCandidate, ...]) -> None:
+        self.reasons, self.order, self.set_aside = reasons, order, set_aside
+        self.documents = tuple(document.id for document in reasons.read.cluster.documents)
+        self.passed = reasons.read.passed
 
-    @property
-    def first_choice(self) -> str:
-        """Why sentences were left out before the model was asked about the others; empty where it was of all."""
-        if not self.passed:
-            return ""
-        what = "sentence was" if self.passed == 1 else "sentences were"
-        return (
-            f"{self.passed:,} more {what} left out in a first choice among many: other sentences were kept that add "
-            "more to their part of the text, by quality and by what is new in them, or have more of the words that "
-            "summaries are likely to have; or that have the same words."
-        )
+    @cached_property
+    def chosen(self) -> tuple[Chosen, ...]:
+        """The sentences of the summary, in its order."""
+        return tuple(map(self.reasons.chosen, self.order.tolist()))
 
     @cached_property
     def left_out(self) -> tuple[LeftOut, ...]:
@@ -226,7 +203,7 @@ class Explanation:
 
     def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """The sentences left out of the highest quality, best first; None for all of them."""
-        return tuple(map(self.others.left_out, self.others.numbers[:most]))
+        return tuple(map(self.reasons.left_out, self.reasons.numbers[:most]))
 
     @cached_property
     def redundant(self) -> tuple[LeftOut, ...]:
@@ -234,23 +211,36 @@ class Explanation:
 
         Good is a quality of at least the median of all sentences.
         """
-        found = map(self.others.left_out, self.others.covered[: 2 * LISTED])
+        shares, q = self.reasons.redundancy, self.reasons.ready.dpp.quality
+        good = [i for i in sorted(shares, key=lambda i: -shares[i]) if q[i] >= np.median(q)]
+        found = map(self.reasons.left_out, good[: 2 * LISTED])
         return tuple(x for x in found if x.code in ("same-words", "redundant") and x.by)[:LISTED]
+
+    @cached_property
+    def as_a_set(self) -> WholeSet:
+        """What the summary is like as a whole."""
+        return whole_set(self.reasons)
 
     def why(self, number: int) -> Chosen | LeftOut:
         """Why a sentence is in the summary, or why it is not, by its number; a form of one speaks of that."""
-        return self.others.why(number)
+        return self.reasons.why(number)
+
+    @property
+    def first_choice(self) -> str:
+        """Why sentences were left out before the model was asked about the others; empty where it was of all."""
+        if not self.passed:
+            return ""
+        how = "others add more to their part of the text, or have more of the words that summaries are likely to have"
+        return f"{self.passed:,} more were left out in a first choice among many: {how}."
 
     def to_dict(self, most: int | None = LISTED) -> dict[str, Any]:
         """As data for JSON, with so many of the best sentences left out; None for all."""
+        pieces = [vars(one) for one in missed_first(self.set_aside, most)]
         return {
             "chosen": [c.to_dict() for c in self.chosen],
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
-            **self.as_a_set.to_dict(),
-            "set_aside": {
-                "count": len(self.set_aside),
-                "pieces": [vars(one) for one in missed_first(self.set_aside, most)],
-            },
+            **asdict(self.as_a_set),
+            "set_aside": {"count": len(self.set_aside), "pieces": pieces},
             **({"first_choice": {"left_out": self.passed, "reason": self.first_choice}} if self.passed else {}),
         }
 
@@ -259,7 +249,7 @@ class Explanation:
         for c in self.chosen:
             text, where, why = self.row(c)
             dropped = "; ".join(f"“{c.sentence.full[start:end].strip()}”" for start, end in c.sentence.dropped)
-            lines += [f"  {text} ({where})", *[f"      without {dropped}"][: len(dropped)], f"      {why}"]
+            lines += [f"  {text} ({where})", *([f"      without {dropped}"] if dropped else []), f"      {why}"]
         lines += ["As a set", *(f"  {name}: {words}" for name, words in self.as_a_set.lines())]
         lines += ["Left out, and why"] if self.left_out else []
         for text, where, why in map(self.row, self.left_out):
@@ -270,25 +260,15 @@ class Explanation:
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
         for one in missed_first(self.set_aside, FEW_PIECES):
             lines.append(f"  {document_name(self.documents[one.document])}: {short(one.text, 60)} ({one.reason})")
-        return "\n".join([*lines, self.first_choice] if self.passed else lines)
+        return "\n".join(filter(None, [*lines, self.first_choice]))
 
     def row(self, x: Chosen | LeftOut) -> tuple[str, str, str]:
         """The beginning of a sentence, where it stands, and why it is in or out."""
         return short(x.sentence.text, PRINTED), place_in_words(self.documents[x.sentence.document], x.sentence), x.words
 
     def __repr__(self) -> str:
-        aside = f", {len(self.set_aside)} set aside" if self.set_aside else ""
         chosen = count_of(len(self.chosen), "chosen sentence", "chosen sentences")
-        return f"<Explanation of {chosen}, {len(self.others.numbers)} left out{aside}>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the words of `str()`, in tables."""
-        return card(
-            "Why these sentences",
-            table(("chosen", "from", "why"), map(self.row, self.chosen), len(self.chosen)),
-            table(("as a set", ""), self.as_a_set.lines()),
-            table(("left out", "from", "why"), map(self.row, self.left_out), len(self.others.numbers)),
-        )
+        return f"<Explanation of {chosen}, {len(self.reasons.numbers)} left out, {len(self.set_aside)} set aside>"
 
 
 def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) -> tuple[NoCandidate, ...]:
@@ -308,9 +288,9 @@ def contributions(names: Sequence[str], terms: FloatArray) -> dict[str, float]:
     return dict(sorted(given.items(), key=lambda item: -abs(item[1])))
 
 
-def whole_set(decision: Decision, choice: Choice, Y: IntArray) -> WholeSet:
-    """All of it, of the sentences Y that were chosen."""
-    read, vocabulary = decision.ready.read, Vocabulary.of(decision.ready.read)
+def whole_set(reasons: Reasons) -> WholeSet:
+    """All of it, of the sentences that were chosen."""
+    read, vocabulary, Y = reasons.read, reasons.vocabulary, reasons.Y
     names, twins = [document_name(document.id) for document in read.cluster.documents], np.array(read.twins)
     same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
     documents = tuple(sorted({read.sentences[i].document for i in same}))
@@ -318,37 +298,37 @@ def whole_set(decision: Decision, choice: Choice, Y: IntArray) -> WholeSet:
     share, topics = vocabulary.covered(Y), vocabulary.missing(Y)
     covered = [f"{len(documents)} of {len(names)} documents"] if len(names) > 1 else []
     covered += [f"{share:.0%} of what the sentences speak of"] if len(read) >= FEW_SENTENCES else []
-    left = [quoted(topic.words) for topic in topics]
+    left = [quoted(topic) for topic in topics]
     if missing:
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
         left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
     return WholeSet(
         Covers(documents, len(names), share, ", and ".join(covered)),
         LeavesOut(missing, topics, "; ".join(left)),
-        alikeness(decision.ready.read.C, Y),
-        sureness(decision, choice, Y),
+        alikeness(read.C, Y),
+        sureness(reasons),
     )
 
 
 def alikeness(C: FloatArray, Y: IntArray) -> Alike | None:
     """From the cosines; None for fewer than two sentences."""
-    between = C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
-    if not between.size:
+    if Y.size < 2:
         return None
+    between = C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
     mean, most = float(between.mean()), float(between.max())
     how = "two of them say much of the same" if most >= MUCH_ALIKE else "each says something else"
     return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
 
 
-def sureness(decision: Decision, choice: Choice, Y: IntArray) -> Sureness | None:
+def sureness(reasons: Reasons) -> Sureness | None:
     """From the probability of each sentence in a summary of this length; None where nothing was to choose."""
-    read, chance, free = decision.ready.read, choice.chance, np.setdiff1d(Y, decision.pinned)
+    decision, choice, read = reasons.decision, reasons.choice, reasons.read
+    free = np.setdiff1d(reasons.Y, decision.pinned)
     barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
-    others = np.setdiff1d(others_than(Y, read.forms, len(read)), barred)
-    if chance is None or not free.size or not (read.passed or others.size):
+    if choice.chance is None or not free.size or not (read.passed or np.setdiff1d(reasons.numbers, barred).size):
         return None
-    cost = read.costs(decision.unit)[free]
-    kept, share = float(chance[free].sum()), float(cost @ chance[free] / cost.sum())
+    chance, cost = choice.chance[free], read.costs(decision.unit)[free]
+    kept, share = float(chance.sum()), float(cost @ chance / cost.sum())
     how = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
     often = f"a summary drawn from the model has {kept:.1f} of these {free.size} sentences on average"
     if free.size == 1:

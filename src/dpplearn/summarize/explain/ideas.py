@@ -11,7 +11,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
 
-_BINS = re.compile(r" (?:rank|\d+/\d+(?: of cluster)?)$")
+_BINS = re.compile(r" (?:rank|\d\+?|\d+/\d+(?: of cluster)?)$")
 TOP = 0.9  # of the other sentences below it: among the most
 
 
@@ -41,8 +41,7 @@ ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
 CENTRAL = "more central than most", "among the most central", "less central than most", "less central"
 TITLES = "has words of the titles", "says what the titles say", "has few words of the titles"
 QUESTION = "is about the question", "is most about the question", "says little about the question"
-EXPECTED = "words that most summaries would have", "says what most summaries would say"
-FEWER = "words that summaries would have"
+EXPECTED = "has words that most summaries would have", "says what most summaries would say"
 IDEAS = (
     Idea(PLACE, PLACES, EARLY, EARLY, LATE, LATER),
     Idea("central", ALIKE, *CENTRAL),
@@ -52,7 +51,9 @@ IDEAS = (
     Idea("brackets", ("brackets",), "has brackets", "has brackets", "has no brackets"),
 )
 ABOUT = Idea("about", (), *QUESTION, "less close to the question")
-LIKELY = Idea("expected", (), f"has {EXPECTED[0]}", EXPECTED[1], f"has few {FEWER}", f"fewer {FEWER}")
+LIKELY = Idea(
+    "expected", (), *EXPECTED, "has few words that summaries would have", "fewer words that summaries would have"
+)
 NEAR = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
 OTHER_PLACE = "where it stands counts for less"  # of what is not later than the chosen ones
 
@@ -62,29 +63,24 @@ def feature_of(column: str) -> str:
 
     Examples
     --------
-    >>> [feature_of(name) for name in ("lexrank 5/5 of cluster", "position 6+", "length rank", "shouts 2/3")]
-    ['lexrank', 'position', 'length', 'shouts']
+    >>> [feature_of(name) for name in ("lexrank 5/5 of cluster", "position 6+", "length rank", "brackets")]
+    ['lexrank', 'position', 'length', 'brackets']
     """
-    return "position" if column.startswith("position ") else _BINS.sub("", column)
+    return _BINS.sub("", column)
 
 
 def ideas_of(columns: Sequence[str]) -> dict[Idea, IntArray]:
-    """The ideas that columns are about, with the numbers of these; one that no table knows is called as it is.
+    """The ideas that columns are about, with the numbers of these; the constant is about none.
 
     Examples
     --------
-    >>> found = ideas_of(["constant", "position 1", "shouts 1/2", "position 2", "shouts 2/2"])
-    >>> [(idea.name, idea.high, columns.tolist()) for idea, columns in found.items()][1]
-    ('shouts', 'its shouts is high', [2, 4])
+    >>> found = ideas_of(["constant", "position 1", "length", "position 2"])
+    >>> [(idea.name, own.tolist()) for idea, own in found.items()]
+    [('place', [1, 3]), ('length', [2])]
     """
-    home = {feature: idea for idea in IDEAS for feature in idea.features}
-    found: dict[Idea, list[int]] = {}
-    for j, column in enumerate(columns):
-        name = feature_of(column)
-        if name != "constant":  # the same for every sentence
-            high, low = (f"its {name} is {much}" for much in ("high", "low"))
-            found.setdefault(home.get(name) or Idea(name, (name,), high, high, low), []).append(j)
-    return {idea: np.array(numbers) for idea, numbers in found.items()}
+    features = [*map(feature_of, columns)]
+    found = {idea: np.flatnonzero([name in idea.features for name in features]) for idea in IDEAS}
+    return {idea: own for idea, own in found.items() if own.size}
 
 
 def levels(F: FloatArray, columns: Sequence[str]) -> FloatArray:
@@ -100,9 +96,8 @@ def levels(F: FloatArray, columns: Sequence[str]) -> FloatArray:
         value = F[:, own[0]] if columns[own[0]] == name else F[:, own] @ np.arange(1.0, len(own) + 1)
         value = -value if name == "position" else value
         order = np.sort(value)
-        below, upto = np.searchsorted(order, value, "left"), np.searchsorted(order, value, "right")
-        total += (below + upto - 1) / max(2 * (len(F) - 1), 1)
-    return total / len(features)
+        total += np.searchsorted(order, value, "left") + np.searchsorted(order, value, "right") - 1.0
+    return total / (len(features) * max(2 * (len(F) - 1), 1))
 
 
 def placed(sentence: Sentence, last: int, documents: int) -> str:
@@ -111,13 +106,11 @@ def placed(sentence: Sentence, last: int, documents: int) -> str:
     Examples
     --------
     >>> placed(Sentence("It fell.", 0, 1, 0, 8), 10, 3), placed(Sentence("It fell.", 0, 10, 90, 98), 10, 1)
-    ('opens its document', 'stands at the end of the text')
+    ('opens its document', 'stands late in the text')
     """
-    its = "its document" if documents > 1 else "the text"
-    if sentence.position == 1:
-        return f"opens {its}"
-    if sentence.position <= max(5, 0.2 * last):
-        return f"stands near the beginning of {its}"
-    if sentence.position >= 0.9 * last:
-        return f"stands at the end of {its}"
-    return f"stands {'early' if sentence.position <= last / 2 else 'late'} in {its}"
+    how = (
+        "opens"
+        if sentence.position == 1
+        else f"stands {'early' if sentence.position <= max(5, last / 2) else 'late'} in"
+    )
+    return f"{how} {'its document' if documents > 1 else 'the text'}"

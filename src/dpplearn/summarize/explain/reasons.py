@@ -29,6 +29,8 @@ All are read off the choice as it was made: nothing is decided again.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dpplearn._cached import cached_property
@@ -51,58 +53,54 @@ from dpplearn.summarize.explain.ideas import (
     placed,
 )
 from dpplearn.summarize.explain.topics import Vocabulary, document_name, place_in_words, quoted
-from dpplearn.summarize.model.choice import Choice, Decision
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.explain.summary import Summary
 
 NOTHING = 1e-6  # of a sentence at least, for a logarithm
 INCLUDED = Reason("pinned", "you asked for it", 0.0)
 
 
 class Reasons:
-    """What speaks for the sentences Y of a summary, and against the others; each is looked at when somebody asks.
+    """What speaks for the sentences of a summary, and against the others; each is looked at when somebody asks.
 
-    `numbers` are the others, best first, and `covered` the good ones among them, most covered first.
+    `numbers` are the others, best first, and `redundancy` how much of each the summary covers.
     """
 
-    def __init__(self, decision: Decision, choice: Choice, Y: IntArray) -> None:
-        ready, read, unit = decision.ready, decision.ready.read, decision.unit
-        self.decision, self.choice, self.Y, self.ready, self.read = decision, choice, Y, ready, read
-        self.vocabulary, self.texts = Vocabulary.of(read), [read.texts[i] for i in Y]
-        self.budget, self.unit, self.size = decision.budget, unit, joined_length(self.texts, unit)
-        self.marginals = ready.marginals(decision.pinned, decision.excluded)
-        q = self.q = ready.dpp.quality
-        self.usual = float(np.average(q[Y], weights=read.costs(unit)[Y]))  # of a word of the summary
-        rest = others_than(Y, read.forms, q.size)
+    def __init__(self, summary: Summary) -> None:
+        self.summary, self.decision, self.choice = summary, summary.decision, summary.worth
+        self.ready, self.read, self.Y = summary.ready, summary.read, summary.subset
+        self.vocabulary, self.texts = Vocabulary.of(self.read), [self.read.texts[i] for i in self.Y]
+        q, forms = self.ready.dpp.quality, self.read.forms
+        self.usual = float(np.average(q[self.Y], weights=self.read.costs(summary.unit)[self.Y]))  # of a word
+        rest = others_than(self.Y, forms, q.size)
         rest = rest[np.argsort(-q[rest], kind="stable")]
-        share = covered_shares(ready.dpp.similarity, rest, Y)
-        self.redundancy: dict[int, float] = dict(zip(rest.tolist(), share.tolist(), strict=True))
-        self.numbers: list[int] = rest.tolist()
-        good = rest[np.argsort(-share, kind="stable")]
-        self.covered: list[int] = good[q[good] >= np.median(q)].tolist()
-        if read.forms is not None:  # what holds of a sentence holds of its best form
+        shares = covered_shares(self.ready.dpp.similarity, rest, self.Y)
+        self.told: dict[int, LeftOut] = {}
+        self.numbers, self.redundancy = rest.tolist(), dict(zip(rest.tolist(), shares.tolist(), strict=True))
+        self.q = q
+        if forms is not None:  # what holds of a sentence holds of its best form
             best = np.zeros(q.size)
-            np.maximum.at(best, read.forms, q)
-            self.q = best[read.forms]
+            np.maximum.at(best, forms, q)
+            self.q = best[forms]
         # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
-        self.considered = read.considered([*Y, *np.setdiff1d(np.arange(q.size), decision.excluded)])
-        self.ideas = ideas_of(ready.model.quality_.names)
-        self.relative = Relative(ready.model, read.items, self.ideas)
-        self.power, self.share = exponents(decision.diversity)  # a and b
-        self.amounts: dict[Idea, FloatArray] = {
-            idea: self.power * amounts for idea, amounts in self.relative.amounts.items()
-        }
+        self.considered = self.read.considered([*self.Y, *np.setdiff1d(np.arange(q.size), self.decision.excluded)])
+        self.last = np.zeros(len(self.read.cluster.documents))  # the position of the last sentence of each document
+        np.maximum.at(self.last, self.read.document_numbers, self.read.in_document[0])
+        self.ideas = ideas_of(self.ready.model.quality_.names)
+        self.relative = Relative(self.ready.model, self.read.items, self.ideas)
+        self.power, self.share = exponents(self.decision.diversity)  # a and b
+        self.amounts: dict[Idea, FloatArray] = {idea: self.power * x for idea, x in self.relative.amounts.items()}
         self.more: dict[Idea, FloatArray] = {}  # what is no feature: a number for each sentence
-        if ready.question is not None:
-            lift = self.more[ABOUT] = ready.question.lift
+        if self.ready.question is not None:
+            lift = self.more[ABOUT] = self.ready.question.lift
             self.amounts[ABOUT] = 2.0 * self.power * (lift - lift.mean())
-        if decision.decoder == "consensus" and choice.chance is not None:
-            likely = self.more[LIKELY] = likely_words(ready, choice.chance, decision.pinned)
+        if self.decision.decoder == "consensus" and self.choice.chance is not None:
+            likely = self.more[LIKELY] = likely_words(self.ready, self.choice.chance, self.decision.pinned)
             self.amounts[LIKELY] = np.log(likely / likely.mean())
-        self.position = read.in_document[0]
-        self.last = np.zeros(len(read.cluster.documents))
-        np.maximum.at(self.last, read.document_numbers, self.position)
 
     def why(self, i: int) -> Chosen | LeftOut:
         """Why a sentence is in the summary, or why it is not; a form of one speaks of that."""
@@ -113,7 +111,7 @@ class Reasons:
 
     def judged(self, i: int) -> tuple[Sentence, int, float, float]:
         """What is said of any sentence: itself, its number, its quality, and its probability."""
-        return self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.marginals[i])
+        return self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.summary.marginals[i])
 
     # What speaks for a chosen sentence
 
@@ -171,42 +169,41 @@ class Reasons:
     # What speaks against the others
 
     def left_out(self, i: int) -> LeftOut:
-        """A sentence that is not in the summary."""
-        C = self.read.C
-        j = int(self.Y[C[i, self.Y].argmax()])
-        like = self.read.sentences[j], float(C[i, j]), self.vocabulary.shared(i, j), self.redundancy[i]
-        code, words, *by = self.against(i)
-        return LeftOut(*self.judged(i), *like, code, words, tuple(by))
+        """A sentence that is not in the summary; looked at once, since it may be asked for in several lists."""
+        if i not in self.told:
+            code, words, *by = self.against(i)
+            self.told[i] = LeftOut(*self.judged(i), self.redundancy[i], code, words, tuple(by))
+        return self.told[i]
 
     def against(self, i: int) -> tuple[str, str] | tuple[str, str, int]:
         """A code, the words, and the chosen sentence that it is out for, where there is one."""
-        read, choice, question = self.read, self.choice, self.ready.question
+        read, choice, question, unit, budget = (
+            self.read, self.choice, self.ready.question, self.summary.unit, self.summary.budget
+        )  # fmt: skip
         if i in self.decision.excluded:
             return "excluded", "you left it out"
-        twin, forms = self.considered[read.twins[i]], [i]
+        twin = self.considered[read.twins[i]]
         same = "same-words", f"has the words of {self.where(twin)}"
         if twin in self.Y:
             return *same, int(twin)
-        if read.forms is not None:
-            forms = np.flatnonzero(read.forms == read.forms[i]).tolist()
-        texts = [read.texts[k] for k in forms]
-        alone, beside = (min(lengths_with(some, texts, self.unit)) for some in ([], self.texts))
-        if not fits(alone, self.budget):
-            return "too-long", f"longer than the whole summary may be: {alone:g} of {measured(self.budget, self.unit)}"
+        forms = [i] if read.forms is None else np.flatnonzero(read.forms == read.forms[i]).tolist()
+        alone, beside = (min(lengths_with(some, [read.texts[k] for k in forms], unit)) for some in ([], self.texts))
+        if not fits(alone, budget):
+            return "too-long", f"longer than the whole summary may be: {alone:g} of {measured(budget, unit)}"
         if twin != i:
             return same
         if choice.leaning is not None and i in choice.leaning:
             return "not-alone", str(read.lacks[i] or "does not stand alone")
         if self.decision.likeness_counts:
-            for j in self.Y[np.argsort(-self.read.C[i, self.Y], kind="stable")].tolist():  # most alike first
+            for j in self.Y[np.argsort(-read.C[i, self.Y], kind="stable")].tolist():  # most alike first
                 if self.vocabulary.says(j, i):
-                    shared = quoted(self.vocabulary.shared(i, j)[:3])
+                    shared = quoted(self.vocabulary.shared(i, j))
                     return "redundant", f"said already by {self.where(j)}{f': {shared}' if shared else ''}", j
         if question is not None and self.decision.quality_counts and self.q[i] < self.ready.dpp.quality[self.Y].min():
             own = self.q / question.factor
             if own[i] >= own[self.Y].min():  # weaker than every chosen sentence, because of the question alone
                 return "less-relevant", "less close to the question than the chosen ones"
-        room = bool(fits(beside, self.budget))
+        room = bool(fits(beside, budget))
         if room and choice.chance is not None and choice.least is not None and choice.chance[i] < choice.least:
             share = f"{choice.chance[i]:.1%} likely in a summary of this length, of {choice.least:.1%} that it takes"
             return "adds-nothing", f"would add nothing: {share} to be worth having"
@@ -215,28 +212,19 @@ class Reasons:
             return "weaker", f"weaker than the chosen ones on average{f': {behind}' if behind else ''}"
         if room:
             return "better-without", "it would fit, but the set is better without it"
-        needs, left = measured(beside - self.size, self.unit), max(self.budget - self.size, 0.0)
-        return "does-not-fit", f"no room: takes {needs}, with {left:g} left"
+        size = joined_length(self.texts, unit)
+        return "does-not-fit", f"no room: takes {measured(beside - size, unit)}, with {max(budget - size, 0.0):g} left"
 
     def behind(self, i: int) -> str:
         """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
         gaps = {idea: float(amounts[i] - amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
         found = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
+        position = self.read.in_document[0]
+        earlier = position[i] <= max(1.0, position[self.Y].mean())  # of less worth there than another elsewhere
         return ", ".join(
-            OTHER_PLACE
-            if idea.name == PLACE and not self.is_later(i)
-            else idea.less or idea.words(self.levels[idea][i])
+            OTHER_PLACE if idea.name == PLACE and earlier else idea.less or idea.words(self.levels[idea][i])
             for idea in found
         )
-
-    def is_later(self, i: int) -> bool:
-        """Whether it stands later than the chosen ones do on average: by sentences, or as a share of its document.
-
-        Of what opens a document that is never true, though it may be worth less there than elsewhere: each of ten
-        documents of one sentence opens one.
-        """
-        position, part = self.position, self.position / self.last[self.read.document_numbers]
-        return bool(position[i] > 1 and (position[i] > position[self.Y].mean() or part[i] > part[self.Y].mean()))
 
     def where(self, i: int) -> str:
         """The document of a sentence, and its place there."""
@@ -267,28 +255,26 @@ def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
     return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)
 
 
-KIND_WORDS = {
+SET_ASIDE = {  # by the kind of its block, or the code of the reason
     "row": "a table's row",
     "code": "code",
     "byline": "a byline or date",
     "navigation": "navigation",
     "banner": "a banner, or what a program says",
-}
-SET_ASIDE = {
     "no-sentence": "no sentence",
     "courtesy": "a greeting, thanks, or an offer",
     "announces": "only announces what follows",
-    "repeated": "repeated from {}",
+    "repeated": "repeated from ",
     "boilerplate": "in most documents",
 }
 
 
 def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
     """The pieces of a cluster that were no candidates, with the reason for each in a few words."""
-
-    def reason(kind: str, code: str, copy_of: int | None) -> str:
-        if code == "kind":
-            return KIND_WORDS.get(kind, f"a {kind}")
-        return SET_ASIDE[code].format("" if copy_of is None else document_name(read.cluster.documents[copy_of].id))
-
-    return tuple(NoCandidate(*x[:6], reason(x.kind, x.code, x.copy_of)) for x in read.set_aside)
+    found = []
+    for x in read.set_aside:
+        reason = SET_ASIDE.get(x.kind, f"a {x.kind}") if x.code == "kind" else SET_ASIDE[x.code]
+        if x.code == "repeated" and x.copy_of is not None:
+            reason += document_name(read.cluster.documents[x.copy_of].id)
+        found.append(NoCandidate(*x[:6], reason))
+    return tuple(found)

@@ -15,7 +15,7 @@ from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, place, whole_set
+from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, place
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
 from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
@@ -108,10 +108,7 @@ class Summary:
 
     @cached_property
     def _explanation(self) -> Explanation:
-        given = self.decision, self.worth, self.subset
-        reasons, documents = Reasons(*given), tuple(document.id for document in self.read.cluster.documents)
-        chosen = tuple(map(reasons.chosen, self.order.tolist()))
-        return Explanation(chosen, reasons, whole_set(*given), documents, set_aside(self.read), self.read.passed)
+        return Explanation(Reasons(self), self.order, set_aside(self.read))
 
     def why(self, number: int) -> Chosen | LeftOut:
         """Why a sentence is in the summary, or why it is not, by its number in `read.sentences`.

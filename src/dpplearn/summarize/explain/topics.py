@@ -7,13 +7,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any, Self
 from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
@@ -31,18 +28,6 @@ SEVERAL = 5  # words that sentences have in common: of fewer, a share is all or 
 LEFT_TO_RIGHT = "\u200e"
 _SINGLE = re.compile(f"[{SINGLE}]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-
-
-@dataclass(frozen=True)
-class Topic:
-    """Words that belong together because one sentence has them, that sentence's number, and who speaks of it.
-
-    `documents` is how many documents have at least one of the words.
-    """
-
-    words: tuple[str, ...]
-    sentence: int
-    documents: int
 
 
 class Vocabulary:
@@ -85,14 +70,14 @@ class Vocabulary:
         """What words weigh together."""
         return math.fsum(self.worths.get(word, 0.0) for word in words)
 
-    def strongest(self, words: Iterable[str], most: int = FEW_WORDS) -> tuple[str, ...]:
-        """Those of the words that weigh most in the whole cluster, as they are written there."""
+    def strongest(self, words: Iterable[str]) -> tuple[str, ...]:
+        """The few of the words that weigh most in the whole cluster, as they are written there."""
         heavy = sorted({*words} & self.worths.keys(), key=lambda word: (-self.worths[word], word))
-        return tuple(self.written.get(word, word) for word in heavy[:most])
+        return tuple(self.written.get(word, word) for word in heavy[:FEW_WORDS])
 
     def shared(self, i: int, j: int) -> tuple[str, ...]:
         """The words that two sentences have in common, those that weigh most first."""
-        return self.strongest(self.words[i] & self.words[j], 2 * FEW_WORDS)
+        return self.strongest(self.words[i] & self.words[j])
 
     def says(self, j: int, i: int) -> bool:
         """Whether sentence j says what sentence i says: most of its words by weight, and every name and figure of it.
@@ -115,27 +100,23 @@ class Vocabulary:
 
         Of all of them, where sentences have hardly one in common.
         """
-        several = self.worths.keys() & self.several
-        words = several if len(several) >= SEVERAL else self.worths.keys()
+        words = self.several if len(self.worths.keys() & self.several) >= SEVERAL else self.worths.keys()
         total = self.worth(words)
         return self.worth(words & self.said(subset)) / total if total else 1.0
 
-    def missing(self, subset: IntArray, most: int = TOPICS) -> tuple[Topic, ...]:
-        """What a set says nothing of: the sentence with most of it, with its words; then the next, without these.
+    def missing(self, subset: IntArray) -> tuple[tuple[str, ...], ...]:
+        """What a set says nothing of: words of the sentence with most of it, then of the next, without these.
 
         Of words that at least two sentences have; a topic has two of them.
         """
-        gone, topics = self.said(subset), list[Topic]()
-        rest = np.setdiff1d(np.arange(len(self.words)), subset).tolist()
-        while rest and len(topics) < most:
-            new = [(self.words[i] & self.several) - gone for i in rest]
-            k = int(np.argmax([*map(self.worth, new)]))
-            words = self.strongest(new[k])
-            if len(words) < 2:
+        gone, topics = self.said(subset), list[tuple[str, ...]]()
+        while len(topics) < TOPICS:
+            new = max(((words & self.several) - gone for words in self.words), key=self.worth)
+            topic = self.strongest(new)
+            if len(topic) < 2:
                 break
-            has = {one.document for one, said in zip(self.sentences, self.words, strict=True) if new[k] & said}
-            topics.append(Topic(words, rest[k], len(has)))
-            gone |= new[k]
+            topics.append(topic)
+            gone |= new
         return tuple(topics)
 
 
@@ -163,17 +144,12 @@ def in_twos(tokens: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> in_twos(["无", "人", "机", "in", "2024"])
-    ['无人', '人机', 'in', '2024']
+    >>> in_twos(["in", "无", "人", "机", "2024"])
+    ['in', '2024', '无人', '人机']
     """
-    single = [len(word) == 1 and _SINGLE.match(word) is not None for word in tokens] + [False]
-    found = []
-    for k, word in enumerate(tokens):
-        if single[k] and single[k + 1]:
-            found.append(word + tokens[k + 1])
-        elif not (single[k] and single[k - 1]):  # the last of a run is in the pair before
-            found.append(word)
-    return found
+    single = [len(word) == 1 and _SINGLE.match(word) is not None for word in tokens]
+    pairs = [tokens[k] + tokens[k + 1] for k in range(len(tokens) - 1) if single[k] and single[k + 1]]
+    return [word for word, alone in zip(tokens, single, strict=True) if not alone] + pairs
 
 
 def quoted(words: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, inner_edges
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.short_forms import short_forms
@@ -109,14 +109,12 @@ class SentenceFeatures:
     Parameters
     ----------
     features : {"general", "paper"}
-    unit : str or callable
-        Of the costs in `transform`.
 
     Examples
     --------
     >>> from dpplearn.summarize import Cluster
     >>> storm = Cluster.from_texts(["A storm hit the coast. Boats sank.", "The storm sank ten boats off the coast."])
-    >>> items = SentenceFeatures("paper").fit([storm]).transform(storm)
+    >>> items = SentenceFeatures("paper").fit([storm]).read(storm).items
     >>> items.n, items.n_features
     (3, 39)
     """
@@ -124,8 +122,8 @@ class SentenceFeatures:
     idf: Idf
     edges: dict[str, FloatArray]
 
-    def __init__(self, features: str = GENERAL, *, unit: Unit = "bytes") -> None:
-        self.features, self.unit = check_choice(features, "features", tuple(FEATURE_SETS)), unit
+    def __init__(self, features: str = GENERAL) -> None:
+        self.features = check_choice(features, "features", tuple(FEATURE_SETS))
 
     def __repr__(self) -> str:
         return f"<SentenceFeatures {self.features!r} of {len(self.names)} columns>"
@@ -149,9 +147,8 @@ class SentenceFeatures:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
-        self.idf = Idf(0, {})
-        if self.counts_words:
-            self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
+        counted = [cluster for cluster in clusters if self.features != GENERAL]
+        self.idf = Idf.fit(words(document.text) for cluster in counted for document in cluster.documents)
         self.learn_bins(split_cluster(cluster, MAX_COMPARED) for cluster in clusters)
         return self
 
@@ -160,14 +157,11 @@ class SentenceFeatures:
         binned = [entry for entry in self.entries if entry.bins]
         values = [self.values(self.weighed(split)) for split in splits] if binned else []
         self.edges = {
-            entry.name: np.quantile(np.concatenate([one[entry.name] for one in values]), inner_edges(entry.bins))
+            entry.name: np.quantile(
+                np.concatenate([one[entry.name] for one in values]), np.arange(1, entry.bins) / entry.bins
+            )
             for entry in binned
         }
-
-    @property
-    def counts_words(self) -> bool:
-        """Whether idf is learned from the documents of training clusters, and not from a cluster's own sentences."""
-        return self.features != GENERAL
 
     def read(self, cluster: Cluster, *, keep_all: bool = False) -> Featurized:
         """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
@@ -199,13 +193,9 @@ class SentenceFeatures:
         split = SplitCluster.of(read.cluster, [whole[key] for key in every], read.set_aside, read.idf)
         return Featurized.with_items(split, F, self.names, read.dropped)
 
-    def transform(self, cluster: Cluster) -> ItemSet:
-        """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
-        return self.read(cluster).item_set(self.unit)
-
     def weighed(self, split: SplitCluster) -> SplitCluster:
-        """A cluster with its words weighed as these features do."""
-        return replace(split, learned=self.idf) if self.counts_words else split
+        """A cluster with its words weighed by the documents of training, if these count."""
+        return replace(split, learned=self.idf) if self.idf.documents else split
 
     def values(self, split: SplitCluster) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""

@@ -47,72 +47,54 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
     )
 
 
-def read_model_file(path: Path | None) -> tuple[Path, dict[str, Any]]:
-    """What a model file holds, and where it is; without a path, that of the model inside."""
-    if path is not None:
-        return path, read_json(path, FORMAT, VERSION)
-    with resources.as_file(resources.files("dpplearn.summarize") / "data" / "general.json") as bundled:
-        return bundled, read_json(bundled, FORMAT, VERSION)
-
-
 def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
-    """Read a file that `save_summarizer` wrote, or say what is wrong with it."""
-    path, data = read_model_file(path)
+    """Read a file that `save_summarizer` wrote, or say what is wrong with it; without a path, the model inside."""
+    path = str(resources.files("dpplearn.summarize") / "data" / "general.json") if path is None else path
+    data = read_json(path, FORMAT, VERSION)
     for name in ("settings", "rho", "weights", "edges", "idf"):
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
-    settings = read_settings(data["settings"], path)
-    features = settings.sentence_features()
-    weights = data["weights"]
+    given, weights, rho = data["settings"], data["weights"], number(data["rho"], "rho", path)
+    if not isinstance(given, dict) or set(given) != set(SETTINGS):
+        raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {given!r:.120}.")
+    floats = {name: number(given[name], name, path) for name in ("budget", "rho", "prior_variance")}
+    try:
+        settings, _ = SummarizerSettings(**{**given, **floats}), check_rho(rho)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"settings and rho in {path} are not those of a Summarizer: {error}") from None
+    features = SentenceFeatures(settings.features)
     if not isinstance(weights, dict) or tuple(weights) != features.names:
         raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
-    features.edges = read_edges(data["edges"], features, path)
-    features.idf = read_idf(data["idf"], path)
-    rho = number(data["rho"], "rho", path)
-    try:
-        check_rho(rho)
-    except ValueError as error:
-        raise ValueError(f"{path} is no model: {error}") from None
+    features.edges, features.idf = read_edges(data["edges"], features, path), read_idf(data["idf"], path)
     theta, std = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()]).T
     if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
-    model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
+    covariance = read_covariance(data.get("covariance"), std, path)
+    model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names, covariance))
     model.theta_std_ = std
-    model.covariance_ = read_covariance(data.get("covariance"), std, path)
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
 
-def read_settings(settings: Any, path: Path) -> SummarizerSettings:
-    if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
-        raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
-    floats = {name: number(settings[name], name, path) for name in ("budget", "rho", "prior_variance")}
-    try:
-        return SummarizerSettings(**{**settings, **floats})
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
-
-
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:
+    """The inner ends of global bins, by feature."""
     bins = {entry.name: entry.bins for entry in features.entries if entry.bins}
     if not isinstance(edges, dict) or set(edges) != set(bins):
-        raise ValueError(
-            f"edges in {path} must hold those of its weights: {', '.join(bins) or 'none'}. Found {edges!r:.80}."
-        )
-    out = {name: numbers(values, f"edges.{name}", path, bins[name] - 1) for name, values in edges.items()}
-    for name, values in out.items():
+        raise ValueError(f"edges in {path} must be those of {', '.join(bins) or 'no feature'}, found {edges!r:.80}.")
+    found = {name: numbers(edges[name], f"edges.{name}", path, count - 1) for name, count in bins.items()}
+    for name, values in found.items():
         if not (np.isfinite(values).all() and (np.diff(values) >= 0).all()):
             raise ValueError(f"edges.{name} in {path} must be finite and ascending.")
-    return out
+    return found
 
 
 def read_idf(idf: Any, path: Path) -> Idf:
+    """In how many of the training documents each word is."""
     if not isinstance(idf, dict) or not isinstance(idf.get("counts"), dict):
         raise ValueError(f"idf in {path} must hold documents and counts, found {idf!r:.80}.")
     documents: Any = idf.get("documents")
-    whole = [documents, *idf["counts"].values()]
-    if not all(isinstance(x, int) and not isinstance(x, bool) and 0 <= x < 2**53 for x in whole):
+    if any(type(x) is not int or not 0 <= x < 2**53 for x in (documents, *idf["counts"].values())):
         raise ValueError(f"idf in {path} must hold whole numbers that are not negative, and below 2^53.")
-    if idf["counts"] and max(idf["counts"].values()) > documents:
+    if documents < max(idf["counts"].values(), default=0):
         raise ValueError(f"idf in {path} has a word in more documents than there are ({documents}).")
     return Idf(documents, idf["counts"])

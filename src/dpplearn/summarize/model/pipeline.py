@@ -1,7 +1,7 @@
 """A corpus made ready for training, piece by piece, in a work folder: what is there already is not made again.
 
-1. `read_piece`: read and split a piece once; what it says goes into a record, its sentences into a file beside it.
-2. `prepare_piece`: from these sentences to features and oracle extracts, in shards that are ready for the likelihood.
+1. `read_piece`: read and split a piece once, and keep its sentences.
+2. `prepare_piece`: from these sentences to features and oracle extracts, in a shard that is ready for the likelihood.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.atomic import pack_arrays, read_sealed, write_sealed
+from dpplearn._io.atomic import write_whole
 from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
-from dpplearn.learning.files import shard_arrays
+from dpplearn.learning.files import save_shard
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
@@ -37,16 +37,6 @@ from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import normal_language, words
 
 SAMPLED = 1000  # clusters whose sentences bins are learned from
-SHARD = 25  # clusters in a shard at most,
-SQUARES = 2**23  # and the sum of the squares of their numbers of sentences: 64 MB of cosines, when they are used
-
-
-class PreparedShards(NamedTuple):
-    """Shards that are ready for the likelihood, and what is known of them."""
-
-    shards: list[str]
-    sentences: int
-    empty: list[str]  # names of clusters without a target
 
 
 class TrainingExample(NamedTuple):
@@ -70,7 +60,10 @@ def flat(examples: Sequence[TrainingExample]) -> tuple[list[ItemSet], list[IntAr
 
 
 def read_piece(piece: CorpusPiece, out: Path, settings: SummarizerSettings) -> int:
-    """Read and split a piece; returns how many clusters there are."""
+    """Read and split a piece; returns how many clusters there are.
+
+    The first line of the file is about the piece, and each other one is a cluster with its sentences.
+    """
     notes, counted = piece.source.fresh(), settings.features != GENERAL
     clusters, lines = list[Any](), list[str]()
     for entry in piece.entries(notes):
@@ -84,16 +77,22 @@ def read_piece(piece: CorpusPiece, out: Path, settings: SummarizerSettings) -> i
             split = split_cluster(cluster, MAX_COMPARED).sentences if known else ()
             whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
             whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
-            lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]) + "\n")
+            lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]))
         clusters.append([*entry[:5], about])
-    write_sealed(out.with_suffix(".jsonl"), "".join(lines).encode())
-    write_record(out, {"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
+    head = json.dumps({"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
+    write_whole(out, "\n".join([head, *lines]).encode())
     return len(lines)
 
 
-def read_again(record: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
+def about_piece(file: Path) -> dict[str, Any]:
+    """What is known of a piece that was read."""
+    found: dict[str, Any] = json.loads(file.read_bytes().split(b"\n", 1)[0])
+    return found
+
+
+def read_again(file: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
     """The clusters of a piece that was read, split as they were."""
-    for line in read_sealed(record.with_suffix(".jsonl")).splitlines():
+    for line in file.read_bytes().splitlines()[1:]:
         place, whole, sentences = json.loads(line)
         if place in kept:
             cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
@@ -109,38 +108,19 @@ def read_learned(path: Path, _: int) -> tuple[Idf, dict[str, FloatArray]]:
 
 def learned_features(settings: SummarizerSettings, path: Path) -> SentenceFeatures:
     """The features as they were learned from all pieces."""
-    features = settings.sentence_features()
+    features = SentenceFeatures(settings.features)
     features.idf, features.edges = read_learned(path, path.stat().st_mtime_ns)
     return features
 
 
-def prepare_piece(record: Path, out: Path, kept: Sequence[int], settings: SummarizerSettings, learned: Path) -> int:
-    """Shards of a piece, of which those clusters count, with a record of them; returns how many clusters there are."""
-    features, shards, empty, sentences = learned_features(settings, learned), 0, list[str](), 0
-    some: list[TrainingExample] = []
-
-    def close() -> None:
-        nonlocal shards
-        write_sealed(shard_file(out, shards), pack_arrays(shard_arrays(*flat(some))))
-        shards += 1
-        some.clear()
-
-    for split in read_again(record, kept):
-        example = example_of(features, split, settings)
-        sentences += len(split)
-        empty += [] if any(Y.size for Y in example.targets) else [split.cluster.name]
-        if some and (len(some) == SHARD or sum(len(one.read) ** 2 for one in (*some, example)) > SQUARES):
-            close()
-        some.append(example)
-    if some:
-        close()
-    write_record(out, {"shards": shards, "sentences": sentences, "empty": empty})
+def prepare_piece(file: Path, out: Path, kept: Sequence[int], settings: SummarizerSettings, learned: Path) -> int:
+    """A shard of those clusters of a piece that count, with a record of them; returns how many there are."""
+    features = learned_features(settings, learned)
+    examples = [example_of(features, split, settings) for split in read_again(file, kept)]
+    save_shard(out.with_suffix(".npz"), *flat(examples))
+    empty = [one.read.cluster.name for one in examples if not any(Y.size for Y in one.targets)]
+    write_record(out, {"sentences": sum(len(one.read) for one in examples), "empty": empty})
     return len(kept)
-
-
-def shard_file(out: Path, number: int) -> Path:
-    """A shard of the piece whose record is `out`."""
-    return out.with_name(f"{out.stem}-{number:03d}.npz")
 
 
 class TrainingPipeline:
@@ -151,15 +131,11 @@ class TrainingPipeline:
     ) -> None:
         self.folder, self.workers, self.corpus, self.settings = folder, workers, corpus, settings
         self.progress, self.learned = progress, folder.path / "learned.json"
-        self.clusters = self.documents = 0
-        self.languages = set[str]()
-        self.without = list[tuple[int, str | None]]()  # numbers and ids of clusters without a reference
+        self.documents, self.languages = 0, set[str]()
+        self.without = list[str]()  # names of clusters without a reference
 
     def read(self) -> None:
         """Read and split the corpus once: what is known of its clusters, and in how many documents each word is."""
-        for old in self.folder.known("read", ".json"):
-            if not old.with_suffix(".jsonl").exists():  # its sentences were lost: the piece is read again
-                old.unlink()
         self.files, notes = self.corpus.work_through(
             "Reading clusters",
             "read",
@@ -168,10 +144,11 @@ class TrainingPipeline:
             folder=self.folder,
             workers=self.workers,
             progress=self.progress,
-            size=lambda out: len(read_record(out)["clusters"]),
+            size=lambda out: len(about_piece(out)["clusters"]),
+            ending=".jsonl",
         )
         census, self.kept, self.counts = Census(), list[list[int]](), Counter[str]()
-        for record in map(read_record, self.files):
+        for record in map(about_piece, self.files):
             own, kept = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad), list[int]()
             own.add(record["passed"])
             for place, line, name, split, its_language, about in record["clusters"]:
@@ -179,7 +156,7 @@ class TrainingPipeline:
                     census.see(own.path, line, name, split, its_language)
                     if about is not None:
                         known, language, documents, has = about
-                        self.without += [] if known else [(census.kept, name)]
+                        self.without += [] if known else [str(name or f"number {census.kept}")]
                         self.languages |= set() if language is None else {language}
                         self.documents += documents
                         self.counts.update(has)
@@ -208,8 +185,8 @@ class TrainingPipeline:
         """Document frequencies of all, and the edges of bins, quantiles of the sentences of a sample."""
         if self.learned.exists():
             return
-        features = self.settings.sentence_features()
-        features.idf = Idf(self.documents if features.counts_words else 0, dict(sorted(self.counts.items())))
+        features = SentenceFeatures(self.settings.features)
+        features.idf = Idf(self.documents if self.counts else 0, dict(sorted(self.counts.items())))
         features.learn_bins(self.sample(SAMPLED))
         edges = {name: x.tolist() for name, x in features.edges.items()}
         write_record(self.learned, {**vars(features.idf), "edges": edges})
@@ -218,25 +195,22 @@ class TrainingPipeline:
         """The features as they were learned."""
         return learned_features(self.settings, self.learned)
 
-    def prepare(self) -> PreparedShards:
-        """Sentences, extracts, features: shards in files."""
+    def prepare(self) -> tuple[list[str], int, list[str]]:
+        """Extracts and features: shards in files, the number of sentences, and names of clusters without a target."""
         for old in self.folder.known("prepared", ".json"):
-            if not all(shard_file(old, j).exists() for j in range(read_record(old)["shards"])):
-                old.unlink()  # a shard was lost: its piece is done again
+            if not old.with_suffix(".npz").exists():
+                old.unlink()  # the shard was lost: its piece is done again
         outs, tasks, done = list[Path](), list[tuple[Path, Path, list[int]]](), 0
         for file, kept in zip(self.files, self.kept, strict=True):
-            outs.append(self.folder.file("prepared", int(file.stem), ".json"))
-            if outs[-1].exists():
-                done += len(kept)
+            out = self.folder.file("prepared", int(file.stem), ".json")
+            outs += [out] if kept else []
+            if kept and not out.exists():
+                tasks.append((file, out, kept))
             else:
-                tasks.append((file, outs[-1], kept))
+                done += len(kept)
         for _, n in self.workers.each(partial(compiled, prepare_piece), tasks, (self.settings, self.learned)):
             done += n
             self.progress.stage("Preparing", done, self.clusters)
-        shards, empty, sentences = list[str](), list[str](), 0
-        for out in outs:
-            record = read_record(out)
-            shards += [str(shard_file(out, j)) for j in range(record["shards"])]
-            empty += record["empty"]
-            sentences += record["sentences"]
-        return PreparedShards(shards, sentences, empty)
+        records = [*map(read_record, outs)]
+        empty = [name for record in records for name in record["empty"]]
+        return [str(out.with_suffix(".npz")) for out in outs], sum(record["sentences"] for record in records), empty

@@ -80,8 +80,14 @@ class Prepared:
         return names if self.question is None else (*names, REASON)
 
     def kernel(self, diversity: float) -> Candidates:
-        """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
+        """L(d), with its eigenvectors once a decoder needed them; the latest is kept, and the learned one."""
+        if diversity == 0.5:
+            return self._learned
         return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
+
+    @cached_property
+    def _learned(self) -> Candidates:
+        return read_model(self.dpp, 0.5)
 
     def marginals(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
         """P(i in Y | pinned in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
@@ -90,7 +96,7 @@ class Prepared:
         p = np.zeros(self.n)
         p[pinned] = 1.0
         if pinned.size + excluded.size < self.n:
-            given = read_model(self.dpp, 0.5).conditioned(pinned, excluded)
+            given = self._learned.conditioned(pinned, excluded)
             p[given.items] = given.marginals
         return p
 
@@ -160,7 +166,7 @@ def prepare(
         cluster = as_cluster(given)
         if message := misread(cluster, language):
             advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
-            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=5)
+            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=4)
         read = features.read(cluster, keep_all=keep_all)
     language = read.cluster.read_as(language)
     read = features.with_forms(read, language) if compress and read.forms is None else read

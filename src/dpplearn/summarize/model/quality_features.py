@@ -30,45 +30,27 @@ MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
 class Feature:
     """A number for each sentence, and the columns of F that are made of it.
 
-    Parameters
-    ----------
-    name : str
-        What its columns are called, or begin with.
-    values : callable
-        From a `SplitCluster` of a cluster to one number per sentence.
-    raw, rank : bool
-        A column with the number itself; one with its rank in the cluster, from 0 to 1.
-    bins, local_bins : int
-        So many columns for the quantiles of all sentences in training; so many for those of the cluster.
-    levels : collection of str
-        A column for each of the numbers 0, 1, ..., named so.
-    prior : float
-        How many times wider than that of others the prior on its weights is: its variance is `prior_variance` times so
-        much.
-
     Examples
     --------
     >>> Feature("length", len, bins=2).columns
     ('length 1/2', 'length 2/2')
-    >>> Feature("length", len, raw=True, rank=True).columns
-    ('length', 'length rank')
     """
 
-    name: str
-    values: Callable[[SplitCluster], Any]
-    raw: bool = False
-    rank: bool = False
-    bins: int = 0
-    local_bins: int = 0
-    levels: Collection[str] = ()
-    prior: float = 1.0
+    name: str  # what its columns are called, or begin with
+    values: Callable[[SplitCluster], Any]  # one number per sentence
+    raw: bool = False  # a column with the number itself
+    rank: bool = False  # one with its rank in the cluster, from 0 to 1
+    bins: int = 0  # so many columns for the quantiles of all sentences in training
+    local_bins: int = 0  # so many for those of the cluster
+    levels: Collection[str] = ()  # a column for each of the numbers 0, 1, ..., named so
+    prior: float = 1.0  # the variance of the prior on its weights is `prior_variance` times so much
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of its columns of F."""
         return (
             *[self.name] * self.raw,
-            *[f"{self.name} rank" if self.raw else self.name] * self.rank,
+            *[self.name] * self.rank,
             *(f"{self.name} {b + 1}/{self.bins}" for b in range(self.bins)),
             *(f"{self.name} {b + 1}/{self.local_bins} of cluster" for b in range(self.local_bins)),
             *(f"{self.name} {level}" for level in self.levels),
@@ -86,11 +68,6 @@ class Feature:
         if self.levels:
             parts.append(one_hot(values.astype(np.int64), len(self.levels)))
         return parts
-
-
-def inner_edges(bins: int) -> FloatArray:
-    """The shares of values below each edge between bins of equal size: 1/5, 2/5, ... of five."""
-    return np.arange(1, bins) / bins
 
 
 def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:

@@ -50,10 +50,6 @@ class SummarizerSettings:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def sentence_features(self) -> SentenceFeatures:
-        """What makes items of clusters for a model with these settings."""
-        return SentenceFeatures(self.features, unit=self.unit)
-
 
 class Trained(NamedTuple):
     """What training found, or what a model file keeps of it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -46,7 +45,7 @@ _MARKUP = re.compile(
     r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>]*+))?+)*+[\s/]*+(?:(>)|\Z)",
     re.IGNORECASE | re.DOTALL | re.ASCII,
 )
-_DEEPEST = 200  # elements in elements: beyond, the time of HTML parsers is quadratic
+_DEEPEST = 100  # elements in elements: beyond, the time of HTML parsers is quadratic
 _SELF_ENDING = word_set("p li dd dt td th tr tbody thead caption")  # the parser ends them itself where the next begins
 _ONCE = frozenset(["html", "head", "body"])  # their ends end nothing
 _COUNTED = (_BLOCKS | {"span", "sup"}) - _SELF_ENDING
@@ -73,7 +72,8 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
     trusted, comments = 2, True
     while True:
         reader = _Reader(trusted, comments)
-        reader.walk(root)
+        reader.read(root)
+        reader.end_row()
         if fragment or reader.has_story or not (trusted or comments):
             break
         if comments and (reader.commented > reader.passed or not trusted):
@@ -104,7 +104,7 @@ def shallow(source: str) -> str:
     Examples
     --------
     >>> shallow('It <b title=">">rained</b>.<!-- <p> --><script>x</script>'), shallow("<div>" * 9_000).count("<div>")
-    ('It <wbr>rained<wbr>.', 200)
+    ('It <wbr>rained<wbr>.', 100)
     """
     opened: list[str] = []
 
@@ -138,24 +138,18 @@ def shallow(source: str) -> str:
 
 
 class _Reader:
-    """Collects the text of blocks, and what the open elements say of it."""
+    """Collects the text of blocks."""
 
     def __init__(self, trusted: int, comments: bool) -> None:
         self.trusted = trusted  # 2: classes and elements say what is outside the story; 1: elements; 0: none does
         self.comments = comments  # whether those of readers are outside
         self.made = BlockText()
         self.titles: dict[str, str] = {}  # of <title> and of the first <h1>
-        self.stack: list[tuple[str, str]] = []  # open blocks, and the kind of what is in them
-        self.depth: Counter[str] = Counter()
         self.parts: list[str] = []
-        self.links = self.linked = 0  # <a> that are open; characters in them
+        self.linked = 0  # characters in links
         self.cells: list[str] = []
         self.headed = False  # the table at hand has a head, so that it is none for the layout
         self.kept = self.passed = self.commented = 0  # characters of paragraphs in the story, outside, by readers
-
-    @property
-    def kind(self) -> str:
-        return self.stack[-1][1] if self.stack else "paragraph"
 
     @property
     def has_story(self) -> bool:
@@ -163,66 +157,49 @@ class _Reader:
         heard = self.kept > min(_STORY * (self.kept + self.commented), _A_STORY)
         return self.kept > _STORY * (self.kept + self.passed) and (heard or not self.comments)
 
-    def walk(self, root: Any) -> None:
-        """Read an element and all that is in it; a string among what is left to do is an element's end."""
-        left = [root]
-        while left:
-            node = left.pop()
-            if isinstance(node, str):
-                self.close(node)
-            elif node.is_text_node:
-                text = node.text_content or ""
+    def read(self, node: Any, around: str = "paragraph", inside: frozenset[str] = frozenset()) -> None:
+        """Read a block that is in one of some kind, and inside some elements."""
+        tag, kind = node.tag, self.kind_of(node, around, inside)
+        if tag == "table":
+            self.end_row()
+        self.headed = tag == "thead" or (self.headed and tag != "table")
+        self.read_inside(node, tag, kind, inside | {tag})
+        self.flush(tag, kind)
+        if tag in ("tr", "table"):
+            self.end_row()
+
+    def read_inside(self, node: Any, tag: str, kind: str, inside: frozenset[str]) -> None:
+        """Read what is in an element of the block at hand."""
+        for child in node.iter(include_text=True):
+            if child.is_text_node:
+                text = child.text_content or ""
                 self.parts.append(text)
-                if self.links:
-                    self.linked += len(text.strip())
-            elif node.tag == "br":
+                self.linked += len(text.strip()) * ("a" in inside)
+            elif child.tag == "br":
                 self.parts.append("\n")
-            elif not (node.tag in ("sup", "span") and _marks_note(node)):
-                self.open(node)
-                left.append(node.tag)
-                left.extend(reversed(list(node.iter(include_text=True))))
-        self.flush()
-        self.end_row()
+            elif child.tag in _BLOCKS:
+                self.flush(tag, kind)
+                self.read(child, kind, inside)
+            elif not (child.tag in ("sup", "span") and _marks_note(child)):
+                linked = child.tag == "a" and "href" in child.attributes
+                self.read_inside(child, tag, kind, inside | {"a"} if linked else inside)
 
-    def open(self, node: Any) -> None:
-        tag = node.tag
-        if tag == "a":
-            self.links += "href" in node.attributes
-        elif tag in _BLOCKS:
-            self.flush()
-            if tag == "table":
-                self.end_row()
-            self.headed = tag == "thead" or (self.headed and tag != "table")
-            self.stack.append((tag, self.kind_of(node)))
-            self.depth[tag] += 1
-
-    def close(self, tag: str) -> None:
-        if tag == "a":
-            self.links = 0
-        elif tag in _BLOCKS:
-            self.flush()
-            self.stack.pop()
-            self.depth[tag] -= 1
-            if tag in ("tr", "table"):
-                self.end_row()
-
-    def kind_of(self, node: Any) -> str:
+    def kind_of(self, node: Any, around: str, inside: frozenset[str]) -> str:
         """What is in an element: by the one around it, its class, its name."""
-        tag, around = node.tag, self.kind
+        tag, named = node.tag, _KINDS.get(node.tag)
         if around in (*OUTSIDE, "comment", "reference") and tag not in _HEADINGS:
             return around
-        named = _KINDS.get(tag)
         if (self.trusted == 2 or self.comments) and tag not in _WHOLE_PAGE and tag not in _HEADINGS:
             words = _words(node)
             for kind, known in word_lists("page-words").items():
                 counts = self.comments if kind == "comment" else self.trusted == 2
                 if counts and kind != "mark" and not known.isdisjoint(words):
                     return kind
-        if tag == "footer" and self.depth["blockquote"]:
+        if tag == "footer" and "blockquote" in inside:
             return "byline"
         if named == "navigation":
             return named if self.trusted else around
-        if tag == "header" and self.trusted and not (self.depth["article"] or self.depth["main"]):
+        if tag == "header" and self.trusted and inside.isdisjoint(("article", "main")):
             return "banner"
         if around in ("heading", "caption", "byline") or (around in ("quotation", "item") and named == "paragraph"):
             return around
@@ -230,47 +207,42 @@ class _Reader:
             return named or "paragraph"  # a table for the layout
         return named or ("paragraph" if tag in ("table", "ul", "ol", "dl") else around)
 
-    def flush(self) -> None:
+    def flush(self, tag: str, kind: str) -> None:
         """End the block at hand."""
-        text = "".join(self.parts)
-        linked, self.linked = self.linked, 0
-        self.parts.clear()
+        text, linked = "".join(self.parts), self.linked
+        self.parts, self.linked = [], 0
         seen = " ".join(text.split())
-        if not seen:
-            return
-        tag, kind = self.stack[-1] if self.stack else ("", "paragraph")
-        if tag in ("title", "h1") and tag not in self.titles:
+        if tag in ("title", "h1") and seen and tag not in self.titles:
             self.titles[tag] = seen
-            return
-        if tag == "title":
-            return
-        if kind == "row":
+        elif not seen or tag == "title":
+            pass
+        elif kind == "row":
             self.cells.append(seen)
-            return
-        if kind == "comment":
+        elif kind == "comment":
             self.commented += len(seen)
-            kind = "navigation"
-        elif kind in RUNNING:
-            self.kept += len(seen) * (kind != "item")
-            if is_byline(seen) or is_date(seen):
-                kind = "byline"
-            elif linked >= _LINKED * len(seen) and len(seen) < 200:
-                kind = "navigation"
-        elif kind in OUTSIDE:
-            self.passed += len(seen) * (tag == "p")
-        elif kind == "byline" and len(seen) > _LONGEST_BYLINE:
-            kind = "paragraph"
-        self.made.add(kind, text)
+            self.made.add("navigation", text)
+        else:
+            if kind in RUNNING:
+                self.kept += len(seen) * (kind != "item")
+                if is_byline(seen) or is_date(seen):
+                    kind = "byline"
+                elif linked >= _LINKED * len(seen) and len(seen) < 200:
+                    kind = "navigation"
+            elif kind in OUTSIDE:
+                self.passed += len(seen) * (tag == "p")
+            elif kind == "byline" and len(seen) > _LONGEST_BYLINE:
+                kind = "paragraph"
+            self.made.add(kind, text)
 
     def end_row(self) -> None:
         """Put the cells of a row together; one alone, or a long one, is a layout if there is no head."""
         cells, self.cells = self.cells, []
         if self.headed or (len(cells) > 1 and max(map(len, cells)) < 300):
             self.made.add("row", " | ".join(cells))
-        else:
-            for cell in cells:
-                self.kept += len(cell)
-                self.made.add("paragraph", cell)
+            return
+        for cell in cells:
+            self.kept += len(cell)
+            self.made.add("paragraph", cell)
 
 
 def _marks_note(node: Any) -> bool:

@@ -89,7 +89,7 @@ class _Look:
         self.body = body = _clipped(text[label.end() :] if label else text)
         self.closed, self.n = is_closed(body), _count(body)
         # without the danda as some type it, and without addresses
-        self.plain = plain = _WEB_ADDRESS.sub("", body.rstrip("| ") if self.closed else body)
+        plain = _WEB_ADDRESS.sub("", body.rstrip("| ") if self.closed else body)
         self.words = said = _ALL_LETTERS.findall(plain.lower().replace("’", "'"))
         self.first = said[0] if said and not plain[:1].isdigit() else ""
         unspaced = 0 if body.isascii() else len(UNSPACED.findall(body)) + 9 * len(_HANGUL.findall(body))
@@ -101,7 +101,6 @@ class _Look:
         cased = [word[0] for word in _ALL_LETTERS.findall(plain) if word[0].isupper() or word[0].islower()]
         self.capitals = 0.0 if plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
         self.signs = len(_SIGNS.findall(plain))
-        self.asked = self.closed and body[-1:] in _QUESTION_MARKS
         self.small = plain.lstrip("\"'“«(")[:1].islower()
         self.english, self.subject = (not known.isdisjoint(said) for known in (_SMALL_ENGLISH, _SETS["subjects"]))
         heads = _SETS["list heads"]  # it announces a list: "Nine ways to tie a knot"
@@ -133,50 +132,36 @@ def is_sentence(text: str, among: bool = False) -> bool:
     if not furniture and count_words(text) > _LONG_PIECE + 3 and is_closed(text):
         return True  # most sentences
     look = _Look(text)
-    n, closed = look.n, look.closed
+    n, verbs, closed = look.n, look.verbs, look.closed
     long = n >= _LONG_PIECE and (closed or look.body[-1] in "\"”»’'" or (look.other and n > _LONG_PIECE + 3))
     if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
         return False
     if look.east:
         ended = closed or _EAST_END.search(look.body) is not None
         return ended or (n > 1 and _EAST_VERB.search(look.body) is not None)
-    return long or (_is_short_sentence(look, among) if closed else _is_line(look))
-
-
-def _is_short_sentence(look: _Look, among: bool) -> bool:
-    """Of a few words with a stop after them."""
-    n, verbs, first = look.n, look.verbs, look.first
-    if n < 2 or (n <= 4 and look.words and look.words[-1] in _NUMBERED):  # "Order no."
-        return False
-    if look.asked or (among and n > 2):
-        return not (first in _SETS["starters"] and look.words[1:2] == ["to"])
-    if first in _SETS["starters"] and not (look.subject and "," in look.body):  # "What to expect."
-        return verbs > 1
-    if verbs or first in _SETS["imperatives"]:
+    if long or (closed and ((among and n > 2) or (look.body[-1] in _QUESTION_MARKS and n > 1))):
         return True
-    if look.capitals > 0.5 or look.figures > 0.3 or look.signs > 2 * (n > 5) or ": " in look.body:
+    # A piece of a few words, or a line without a stop: what people type, and headlines that say what happened.
+    last = look.words[-1] if look.words else ""
+    if n < (2 if closed else 3) or last in ("and", "or") or (n <= 4 and last in _NUMBERED):  # "Order no."
         return False
-    if look.maybe or look.past or look.other:
-        return n > 2 or look.subject
-    if first in _SETS["prepositions"] and n <= 5:
+    if look.first in _SETS["starters"] and verbs < 2 and not (closed and look.subject and "," in look.body):
+        return False  # "What to expect."
+    if look.is_list_head and not closed:
         return False
-    return look.body.count(",") <= (n > 5) and n > (3 if look.english else 2)
-
-
-def _is_line(look: _Look) -> bool:
-    """Without a stop: what people type, and headlines that say what happened."""
-    n, verbs, first = look.n, look.verbs, look.first
-    if n < 3 or look.is_list_head or (first in _SETS["starters"] and verbs < 2) or look.words[-1:] in (["and"], ["or"]):
-        return False
-    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if verbs and n >= FEWEST_ALONE else 0):
+    if closed and (verbs or look.first in _SETS["imperatives"]):
+        return True
+    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if closed or (verbs and n >= FEWEST_ALONE) else 0):
         return False
     if look.body[-1] in ":：" or ": " in look.body:  # in no time of day
         return verbs > 0 and (look.subject or n > 5)
     if verbs or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
         return n > 3 or look.subject or look.small
-    if n < 4 or first in _SETS["prepositions"]:
+    if closed and (look.maybe or look.past or look.other):
+        return n > 2 or look.subject
+    if n < (3 if closed and not look.english else 4) or (look.first in _SETS["prepositions"] and n <= 5):
         return False
-    return look.other or (look.maybe and not (look.small and "," in look.body))
+    return look.body.count(",") <= (n > 5) if closed else look.other or look.maybe
 
 
 def may_state(text: str) -> bool:
@@ -187,18 +172,14 @@ def may_state(text: str) -> bool:
     >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
     [False, True, False]
     """
-    if len(text.split()) < 4 or text[0].islower() or text.isupper() or _CAPTIONED.match(text):
+    if len(text.split()) < 4 or text[0].islower() or text.isupper() or text[-1] in _QUESTION_MARKS or ":" in text:
         return False
     look = _Look(text)
-    if look.asked or look.is_list_head or ":" in look.body or look.first in _SETS["starters"] | _SETS["list heads"]:
-        return False
-    if look.first in _SETS["prepositions"] and not (look.verbs or look.maybe or look.past):
+    if look.is_list_head or look.first in _SETS["starters"] | _SETS["list heads"] | _SETS["prepositions"]:
         return False
     return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
 
 
-_PICTURE = re.compile(r":[a-z_+-]{2,20}:")  # as programs write one: :smile:
-_POLITE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]+|:")
 _LONGEST_COURTESY = 10  # words of a greeting, of thanks or of a farewell
 
 
@@ -211,11 +192,10 @@ def is_courtesy(text: str) -> bool:
     >>> [is_courtesy(line) for line in lines]
     [True, True, True, False]
     """
-    wordy = len(text.split(None, _LONGEST_COURTESY)) > _LONGEST_COURTESY
-    if wordy and ":" not in text[:120]:
-        return False
-    said = [word.replace("’", "'") for word in _POLITE.findall(_PICTURE.sub("", text[:120].lower()))]
-    return (said[1:2] == [":"] and said[0] in _SETS["page labels"]) or (not wordy and _greets(said))
+    head = text[:120].lower().replace("’", "'")
+    if ":" in head and head.partition(":")[0] in _SETS["page labels"]:
+        return True
+    return len(text.split(None, _LONGEST_COURTESY)) <= _LONGEST_COURTESY and _greets(_ALL_LETTERS.findall(head))
 
 
 def _greets(said: Sequence[str]) -> bool:

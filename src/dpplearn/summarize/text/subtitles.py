@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from dpplearn.summarize.text.blocks import BlockText, is_closed
 
 PAUSE = 2.0  # seconds without words after which an open sentence is taken to have ended
 _CUE_TIME = r"(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}[,.][0-9]{1,3}"
-_TIMES = re.compile(rf"\s*({_CUE_TIME})\s*-->\s*({_CUE_TIME})[^\n]*")
+# Its times and its lines, to a blank line or the next cue, whose number may stand above its times.
+_CUE = re.compile(
+    rf"^[ \t]*({_CUE_TIME})[ \t]*-->[ \t]*({_CUE_TIME})[^\n]*(?:\n|\Z)"
+    rf"((?:(?!(?:[0-9]+[ \t]*\n)?[ \t]*{_CUE_TIME}[ \t]*-->)[^\S\n]*[^\s][^\n]*(?:\n|\Z))*)",
+    re.MULTILINE,
+)
 # Files of subtitles begin so: a head of WebVTT, or the number and times of a cue.
 SUBTITLES = re.compile(rf"\s*(?:WEBVTT\b|[0-9]{{1,6}}[ \t]*\r?\n{_CUE_TIME}[ \t]*-->)")
 _STYLE_TAG = re.compile(r"</?[A-Za-z0-9][^<>\n]{0,200}>|\{\\?[A-Za-z][^{}\n]{0,60}\}")
@@ -26,14 +29,6 @@ _CREDITED = re.compile(
 )
 
 
-class Cue(NamedTuple):
-    """Lines that are shown together, from one second to another."""
-
-    start: float
-    end: float
-    lines: tuple[str, ...]
-
-
 def read_subtitles(source: str) -> BlockText:
     """The paragraphs of a file of subtitles: cues are joined until a stop, a new speaker or a pause.
 
@@ -45,14 +40,14 @@ def read_subtitles(source: str) -> BlockText:
     ['It rained all day.', 'Again?']
     """
     made, held, before = BlockText(), "", 0.0
-    shown: tuple[str, ...] = ()
-    for cue in find_cues(source):
-        if cue.start - before > PAUSE:
+    shown: list[str] = []
+    for cue in _CUE.finditer(source.replace("\r\n", "\n").replace("\r", "\n")):
+        if _seconds(cue[1]) - before > PAUSE:
             made.add("paragraph", held)
             held = ""
-        if any(map(_CREDITED.search, cue.lines)):
+        if _CREDITED.search(cue[3]):
             continue
-        spoken = tuple(map(_said, cue.lines))
+        spoken = [_said(line.strip()) for line in cue[3].splitlines()]
         for said in spoken:
             if said in shown:  # of lines that roll up, each is shown again above the next
                 continue
@@ -61,32 +56,14 @@ def read_subtitles(source: str) -> BlockText:
                 made.add("paragraph", held)
                 held = ""
             held += " " + (said[speaker.end() :] if speaker else said)
-        shown, before = spoken, cue.end
+        shown, before = spoken, _seconds(cue[2])
     made.add("paragraph", held)
     return made
 
 
-def find_cues(source: str) -> Iterator[Cue]:
-    """The cues of a file, whatever stands between them: numbers, names, notes and styles."""
-    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    at = 0
-    while at < len(lines):
-        times = _TIMES.match(lines[at])
-        at += 1
-        if times is None:
-            continue
-        first = at
-        while at < len(lines) and lines[at].strip() and not _TIMES.match(lines[at]):
-            at += 1
-        last = at - 1 if at < len(lines) and lines[at].strip() and lines[at - 1].strip().isdigit() else at
-        yield Cue(_seconds(times[1]), _seconds(times[2]), tuple(line.strip() for line in lines[first:last]))
-
-
 def _seconds(clock: str) -> float:
-    total = 0.0
-    for part in clock.replace(",", ".").split(":"):
-        total = 60.0 * total + float(part)
-    return total
+    parts = reversed(clock.replace(",", ".").split(":"))
+    return sum(60.0**i * float(part) for i, part in enumerate(parts))
 
 
 def _said(line: str) -> str:

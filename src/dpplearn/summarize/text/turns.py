@@ -1,7 +1,7 @@
 """Turns of chats and transcripts: the label that says who speaks and when, told by its repeating down the document.
 
 A label stands at the head of a line and is made of a time, a name, or both: `[14/09/2024, 09:12:01] Ann:`,
-`09:12 Ann:`, `Ann (00:01:02):`, `Ann, [14.09.2024 09:12]`, `<Ann>`, `ANN:`. One such line says nothing; many say that
+`09:12 Ann:`, `Ann (00:01:02):`, `Ann, [14.09.2024 09:12]`, `ANN:`. One such line says nothing; many say that
 the document is a conversation. Where most times have a name beside them, a line with a time and no name is what the
 program says.
 """
@@ -34,11 +34,9 @@ _TIME_FIRST = re.compile(
 _NAME_FIRST = re.compile(
     rf"(?P<name>{_NAME})(?:[\s,–—-]*+[\[(]\s?{_STAMP}\s?[\])]\s*:?|(?:,|\s[-–—|])?\s++{_STAMP}\s*(?::|$))\s*"
 )
-_NICK = re.compile(rf"<(?P<name>{_NAME})>\s+")
 _NAME_AND_COLON = re.compile(rf"(?P<name>{_NAME})\s?[:：](?:\s+|$)")
 # Sounds and what a program shows instead of a picture, before the words: [laughter], (coughs), <Media omitted>
 _SOUNDS = re.compile(r"(?:(?:\[[^\[\]\n]{1,60}\]|\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)[.,:]?\s*)++")
-_OF_PROGRAM = re.compile(r"(?:\*{1,3}|-->|<--|-!-|==|--)\s")
 _PROGRAM_MARK = "\u200e"  # with which some programs begin what is theirs
 
 
@@ -73,7 +71,7 @@ def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]
     [(0, True), (13, False), (12, False), (13, False)]
     """
     timed = [_timed(line) if _DIGITS.search(line) else None for line in lines]
-    return _timed_turns(lines, timed) or _nick_turns(lines) or _named_turns(lines, heads)
+    return _timed_turns(lines, timed) or _named_turns(lines, heads)
 
 
 def _timed(line: str) -> _Label | None:
@@ -110,17 +108,6 @@ def _timed_turns(lines: Sequence[str], labels: Sequence[_Label | None]) -> list[
         else:
             found.append(_turn(line, label.said if spoken else label.end))
     return found
-
-
-def _nick_turns(lines: Sequence[str]) -> list[Turn | None] | None:
-    matches = [_NICK.match(line) for line in lines]
-    count = sum(match is not None for match in matches)
-    if count < _FEWEST_LABELS or 3 * count < len(lines):
-        return None
-    return [
-        _turn(line, match.end()) if match else Turn(0, program=True) if _OF_PROGRAM.match(line) else None
-        for line, match in zip(lines, matches, strict=True)
-    ]
 
 
 def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:

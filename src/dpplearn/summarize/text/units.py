@@ -6,6 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from math import ceil, floor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpplearn.summarize.text.words import SINGLE
 
 Unit = str | Callable[[str], float]
 UNITS = ("bytes", "words", "sentences", "tokens")
+_JOINT = {"bytes": 1.0, "tokens": 0.25}  # what a byte takes, and so a line's end
 
 # Scripts written without spaces. A Chinese character or a Japanese kana counts as a word, as editors count them; Thai,
 # Lao, Khmer and Burmese words have about four letters (the signs above and below them not counted).
@@ -102,23 +104,16 @@ def length(text: str, unit: Unit) -> float:
     """
     if callable(unit):
         return float(unit(text))
-    if unit == "bytes":
-        return len(text.encode())
     if unit == "words":
         return count_words(text)
-    if unit == "tokens":
-        return -(-len(text.encode()) // 4)
-    return 1
+    return 1 if unit == "sentences" else ceil(len(text.encode()) * _JOINT[unit])
 
 
 def costs(texts: Sequence[str], unit: Unit) -> FloatArray:
     """Cost of each sentence so that the sum says how long the joined text is: bytes count one more for the joint."""
     if unit in ("bytes", "tokens"):
-        share = 1.0 if unit == "bytes" else 0.25
-        return np.array([share * (len(text.encode()) + 1) for text in texts], np.float64)
-    if unit == "words":
-        return np.maximum(np.array([*map(count_words, texts)], np.float64), 1e-9)
-    return np.array([max(length(text, unit), 1e-9) for text in texts], np.float64)
+        return np.array([len(text.encode()) + 1 for text in texts]) * _JOINT[unit]
+    return np.maximum(np.array([length(text, unit) for text in texts], np.float64), 1e-9)
 
 
 def limit(budget: float, unit: Unit) -> float:
@@ -129,7 +124,7 @@ def limit(budget: float, unit: Unit) -> float:
     >>> limit(10.7, "tokens"), limit(10.7, "words")  # 11 tokens, 41 to 44 bytes, are more than 10.7
     (10.25, 10.0)
     """
-    return budget if callable(unit) else float(np.floor(budget)) + {"bytes": 1.0, "tokens": 0.25}.get(unit, 0.0)
+    return budget if callable(unit) else floor(budget) + _JOINT.get(unit, 0.0)
 
 
 def joined_length(lines: Sequence[str], unit: Unit) -> float:
@@ -147,7 +142,7 @@ def lengths_with(lines: Sequence[str], texts: Sequence[str], unit: Unit) -> Floa
     """
     if callable(unit):
         return np.array([joined_length([*lines, text], unit) for text in texts], np.float64)
-    total = costs(lines, unit).sum() + costs(texts, unit) - limit(0.0, unit)  # the last has no joint after it
+    total = costs(lines, unit).sum() + costs(texts, unit) - _JOINT.get(unit, 0.0)  # the last has no joint after it
     return np.ceil(total) if unit == "tokens" else total
 
 
@@ -156,13 +151,12 @@ def cut(text: str, budget: float, unit: Unit) -> str:
     if unit == "sentences" or length(text, unit) <= budget:
         return text
     words = text.split()
-    low = bisect_left(range(1, len(words) + 1), 1, key=lambda n: length(" ".join(words[:n]), unit) > budget)
-    head = " ".join(words[:low])
-    rest = words[low] if low < len(words) else ""
-    if low and UNSPACED.search(rest) is None:
+    kept = bisect_left(range(1, len(words) + 1), 1, key=lambda n: length(" ".join(words[:n]), unit) > budget)
+    head, rest = " ".join(words[:kept]), " ".join(words[kept : kept + 1])
+    if head and UNSPACED.search(rest) is None:
         return head
     # not even a word fits, or words have no spaces between them: by characters, and signs stay with their letters
-    before, rest = (f"{head} ", rest) if low else ("", text)
+    before, rest = (f"{head} ", rest) if head else ("", text)
     end = bisect_left(range(1, len(rest) + 1), 1, key=lambda n: length(before + rest[:n], unit) > budget)
     while 0 < end < len(rest) and unicodedata.category(rest[end]).startswith("M"):
         end -= 1
@@ -220,12 +214,13 @@ def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: str) -> floa
     >>> settled("50%", "words", ["It rained all day.", "The river rose."], best="It rained all day.")
     4.0
     """
+    check_length(budget, unit)
     share = share_of(budget)
-    if budget != AUTO and share is None:
-        return check_budget(budget, unit)
-    sizes = lengths_with([], texts, unit)
+    if share is None and budget != AUTO:
+        return float(budget)
     if share is None:
         words = float(lengths_with([], texts, "words").sum())
         share = suited(words) / max(words, 1.0)
-    size = max(share * float(sizes.sum()), float(lengths_with([], [best], unit)[0]))
-    return check_budget(size if callable(unit) else max(float(np.floor(size + 1e-9)), 1.0), unit)
+    least = float(lengths_with([], [best], unit)[0])
+    found = max(share * float(lengths_with([], texts, unit).sum()), least)
+    return check_budget(found if callable(unit) else max(floor(found + 1e-9), 1), unit)

@@ -43,12 +43,7 @@ DASHES = "-–—―_"
 NOTE = re.compile(r"(?<=\S)\[(?:[0-9]{1,3}|[a-z]{1,2}|[^\W\d_]{1,12}\.? [\w .]{1,16})\]")
 
 # Letters, digits and the marks that belong to letters (vowel signs, points), which Python's \w leaves out.
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-_MARKS += "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u0900-\u0903\u093a-\u094f\u0951-\u0957"
-_MARKS += "\u0962\u0963\u0980-\u0983\u09bc-\u09cd\u09d7\u0a01-\u0a03\u0a3c-\u0a51\u0a70\u0a71\u0a81-\u0a83\u0abc-\u0acd"
-_MARKS += "\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6"
-_MARKS += "\u0d00-\u0d03\u0d3b-\u0d4d\u0d57\u0d82\u0d83\u0dca-\u0ddf\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc"
-_MARKS += "\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u3099\u309a"
+_MARKS = "".join(chr(code) for code in range(0x300, 0x3100) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
 # Scripts written without spaces: every character is a word.
 SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 
@@ -142,13 +137,19 @@ def _read(text: str) -> tuple[str, ...]:
 _WORDS = Memory(_read)  # of what stands between white space: the same again and again
 
 
+_CODES = {
+    "en": ENGLISH, "ar": "arabic", "cs": "czech", "de": "german", "el": "greek", "es": "spanish", "fr": "french",
+    "he": "hebrew", "hi": "hindi", "it": "italian", "pt": "portuguese",
+}  # fmt: skip
+
+
 def normal_language(language: str | None) -> str | None:
-    """A language's name in lower case; "en" is "english"."""
+    """A language's name in lower case, also of a code such as "en" or "pt-BR"."""
     if language is None:
         return None
     if not isinstance(language, str):
         raise TypeError(f"language must be a name such as 'english' or 'greek', found {language!r}.")
-    return ENGLISH if language.lower() in ("en", ENGLISH) else language.lower()
+    return _CODES.get(re.split("[-_]", language.lower())[0], language.lower())
 
 
 def is_latin(text: str) -> bool:
@@ -198,10 +199,6 @@ DATES = frozenset().union(*(word_lists("abbreviations")[name] for name in ("mont
 
 _FEWEST_TOLD = 50  # words, below which nothing is said
 _LOOKED_AT = 6_000  # characters that are looked at, as many of each document's beginning
-_CODES = {
-    "ar": "Arabic", "cs": "Czech", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fr": "French",
-    "he": "Hebrew", "hi": "Hindi", "it": "Italian", "pt": "Portuguese",
-}  # fmt: skip
 
 
 def foreign(texts: Iterable[str]) -> str | None:
@@ -215,31 +212,26 @@ def foreign(texts: Iterable[str]) -> str | None:
     >>> foreign(["The river rose in the night, and the town was cut off. "] * 9)
     """
     texts = list(texts)[:30]
-    part = _LOOKED_AT // max(len(texts), 1)
-    found = words("\n".join(text[:part] for text in texts))
-    said = "".join(found)
-    if not said.isascii():
-        letters = Counter({c: count for c, count in Counter(said).items() if c.isalpha()})
-        total = letters.total()
-        other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
-        if total >= 4 * _FEWEST_TOLD and 2 * other.total() > total:
-            script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
-            return "Chinese characters" if script == "CJK" else f"{script.title()} script"
+    found = words("\n".join(text[: _LOOKED_AT // len(texts)] for text in texts))
+    letters = Counter(filter(str.isalpha, "".join(found)))
+    other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
+    if letters.total() >= 4 * _FEWEST_TOLD and 2 * other.total() > letters.total():
+        script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
+        return "Chinese characters" if script == "CJK" else f"{script.title()} script"
     if len(found) < _FEWEST_TOLD:
         return None
     counts = Counter(found)
-    lists = word_lists("small-words")
-    common = small_words() & counts.keys()
-    small = {name: [counts[word] for word in listed & common] for name, listed in lists.items()}
+    small = {
+        name: [counts[word] for word in listed & counts.keys()] for name, listed in word_lists("small-words").items()
+    }
     english = sum(small.pop("English"))
     best = max(small, key=lambda name: sum(small[name]))
-    seen = small[best]
     # a language's small words are a quarter of its text and more; names ("Los", "van der") are few different ones
-    if len(seen) >= 6 and sum(seen) >= max(0.1 * len(found), 1.5 * english):
+    if len(small[best]) >= 6 and sum(small[best]) >= max(0.1 * len(found), 1.5 * english):
         return best
-    if said.isascii():
-        return None
-    accented = sum(count for word, count in counts.items() if _is_accented(word))
+    accented = sum(
+        k for word, k in counts.items() if len(word) > 1 and not word.isascii() and all(map(_is_latin, word))
+    )
     if accented >= 0.25 * len(found) and english < 0.02 * len(found):  # Vietnamese, Latvian, Icelandic, ...
         return "another language"
     return None
@@ -249,11 +241,6 @@ def foreign(texts: Iterable[str]) -> str | None:
 def small_words() -> frozenset[str]:
     """The small words of every language that has a list."""
     return frozenset().union(*word_lists("small-words").values())
-
-
-def _is_accented(word: str) -> bool:
-    """Whether it is a word in Latin letters, one of them accented; formulas have single ones."""
-    return len(word) > 1 and not word.isascii() and word.isalpha() and all(map(_is_latin, word))
 
 
 def _is_latin(c: str) -> bool:
@@ -268,10 +255,6 @@ def listed_language(language: str | None, texts: Iterable[str] = ()) -> str | No
     >>> listed_language("fr"), listed_language(None, ["A short text."]), listed_language("basque")
     ('French', 'English', None)
     """
-    if language is None:
-        found = (foreign(texts) or "English").split()[0]
-    else:
-        code = language.lower().replace("_", "-").split("-")[0]
-        found = _CODES.get(code, language.title().split()[0])
-    name = "Hindi" if found == "Devanagari" else found
+    found = normal_language(language) or foreign(texts) or ENGLISH
+    name = "Hindi" if found == "Devanagari script" else found.title()
     return name if name in word_lists("leaning-words") else None

@@ -86,7 +86,7 @@ export function postCluster(source, signal) {
   for (const file of files) form.append("files", file, file.name);
   if (model) form.append("model", model);
   if (keep_all) form.append("keep_all", "true");
-  return request("POST", "clusters", { form, signal });
+  return request("POST", "clusters/files", { form, signal });
 }
 
 const clusterAt = (id) => `clusters/${encodeURIComponent(id)}`;

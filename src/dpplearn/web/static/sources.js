@@ -27,9 +27,9 @@ export function buildSources() {
   const { documents, sentences, set_aside } = state.cluster;
   const byDocument = documents.map(() => []);
   for (const sentence of sentences) byDocument[sentence.document].push(sentence);
-  set_aside.pieces.forEach((piece, i) => byDocument[piece.document].push({ ...piece, id: sentences.length + i, aside: true }));
+  set_aside.forEach((piece, i) => byDocument[piece.document].push({ ...piece, id: sentences.length + i, aside: true }));
   for (const one of byDocument) one.sort((a, b) => a.start - b.start);
-  const spans = new Array(sentences.length + set_aside.pieces.length);
+  const spans = new Array(sentences.length + set_aside.length);
   shown = new Array(sentences.length).fill("");
   reading = byDocument.flat().map(({ id }) => id);
   articles = documents.map((document, d) => article(document, d, byDocument[d], spans));

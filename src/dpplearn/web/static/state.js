@@ -21,7 +21,7 @@ export const actions = {
 };
 
 /** A piece of a document that is not to choose from; pieces are numbered after the sentences. */
-export const pieceOf = (id) => state.cluster.set_aside.pieces[id - state.cluster.sentences.length];
+export const pieceOf = (id) => state.cluster.set_aside[id - state.cluster.sentences.length];
 
 /** What the page says of one sentence: in the summary, or why not; left out as a repetition, pinned, banned; and its mark. */
 export function statusOf(id) {

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import struct
 import warnings
-import zlib
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
 from traceback import walk_tb
 from typing import Any
-from zipfile import BadZipFile
 
 from dpplearn._io.encoding import to_text
 from dpplearn._run.processes import SandboxLostError, run_sandboxed
 from dpplearn.summarize.corpora.cluster import Document
 
-DAMAGE = (EOFError, BadZipFile, struct.error, zlib.error)  # what is raised where a file is not what it says
 LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf", "xml", "zipfile")  # that read files
 
 
@@ -117,7 +113,7 @@ def is_damage(error: BaseException) -> bool:
     """Whether a library choked on a file; any other error is a fault of ours."""
     names = (str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__))
     last = [name for name in names if name in (*LIBRARIES, "dpplearn")][-1]
-    return isinstance(error, DAMAGE) or last in LIBRARIES
+    return last in LIBRARIES
 
 
 def import_reader(module: str, place: object, kind: str) -> Any:

@@ -25,8 +25,6 @@ _NAMED = word_set(
     "contents tableofcontents alsoby"
 )
 _TYPED = re.compile(r"<(?:body|section|div|article)\b[^<>]{0,300}?epub:type\s?=\s?[\"']([a-z .-]{1,80})", re.IGNORECASE)
-_LANDMARK = re.compile(r"<a\b[^<>]{0,300}>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"(epub:type|href)\s?=\s?[\"']([^\"']{1,300})", re.IGNORECASE)
 # What the page with a book's rights says; two of these tell it.
 _RIGHTS = re.compile(
     r"©|copyright|(rights reserved)|(\bISBN\b)|(work of fiction)|(no part of this)|(first published)|"
@@ -34,7 +32,6 @@ _RIGHTS = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_MATTER = 500  # words of a page that is none of the book's text
-_SHORT = 40  # words of a page before the first that is longer: a dedication, a motto
 
 
 def read_epub(package: Package, name: str) -> Document:
@@ -49,11 +46,10 @@ def read_epub(package: Package, name: str) -> Document:
         if place in package.members:
             page, leading = read_page(package.read(place), package.place)
             pages.append(page)
-            if not leading and not is_rights(page.text):
+            if not leading:
                 own.append(page)
-    first = next((i for i, page in enumerate(own) if len(page.text.split()) > _SHORT), 0)
     made = BlockText()
-    for page in own[first:] or pages:
+    for page in own or pages:
         made.extend(page)
     if not made.text:
         raise ValueError(f"{package.place} holds no text: the pages of its spine are missing or empty. Get it again.")
@@ -71,8 +67,6 @@ def read_spine(package: Package, opf: str) -> list[str]:
     for item in book.iter("reference"):
         if item.get("type", "").lower() in _LEADING:
             leading.add(member_of(folder, item.get("href", "")))
-    for place in leading & set(pages.values()):
-        leading |= landmarks(package.optional(place), posixpath.dirname(place))
     order = dict.fromkeys(item.get("idref", "") for item in book.iter("itemref") if item.get("linear") != "no")
     return [pages[one] for one in order if one in pages and pages[one] not in leading]
 
@@ -88,24 +82,8 @@ def is_named(place: str) -> bool:
     return "".join(c for c in stem if c.isalpha()) in _NAMED
 
 
-def landmarks(data: bytes, folder: str) -> set[str]:
-    """The pages of which the list of contents says that they have no text."""
-    places = set()
-    for link in _LANDMARK.findall(data[:200_000].decode("utf-8", "replace")):
-        about = {name.lower(): value for name, value in _ATTRIBUTE.findall(link)}
-        leads = not _LEADING.isdisjoint(about.get("epub:type", "").lower().split())
-        if leads and "#" not in about.get("href", ""):  # a page of its own, no place on one
-            places.add(member_of(folder, about.get("href", "")))
-    return places
-
-
-def is_rights(text: str) -> bool:
-    """Whether a page says whose a book is, and who printed it."""
-    return len(text.split()) <= _LONGEST_MATTER and len({match.lastindex for match in _RIGHTS.finditer(text)}) > 1
-
-
 def read_page(data: bytes, place: object) -> tuple[BlockText, bool]:
-    """The blocks of a page without its head, and whether it says that it has no text of the book.
+    """The blocks of a page without its head, and whether it is none of the book's text, as its types or words say.
 
     What its head calls it is the same on all pages of most books, or a file's name.
     """
@@ -119,4 +97,5 @@ def read_page(data: bytes, place: object) -> tuple[BlockText, bool]:
     for kind, text in html_blocks(source):
         made.add(kind, text)
     typed = " ".join(_TYPED.findall(source[:2_000])).lower().split()
-    return made, not _LEADING.isdisjoint(typed) and len(made.text.split()) <= _LONGEST_MATTER
+    rights = len({match.lastindex for match in _RIGHTS.finditer(made.text)}) > 1
+    return made, (rights or not _LEADING.isdisjoint(typed)) and len(made.text.split()) <= _LONGEST_MATTER

@@ -47,12 +47,12 @@ def parse_mail(file: DocumentFile) -> list[Document]:
     starts = list(_START.finditer(file.data))
     file.limits.check(file.place, "messages", len(starts))
     ends = [match.start() for match in starts[1:]] + [len(file.data)]
-    documents = []
+    kept = []
     for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
         data = _ESCAPED.sub(rb"\1", file.data[start.end() : end])
         name, place = f"{file.name}#{number}", f"{file.place}, message {number}"
-        documents.append(read_message(replace(file, data=data, name=name, place=place)))
-    kept = [one for one in documents if one.text]
+        document = read_message(replace(file, data=data, name=name, place=place))
+        kept += [document] if document.text else []
     if not kept:
         raise ValueError(f"{file.place} must hold messages with text of their own, but holds none. Give another.")
     return kept
@@ -80,24 +80,19 @@ def read_message(file: DocumentFile) -> Document:
 def parts(message: Message) -> tuple[list[Message], int]:
     """The parts to read, plain text rather than HTML, and how many others are attached.
 
-    A text is in several where pictures or files stand between them. A message that is attached is read where there is
-    no other text.
+    A text is in several parts where pictures or files stand between them.
     """
-    plain, pages, attached = list[Message](), list[Message](), list[Message]()
+    texts: dict[str, list[Message]] = {"text/plain": [], "text/html": []}
+    attached = 0
     for part in leaves(message):
         kind, inline = part.get_content_type(), part.get_content_disposition() != "attachment"
-        if kind in ("text/plain", "text/html") and inline and part.get_filename() is None:
-            (plain if kind == "text/plain" else pages).append(part)
+        if kind in texts and inline and part.get_filename() is None:
+            texts[kind].append(part)
         elif not (inline and part["Content-ID"]):  # pictures of an HTML text are part of it
-            attached.append(part)
-    if pages and sum(len(decoded(part).split()) for part in plain) < 5:  # "Your reader shows no HTML."
-        plain = []
-    whole = next((part for part in attached if part.is_multipart()), None)
-    if plain or pages or whole is None:
-        return plain or pages, len(attached)
-    inner = whole.get_payload()
-    body, more = parts(inner[0]) if isinstance(inner, list) and isinstance(inner[0], Message) else ([], 0)
-    return body, more + len(attached) - bool(body)
+            attached += 1
+    plain, pages = texts.values()
+    few = sum(len(decoded(part).split()) for part in plain) < 5  # "Your reader shows no HTML."
+    return pages if pages and few else plain, attached
 
 
 def leaves(message: Message) -> Iterator[Message]:
@@ -112,18 +107,14 @@ def leaves(message: Message) -> Iterator[Message]:
 
 
 def decoded(part: Message) -> str:
-    """The text of a part, whatever its charset says: what it declares, else UTF-8, else Windows' Western one."""
-    payload, declared = part.get_payload(decode=True), part.get_param("charset")
+    """The text of a part in the charset that it declares, else in UTF-8, else in Windows' Western one."""
+    payload, declared = part.get_payload(decode=True), str(part.get_param("charset"))
     data = payload if isinstance(payload, bytes) else b""
-    charsets = ["utf-8"]
-    if isinstance(declared, str):
-        with suppress(ValueError):
-            charsets.insert(0, check_charset(declared.strip(), ""))
-    if charsets[0] in ("ascii", "iso8859-1"):  # what mailers say for what they do not know
-        charsets = ["utf-8", "cp1252"]
-    for charset in charsets:
-        with suppress(UnicodeError):
-            return data.decode(charset)
+    if declared.lower() not in ("us-ascii", "ascii", "iso-8859-1"):  # what mailers say for what they do not know
+        with suppress(ValueError):  # no charset, or other bytes
+            return data.decode(check_charset(declared.strip(), ""))
+    with suppress(UnicodeError):
+        return data.decode("utf-8")
     return data.decode("cp1252", "replace")
 
 

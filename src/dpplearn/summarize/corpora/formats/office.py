@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html import escape
 from io import BytesIO
 from xml.etree.ElementTree import Element
 
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.packages import Package
-from dpplearn.summarize.text.blocks import BLOCK_MARKS, WORDS_OF_HEADING
+from dpplearn.summarize.text.blocks import BLOCK_MARKS, WORDS_OF_HEADING, BlockText
 from dpplearn.summarize.text.page import html_blocks, read_html
 from dpplearn.summarize.text.words import STOPS, word_set
 
@@ -49,18 +48,15 @@ DROPPED = word_set(
     "table-of-content illustration-index table-index user-index alphabetical-index settings scripts"
 )
 ODF_STYLES = {
-    "title": "h1.title",
-    "subtitle": "h2",
-    **dict.fromkeys(("caption", "illustration", "figure", "table", "drawing"), "p.caption"),
-    "quotations": "blockquote",
-    "preformatted_20_text": "pre",
-    "signature": "p.byline",
-    "bibliography_20_1": "p.references",
-    **dict.fromkeys(("header", "footer"), "p.navigation"),
+    "subtitle": "heading",
+    **dict.fromkeys(("caption", "illustration", "figure", "table", "drawing"), "caption"),
+    "quotations": "quotation",
+    "preformatted_20_text": "code",
+    "signature": "byline",
+    "bibliography_20_1": "reference",
+    **dict.fromkeys(("header", "footer"), "navigation"),
 }
-ODF_TAGS = {
-    "list": "ul", "list-item": "li", "table": "table", "table-row": "tr", "table-cell": "td", "covered-table-cell": "td"
-}  # fmt: skip
+LONGEST_CELL = 300  # characters: a row with a longer one lays out a page
 
 
 def read_docx(package: Package, file: DocumentFile) -> Document:
@@ -75,7 +71,11 @@ def read_docx(package: Package, file: DocumentFile) -> Document:
     except ValueError as error:  # such as a document without a body
         raise ValueError(f"{package.place} is damaged: {error} Save it anew.") from None
     text, *notes = _NOTE_ITEM.split(_BACK.sub("", _BOLD_LINE.sub(as_heading, source)))
-    return office_document(file.name, text, notes, package.title("docProps/core.xml"))
+    made, title = read_html(_CELL.sub(r"\1\2\3", text), fragment=True)
+    for note in notes:
+        for _, words in html_blocks(note):
+            made.add("footnote", words)
+    return Document(file.name, made.text, title or package.title("docProps/core.xml"), blocks=made.blocks)
 
 
 def as_heading(found: re.Match[str]) -> str:
@@ -89,52 +89,56 @@ def read_odt(package: Package, name: str) -> Document:
     """The text of an OpenDocument file: headers and footers are in its styles, which are left alone."""
     if b"encryption-data" in package.optional("META-INF/manifest.xml"):
         raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
-    read = OdtText(package.xml("content.xml"))
-    return office_document(name, "".join(read.text), read.notes, package.title("meta.xml"))
+    root = package.xml("content.xml")
+    text = OdtText({one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")})
+    text.add(root, "paragraph")
+    for note in text.notes:
+        text.made.add("footnote", note)
+    return Document(name, text.made.text, text.title or package.title("meta.xml"), blocks=text.made.blocks)
 
 
 class OdtText:
-    """An OpenDocument text as HTML: its parts in order, and those of its notes.
+    """The blocks of an OpenDocument text, its title, and its notes. Text in frames stands after its paragraph."""
 
-    Paragraphs in others, as in notes and frames, stand before the one around them.
-    """
+    def __init__(self, parents: dict[str, str]) -> None:
+        self.parents = parents  # the built-in styles that those of a writer are made of
+        self.made, self.title, self.notes = BlockText(), "", list[str]()
 
-    def __init__(self, root: Element) -> None:
-        self.text, self.notes = list[str](), list[str]()
-        self.parents = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
-        self.add(root, [], self.text)
-
-    def add(self, element: Element, words: list[str], out: list[str]) -> None:
-        """Add an element to the text or to the notes, and its words to those of the paragraph around it."""
-        tag, is_paragraph = element.tag, element.tag in ("p", "h")
-        words = [] if is_paragraph else words
-        wrapped = ODF_TAGS.get(tag) if out is self.text else None
-        if wrapped:
-            out.append(f"<{wrapped}>")
-        words.append(" " if tag in ("s", "tab", "line-break") else escape(element.text or ""))
+    def add(self, element: Element, kind: str) -> None:
+        """Add the blocks in an element, of a kind where no style says otherwise."""
         for child in element:
-            if child.tag not in DROPPED:
-                self.add(child, words, self.notes if child.tag == "note" else out)
-            words.append(escape(child.tail or ""))
-        if wrapped:
-            out.append(f"</{wrapped}>")
-        elif is_paragraph:
-            name, _, kind = ("h2" if tag == "h" else self.styled(element.get("style-name", ""))).partition(".")
-            classes = f' class="{kind}"' if kind else ""
-            out.append(f"<{name}{classes}>{''.join(words)}</{name}>")
+            if child.tag in ("p", "h"):
+                self.add_paragraph(child, "heading" if child.tag == "h" else kind)
+            elif child.tag == "table-row":
+                cells = [" ".join(words_of(cell).split()) for cell in child]
+                if len(cells) > 1 and max(map(len, cells)) < LONGEST_CELL:
+                    self.made.add("row", " | ".join(cells))
+                else:
+                    self.add(child, kind)
+            elif child.tag not in DROPPED:
+                self.add(child, "item" if child.tag == "list-item" else kind)
 
-    def styled(self, style: str) -> str:
-        """What a paragraph of a style is."""
-        return ODF_STYLES.get(style.lower()) or ODF_STYLES.get(self.parents.get(style, "").lower(), "p")
+    def add_paragraph(self, element: Element, kind: str) -> None:
+        """Add a paragraph, then what stands in its frames; its notes are kept for the end."""
+        style = element.get("style-name", "")
+        names = style.lower(), self.parents.get(style, "").lower()
+        if "title" in names and not self.title:
+            self.title = " ".join(words_of(element).split())
+        else:
+            self.made.add(next((ODF_STYLES[name] for name in names if name in ODF_STYLES), kind), words_of(element))
+        self.notes += [words_of(body) for note in element.iter("note") for body in note.iter("note-body")]
+        for frame in element.iter("frame"):
+            self.add(frame, "paragraph")
 
 
-def office_document(name: str, text: str, notes: list[str], named: str | None) -> Document:
-    """The document in HTML, its notes after it; its title, if it shows none, is what its properties call it."""
-    made, title = read_html(_CELL.sub(r"\1\2\3", text), fragment=True)
-    for note in notes:
-        for _, words in html_blocks(note):
-            made.add("footnote", words)
-    return Document(name, made.text, title or named, blocks=made.blocks)
+def words_of(element: Element) -> str:
+    """The words of an element, without those of its notes and frames."""
+    parts = [" " if element.tag in ("s", "tab", "line-break", "p") else "", element.text or ""]
+    for child in element:
+        if child.tag not in DROPPED and child.tag not in ("note", "frame"):
+            parts.append(words_of(child))
+        parts.append(child.tail or "")
+    return "".join(parts)
 
 
 def parse_rtf(file: DocumentFile) -> list[Document]:

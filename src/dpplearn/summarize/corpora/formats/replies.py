@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from dpplearn.summarize.text.blocks import is_closed
+
 SHORT = 12  # lines that a farewell, a signature or a notice and what stands under it have at most
 _LONGEST = 300  # characters of "On Monday Ann wrote:", on one line to three
 _DATED = ("On ", "Am ", "Le ", "El ", "Il ", "Op ", "Em ", "W dniu ", "Den ", "Dne ")
 _WROTE = re.compile(
     r".{2,250}?\b(?:wrote|writes|schrieb|a écrit|escribió|ha scritto|schreef|escreveu|napisał|skrev|napsal)\b.{0,120}:$"
 )
-_ORIGINAL = re.compile(
-    r"[-_ ]{2,}\s?(?:Original (?:Message|Appointment)|Ursprüngliche Nachricht|Originalnachricht|Message d'origine|"
-    r"Mensaje original|Messaggio originale|Oorspronkelijk bericht|Mensagem original)\b",
-    re.IGNORECASE,
-)
-_FORWARDED = re.compile(
+# What stands over a message that is sent on, or that is answered below.
+_SENT_ON = re.compile(
     r"(?:[-_ ]{2,}\s?)?(?:(?:Begin )?forwarded message|(?:Anfang der )?weitergeleiteten? Nachricht|"
-    r"Message (?:transféré|réexpédié)|Mensaje reenviado|Messaggio inoltrato)\b[-_: ]*$",
+    r"Message (?:transféré|réexpédié)|Mensaje reenviado|Messaggio inoltrato)\b[-_: ]*$|[-_ ]{2,}\s?(?P<answered>"
+    r"Original (?:Message|Appointment)|Ursprüngliche Nachricht|Originalnachricht|Message d'origine|Mensaje original|"
+    r"Messaggio originale|Oorspronkelijk bericht|Mensagem original)\b",
     re.IGNORECASE,
 )
 _FIELD = re.compile(
@@ -66,7 +66,9 @@ def own_html(blocks: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The blocks of an HTML message that are its writer's own: each is a line, and a blank one under it."""
     given = list(blocks)
     for at, (_, text) in enumerate(given):
-        unmarked = _introduces(text.strip()) and [kind for kind, _ in given[at + 1 : at + 2]] != ["quotation"]
+        unmarked = _WROTE.match(text.strip()[:_LONGEST]) and [kind for kind, _ in given[at + 1 : at + 2]] != [
+            "quotation"
+        ]
         if at and (unmarked or _FIRST.match(text.strip())):  # all that follows is quoted, and not marked as such
             del given[at:]
             break
@@ -80,28 +82,19 @@ def own_lines(lines: list[str]) -> list[int]:
     at, worded = 0, False  # whether what was kept has words
     while at < len(lines):
         line = lines[at].strip()
+        sent_on = _SENT_ON.match(line)
         if line.startswith(">"):
             _drop_introduction(kept, lines)
-        elif _FORWARDED.match(line) or _ORIGINAL.match(line) or _is_header(lines, at):
-            if worded and not _FORWARDED.match(line):
+        elif sent_on or _is_header(lines, at):
+            if worded and not (sent_on and not sent_on["answered"]):
                 break
-            at += 1  # nothing of one's own is above: what is sent on is what it says
-            while at < len(lines) and (not lines[at].strip() or _FIELD.match(lines[at].strip())):
-                at += 1
-            continue
-        elif worded and line == "--":
-            at = _next_quote(lines, at)
-            continue
-        elif worded and line and (_RULE.match(line) or _NOTICE.match(" ".join(lines[at : at + 3]).strip())):
-            below = lines[at + 1 : at + 2 + SHORT]
-            if _next_quote(below, 0) <= SHORT:  # few lines are left, or few before something quoted
-                at = _next_quote(lines, at)
-            elif _RULE.match(line):
-                lines[at] = ""
-            else:
-                at = next((i for i in range(at, len(lines)) if not lines[i].strip()), len(lines))
-            continue
-        elif not _DEVICE.match(line) and (line or (kept and lines[kept[-1]].strip())):
+            while at + 1 < len(lines) and (not lines[at + 1].strip() or _FIELD.match(lines[at + 1].strip())):
+                at += 1  # nothing of one's own is above: what is sent on is what it says
+        elif worded and _ends_message(lines, at):
+            at = _next_quote(lines, at) - 1
+        elif any(form.match(line) for form in (_DEVICE, _RULE, _NOTICE)):
+            pass
+        elif line or (kept and lines[kept[-1]].strip()):
             kept.append(at)
             worded = worded or any(c.isalnum() for c in line)
         at += 1
@@ -110,9 +103,16 @@ def own_lines(lines: list[str]) -> list[int]:
         text = lines[kept[end]].strip()
         if _FAREWELL.match(text):
             return kept[:end]
-        if len(text.split()) > 4 and text.rstrip("\"'”’)»").endswith((".", "!", "?", "。", "！", "？")):
+        if len(text.split()) > 4 and is_closed(text):
             break
     return kept
+
+
+def _ends_message(lines: list[str], at: int) -> bool:
+    """Whether a signature or a notice begins: few lines are left under it, or few before something quoted."""
+    line = lines[at].strip()
+    begins = _RULE.match(line) or _NOTICE.match(" ".join(lines[at : at + 3]).strip())
+    return line == "--" or (begins is not None and _next_quote(lines, at + 1) - at - 1 <= SHORT)
 
 
 def _next_quote(lines: list[str], at: int) -> int:
@@ -120,16 +120,12 @@ def _next_quote(lines: list[str], at: int) -> int:
     return next((i for i in range(at, len(lines)) if lines[i].lstrip().startswith(">")), len(lines))
 
 
-def _introduces(said: str) -> bool:
-    return len(said) <= _LONGEST and _WROTE.match(said) is not None
-
-
 def _drop_introduction(kept: list[int], lines: list[str]) -> None:
     """Take away "On Monday Ann wrote:" and the blank line under it, at the end of what was kept."""
     end = len(kept) - (bool(kept) and not lines[kept[-1]].strip())
     for count in (3, 2, 1):
         said = " ".join(lines[k].strip() for k in kept[max(end - count, 0) : end])
-        if end >= count and _introduces(said) and (count == 1 or said.startswith(_DATED)):
+        if end >= count and _WROTE.match(said[:_LONGEST]) and (count == 1 or said.startswith(_DATED)):
             del kept[end - count :]
             return
 
