@@ -180,8 +180,9 @@ def growth(quick: bool) -> list[list]:
     for name, values in grid.items():
         for value in values[:2] if quick else values:
             n, r, size = ({**base, name: value}[key] for key in base)
-            shard = Baskets.read(made_up(n, size)).distinct
-            factors = start_factors(shard, n, r, 2 * (r // 2), False, 0)
+            baskets = Baskets.read(made_up(n, size))
+            shard = baskets.distinct
+            factors = start_factors(baskets, r, 2 * (r // 2), False, 0)
             best = np.inf
             for _ in range(3):
                 start = time.perf_counter()

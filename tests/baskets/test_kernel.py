@@ -18,8 +18,8 @@ def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, mo
     rng = np.random.default_rng(0)
     if rows:
         monkeypatch.setattr(likelihood, "DENSE", 0)
-    shard = Baskets.read([rng.choice(7, rng.integers(0, 5), replace=False) for _ in range(40)]).distinct
-    factors = start_factors(shard, 7, 5, skew_rank, identity, 0)
+    baskets = Baskets.read([rng.choice(7, rng.integers(0, 5), replace=False) for _ in range(40)], range(7))
+    shard, factors = baskets.distinct, start_factors(baskets, 5, skew_rank, identity, 0)
 
     def objective(x):
         at = factors.with_parameters(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -126,14 +127,11 @@ class Baskets:
     @cached_property
     def distinct(self) -> BasketShard:
         """Different baskets once each, smallest first, with their numbers."""
-        parts = []
-        for k in np.unique(self.sizes).tolist():
-            which = np.flatnonzero(self.sizes == k)
-            rows = pick(self.subsets.indptr, self.subsets.indices, which)[1].reshape(which.size, k)
-            rows, counts = np.unique(rows, axis=0, return_counts=True) if k else (rows[:1], np.array([which.size]))
-            parts.append((rows.ravel(), np.full(len(rows), k), counts))
-        sets, sizes, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return BasketShard(np.append(0, np.cumsum(sizes)), sets, counts.astype(np.float64))
+        counts = Counter(tuple(Y.tolist()) for Y in self.subsets)
+        sets = sorted(counts, key=len)
+        indptr = np.append(0, np.cumsum([len(Y) for Y in sets]))
+        items = np.fromiter(chain.from_iterable(sets), np.int64)
+        return BasketShard(indptr, items, np.array([counts[Y] for Y in sets], np.float64))
 
 
 def check_present(values: np.ndarray, name: str) -> None:

@@ -50,14 +50,16 @@ class FittedKernel(NamedTuple):
     log_likelihood: float  # of the baskets it was fitted on
     n_iter: int
     converged: bool
+    alpha: float
+    alphas: dict[float, float]  # the held-out log-likelihood per basket of each alpha that was tried
 
 
 def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> tuple[int, int, bool]:
     """The shape of `FitPlan` for the rank given, or for none; no basket may be larger than the rank."""
     if rank is not None and check_int(rank, "rank", low=1) < min(largest, n):
         raise ValueError(
-            f"rank must be at least {largest}, the size of the largest basket: a kernel of rank {rank} gives "
-            f"baskets of more than {rank} items probability 0. Pass rank={largest}, or leave larger baskets out."
+            f"rank must be at least {largest}, the size of the largest basket, found {rank}. Pass rank={largest}, or "
+            "leave larger baskets out, which have probability 0 under this kernel."
         )
     if nonsymmetric and n <= DENSE and (rank is None or rank >= n):
         U, B = WHOLE_COLUMNS
@@ -66,29 +68,27 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
     return rank, 2 * max(rank // 2, 1) if nonsymmetric and n > 1 else 0, False
 
 
-def fit_kernel(baskets: Baskets, plan: FitPlan) -> tuple[FittedKernel, float, dict[float, float]]:
-    """Fit to all baskets, after alpha was chosen on some of them; alpha, and how good each that was tried is."""
-    alpha, alphas = plan.alpha, dict[float, float]()
+def fit_kernel(baskets: Baskets, plan: FitPlan) -> FittedKernel:
+    """Fit to all baskets, after alpha was chosen on some of them."""
+    alphas = dict[float, float]()
     try:
-        if alpha is None:
+        if plan.alpha is None:
             alpha, alphas = choose_alpha(baskets, plan)
-        start = start_factors(baskets.distinct, baskets.n, *plan.shape, plan.seed)
-        return fit_once(baskets.distinct, start, replace(plan, alpha=alpha)), alpha, alphas
+            plan = replace(plan, alpha=alpha)
+        return fit_once(baskets, plan)._replace(alphas=alphas)
     except KeyboardInterrupt:
         plan.progress.clear()
         raise KeyboardInterrupt("The fit was stopped, and nothing is kept.") from None
 
 
-def start_factors(
-    baskets: BasketShard, n: int, symmetric_rank: int, skew_rank: int, identity: bool, seed: int
-) -> KernelFactors:
+def start_factors(baskets: Baskets, symmetric_rank: int, skew_rank: int, identity: bool, seed: int) -> KernelFactors:
     """Where an ascent begins: qualities of independent items, and random directions.
 
     A start from the counts of pairs was no better on held-out baskets, nor was the best of several starts.
     """
     rng = np.random.default_rng(seed)
-    p = baskets.item_counts(n) / baskets.total
-    p = np.clip(p, 0.5 / (baskets.total + 1), 1 - 0.5 / (baskets.total + 1))
+    n, least = baskets.n, 0.5 / (len(baskets) + 1)
+    p = np.clip(baskets.subsets.inclusion_counts() / len(baskets), least, 1 - least)
     length, attraction = LENGTHS if identity else (1.0, LENGTHS[1])
     U = rng.normal(size=(n, symmetric_rank))
     U *= length / np.sqrt((U**2).sum(axis=1, keepdims=True))
@@ -107,13 +107,12 @@ def choose_alpha(baskets: Baskets, plan: FitPlan) -> tuple[float, dict[float, fl
     held, rest = np.split(order, [int(len(baskets) * HELD_OUT)])
     if held.size < 2:
         return 1.0, {}
-    train, test = baskets.take(rest).distinct, baskets.take(held).subsets
-    start = start_factors(train, baskets.n, *plan.shape, plan.seed)
+    train, test = baskets.take(rest), baskets.take(held).subsets
     quick = replace(plan, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     values: dict[float, FloatArray] = {}
     for k, alpha in enumerate(ALPHAS):
         plan.progress.stage("Choosing alpha", k, len(ALPHAS))
-        fitted = fit_once(train, start, replace(quick, alpha=alpha))
+        fitted = fit_once(train, replace(quick, alpha=alpha))
         values[alpha] = np.maximum(fitted.factors.distribution().log_prob(test), IMPOSSIBLE)
         best = max(values, key=lambda a: float(values[a].mean()))
         if k - ALPHAS.index(best) >= 2:
@@ -123,11 +122,13 @@ def choose_alpha(baskets: Baskets, plan: FitPlan) -> tuple[float, dict[float, fl
     return max(as_good), {alpha: float(held_out.mean()) for alpha, held_out in values.items()}
 
 
-def fit_once(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> FittedKernel:
+def fit_once(baskets: Baskets, plan: FitPlan) -> FittedKernel:
     """One fit with alpha given."""
+    shard, start = baskets.distinct, start_factors(baskets, *plan.shape, plan.seed)
     factors, n_iter, converged = (adam if plan.in_batches else lbfgs)(shard, start, plan)
     plan.progress.clear()
-    return FittedKernel(factors, log_likelihood(shard, factors.kernel())[0], n_iter, converged)
+    value = log_likelihood(shard, factors.kernel())[0]
+    return FittedKernel(factors, value, n_iter, converged, plan.alpha or 0.0, {})
 
 
 def objective(shard: BasketShard, factors: KernelFactors, alpha: float, total: float) -> tuple[float, FloatArray, bool]:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_int, count_of, warn_user
+from dpplearn._checks import FloatArray, IntArray, check_between, check_int, count_of, warn_user
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.baskets.baskets import Baskets, Label
 from dpplearn.baskets.factors import KernelFactors
@@ -125,21 +125,10 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             default their numbers.
         """
         read = Baskets.read(baskets, items)
-        fitted, alpha, alphas = fit_kernel(read, self._plan(read))
-        shard = read.distinct
-        self._set(
-            factors=fitted.factors,
-            items=read.items,
-            counts=shard.item_counts(read.n),
-            n_baskets=len(read),
-            n_empty=int((read.sizes == 0).sum()),
-            alpha=alpha,
-            alphas=alphas,
-            log_likelihood=fitted.log_likelihood,
-            n_iter=fitted.n_iter,
-            converged=fitted.converged,
-        )
-        self.pairs_ = strongest_pairs(self.dpp_, read.items, self.counts_, self.n_baskets_, shard)
+        fitted = fit_kernel(read, self._plan(read))
+        counts, n_empty = read.subsets.inclusion_counts().astype(np.float64), int((read.sizes == 0).sum())
+        self._set(**fitted._asdict(), items=read.items, counts=counts, n_baskets=len(read), n_empty=n_empty)
+        self.pairs_ = strongest_pairs(self.dpp_, read)
         if not fitted.converged:
             warn_user(
                 f"fit stopped after {self.n_iter_} iterations, while they still raised the objective by more than "
@@ -161,8 +150,8 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return FitPlan(
             shape=shape,
             in_batches=in_batches,
-            alpha=None if cv else check_strength(self.alpha, 'alpha must be "cv" or'),
-            tol=check_strength(self.tol, "tol must be"),
+            alpha=None if cv else check_between(self.alpha, "alpha", 0.0, np.inf),
+            tol=check_between(self.tol, "tol", 0.0, np.inf),
             max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
             seed=check_int(self.random_state, "random_state", high=None),
             progress=as_progress(self.progress),
@@ -334,10 +323,3 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         model = cls(None if whole else factors.symmetric_rank, factors.skew_rank > 0, data["alpha"])
         model._set(factors=factors, items=items, alphas={}, **{name: data[name] for name in KEPT})
         return model
-
-
-def check_strength(x: Any, name: str) -> float:
-    """A number that is not negative."""
-    if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:
-        raise ValueError(f"{name} a number that is not negative, found {x!r:.40}.")
-    return float(x)

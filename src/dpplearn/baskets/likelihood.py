@@ -94,11 +94,6 @@ class BasketShard:
         """Some of the baskets, in this order, with other weights."""
         return BasketShard(*pick(self.indptr, self.indices, which), weights)
 
-    def item_counts(self, n: int) -> FloatArray:
-        """In how many baskets each of n items is, by their weights."""
-        weights = np.repeat(self.weights, np.diff(self.indptr))
-        return np.bincount(self.indices, weights, minlength=n).astype(np.float64)
-
     def evaluate(self, *arrays: FloatArray) -> tuple[float, list[FloatArray]]:
         """Sum of w log det L_Y over the baskets, and its derivatives in L, or in the left and the right rows.
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn._notebook import short_repr
-from dpplearn.baskets.baskets import Label
-from dpplearn.baskets.likelihood import DENSE, BasketShard
+from dpplearn.baskets.baskets import Baskets, Label
+from dpplearn.baskets.likelihood import DENSE
 from dpplearn.learning.summary import ModelSummary, Table
 
 KEPT = 200  # pairs of each kind
@@ -104,19 +103,17 @@ def most_frequent(counts: FloatArray, most: int) -> IntArray:
     return np.sort(np.argsort(-counts, kind="stable")[:most])
 
 
-def strongest_pairs(
-    dpp: Any, items: np.ndarray, counts: FloatArray, n_baskets: float, shard: BasketShard
-) -> StrongestPairs:
+def strongest_pairs(dpp: Any, baskets: Baskets) -> StrongestPairs:
     """The strongest pairs of each kind among the 1,500 most frequent items, and those that the model misses.
 
     Correlations below 1 / sqrt(baskets), which chance gives to independent items too, are left out.
     """
+    counts, items, n_baskets = baskets.subsets.inclusion_counts().astype(np.float64), baskets.items, len(baskets)
     frequent, chance = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
     i, j = np.triu_indices(frequent.size, 1)
     correlation = dpp.correlations(frequent)[i, j]
-    X = sparse.csr_array((np.ones(shard.indices.size), shard.indices, shard.indptr), (shard.weights.size, items.size))
-    X = X[:, frequent]
-    both = (X.T @ X.multiply(shard.weights[:, None])).toarray()[i, j]
+    X = baskets.subsets.to_sparse()[:, frequent].astype(np.float64)
+    both = (X.T @ X).toarray()[i, j]
     alone, p = counts[frequent[i]] * counts[frequent[j]], counts[frequent] / n_baskets
     lift = np.divide(both * n_baskets, alone, out=np.full(both.size, np.nan), where=alone > 0)
     deviation = np.sqrt(np.maximum(p * (1 - p), 0.0))
