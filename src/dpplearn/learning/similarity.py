@@ -15,13 +15,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
 
-<<<<<<< HEAD
 from dpplearn._checks import MAX_RHO, Features, FloatArray, IntArray, check_between, check_directions, read_only
-from dpplearn._linalg import check_similarity, to_dense
-=======
-from dpplearn._checks import Features, FloatArray, IntArray, check_between, check_directions, check_rho, read_only
 from dpplearn._linalg import to_dense
->>>>>>> main
 from dpplearn._notebook import brief
 from dpplearn.dpp import check_similarity
 from dpplearn.learning._loops import gram
