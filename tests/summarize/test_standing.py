@@ -8,7 +8,6 @@ from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.text.standing import (
     FEWEST_ALONE,
     Lack,
-    is_courtesy,
     is_furniture,
     is_sentence,
     leans,
@@ -44,7 +43,7 @@ def test_labelled_lines(name, precision, recall):
 
 
 def stands(text, kind):
-    if is_courtesy(text) or not is_sentence(text):
+    if not is_sentence(text):
         return False
     return why_not_alone(text, listed_language(kind.partition(":")[2] or "en")) is None
 
@@ -162,7 +161,10 @@ WHY = {
     Lack.SHORT: ["Nobody was hurt.", "没有人受伤。"],
     Lack.QUESTION: ["What happened in October to the crew of the boat?", "第二艘船的船员后来究竟怎么样了呢?"],
     Lack.ANSWER: ["Yes, that works for me and for all the others.", "Thanks a lot for the plans that you sent us."],
-    Lack.INSTRUCTION: ["Click on the map to see the closed roads.", "To install it, run this command in a shell."],
+    Lack.INSTRUCTION: [
+        "For more information, see the page of the council.",
+        "Click on the map to see the closed roads.", "To install it, run this command in a shell.",
+    ],
     Lack.ANNOUNCES: ["With this option the program writes one file for each:"],
     Lack.QUOTATION: [
         '"The situation is under control, and there is no danger at all," the spokesman said.',
@@ -172,6 +174,8 @@ WHY = {
     Lack.LEANS: [
         "The two were arrested at the border on Thursday.", "After the vote on Monday he left the town for good.",
         "The move came two days after the vote in the council.",
+        "It is on the delivery notes that were sent last week.",
+        "Both men were taken to the hospital in the town of Lorne.", "Since then, ten boats have sunk in the harbour.",
     ],
     None: [
         "It is clear that the flood defences of the city were never finished.",

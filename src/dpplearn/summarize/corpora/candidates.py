@@ -12,7 +12,7 @@ from dpplearn.summarize.corpora.repeats import find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
 from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
-from dpplearn.summarize.text.standing import is_courtesy, is_sentence, may_state
+from dpplearn.summarize.text.standing import is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
 from dpplearn.summarize.text.words import STOPS, has_word, one_line, word_lists
 
@@ -38,9 +38,9 @@ _EAST = re.compile(r"(?<=[^，、,;；：]{8})[，、,;；：]")  # scripts with
 class SetAside(NamedTuple):
     """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
 
-    `code` is "kind" (its block is no running text), "no-sentence", "courtesy" (a greeting, thanks), "announces" (a
-    list, table or code after it), "repeated" (its paragraph stands in an earlier document, number `copy_of`, or it is
-    quoted from the same one), or "boilerplate" (it stands in most documents).
+    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code
+    after it), "repeated" (its paragraph stands in an earlier document, number `copy_of`, or it is quoted from the same
+    one), or "boilerplate" (it stands in most documents).
     """
 
     text: str
@@ -117,11 +117,9 @@ def rank_piece(pieces: list[tuple[str, Piece]], i: int) -> tuple[int, str]:
     """How good a candidate piece i of a document is, from SENTENCE to REST, and why it is none."""
     text, piece = pieces[i]
     if piece.kind in ("heading", "caption", "byline"):
-        return (TITLE if is_sentence(text) and not is_courtesy(text) else LABEL), "kind"
+        return (TITLE if is_sentence(text) else LABEL), "kind"
     if piece.kind not in RUNNING:
         return REST, "kind"
-    if is_courtesy(text):
-        return FRAGMENT, "courtesy"
     if not is_sentence(text, among=not piece.is_whole and is_closed(text)):
         letters, signs = sum(map(str.isalpha, text)), sum(not c.isspace() for c in text)
         return (FRAGMENT if count_words(text) >= 3 and letters > 0.7 * signs else REST), "no-sentence"
@@ -139,19 +137,15 @@ def with_headlines(pieces: list[RankedPiece]) -> list[RankedPiece]:
     """Where a document is lines without stops, as a list of headlines is, few of them read like sentences: then the
     others that may state something are candidates, too.
     """
-    lines = [not is_courtesy(one.text) for one in pieces]
     if (
         len(pieces) < FEWEST_LINES
         or 5 * sum(one.rank <= TITLE for one in pieces) >= 2 * len(pieces)
         or any(one.piece.kind not in ("paragraph", "heading") for one in pieces)
-        or any(line and is_closed(one.text) for one, line in zip(pieces, lines, strict=True))
+        or any(is_closed(one.text) for one in pieces)
     ):
         return pieces
     rank = TITLE if any(one.rank == TITLE for one in pieces) else SENTENCE
-    return [
-        one._replace(rank=min(rank, one.rank)) if line and may_state(one.text) else one
-        for one, line in zip(pieces, lines, strict=True)
-    ]
+    return [one._replace(rank=min(rank, one.rank)) if may_state(one.text) else one for one in pieces]
 
 
 def pieces_of(document: Document, splitter: Splitter | None) -> Iterator[Piece]:

@@ -98,7 +98,7 @@ class LeftOut(Judged):
 class NoCandidate:
     """A piece of a document that was never to choose from: its place, the kind of its block, and why.
 
-    `code` is "kind" (no running text), "no-sentence", "courtesy", "announces", "repeated" or "boilerplate".
+    `code` is "kind" (no running text), "no-sentence", "announces", "repeated" or "boilerplate".
     """
 
     text: str

@@ -262,7 +262,6 @@ SET_ASIDE = {  # by the kind of its block, or the code of the reason
     "navigation": "navigation",
     "banner": "a banner, or what a program says",
     "no-sentence": "no sentence",
-    "courtesy": "a greeting, thanks, or an offer",
     "announces": "only announces what follows",
     "repeated": "repeated from ",
     "boilerplate": "in most documents",

@@ -114,12 +114,6 @@ def is_aside(found: Found) -> bool:
     return "." in inside or any(len(word) > 2 for word in said)
 
 
-def is_reported(found: Found) -> bool:
-    """A whole statement before who says so: no quotation, no opinion, not in the first person."""
-    before, named = _before(found), "according to" in found["cut"]
-    return is_clause(before) and is_report(before) and is_source(found["who"], named=named)
-
-
 def opens_clause(found: Found) -> bool:
     """What follows stands alone: it has a verb before its next comma, and begins as clauses do."""
     first, word = _BREAK.split(_after(found), maxsplit=1)[0], _next(found)
@@ -128,17 +122,14 @@ def opens_clause(found: Found) -> bool:
     return not any(word in CUT_WORDS[name] for name in ("subordinators", "finite", "no heads"))
 
 
-def is_said_in_front(found: Found) -> bool:
-    """What somebody says stands alone, after "according to" them."""
-    return opens_clause(found) and is_report(_after(found)) and is_source(found["who"], named=True)
-
-
-def drops_that(found: Found) -> bool:
-    """Officials said that ...: the statement stands alone, and has no word that means those who made it."""
-    rest = _after(found)
-    if re.search(r"\b(?:they|their|them|he|she|his|her|its|it|but|and that)\b", rest):
+def says_who(found: Found) -> bool:
+    """Who says a whole statement, before or after it: no quotation or opinion, and no "they" that means who said it."""
+    in_front, named = found.start("cut") == 0, "ccording to" in found["cut"]
+    statement = _after(found) if in_front else _before(found)
+    if in_front and not named and re.search(r"\b(?:they|their|them|he|she|his|her|its|it|but|and that)\b", statement):
         return False
-    return opens_clause(found) and is_report(rest) and is_source(found["who"])
+    whole = opens_clause(found) if in_front else is_clause(statement)
+    return whole and is_report(statement) and is_source(found["who"], named=named)
 
 
 def leads_in(found: Found) -> bool:
@@ -148,8 +139,13 @@ def leads_in(found: Found) -> bool:
 
 
 def closes_before_verb(found: Found) -> bool:
-    """Between commas, and the verb of the sentence follows; after no other comma there is one."""
+    """Between commas, and the verb of the sentence follows; after no other comma there is one.
+
+    What a name at the head of the sentence is has no verb: "Ann Lee, the mayor of Oslo, said".
+    """
     others = re.findall(r", (?:and |or )?([\w’']+)", _after(found))
+    if "name" in found.groupdict() and (has_any(found["cut"], "finite") or " and " in _before(found)):
+        return False
     return is_clause(_next(found)) and is_subject(_before(found)) and not any(has_any(one, "finite") for one in others)
 
 
@@ -161,11 +157,6 @@ def is_subject(before: str) -> bool:
         return False
     part = re.split(r"\b(?:that|said|says)\b", (rest or [opening])[-1])[-1]
     return bool(part.strip()) and not has_any(part, "finite")
-
-
-def is_apposition(found: Found) -> bool:
-    """What a name at the head of the sentence is, without a verb: "Ann Lee, the mayor of Oslo, said"."""
-    return closes_before_verb(found) and not has_any(found["cut"], "finite") and " and " not in _before(found)
 
 
 def ends_plainly(found: Found) -> bool:
@@ -222,11 +213,8 @@ TIME = (  # in front of a sentence
     rf"(?:(?:Late |Early |Earlier )?[Oo]n {DAY}(?:, {DATE})?|On {DATE}|In (?:early |late |mid-)?(?:{MONTH} {YEAR}"
     rf"|{MONTH}|{YEAR})|(?:Last|This|Earlier this|Later this) (?:week|month|year|morning|afternoon|evening|night))"
 )
-SIGNPOST = (
-    r"(?:(?:Note|Notice|Recall|Observe|We (?:also )?note) that|In this (?:paper|work|article|section|study|report),)"
-)
+SIGNPOST = r"(?:(?:Note|Notice|Recall|Observe|We (?:also )?note) that|In this (?:paper|article|section|study|report),)"
 END = r"(?=\s?[.!]$)"  # the end of the sentence, whose stop stays
-GOES_ON = r"(?=\s[a-z])"
 # after a day that may go: not the first of two, nor a part of "on Friday night", "on Friday the 13th"
 FREE = (
     r"(?=\s?[.!]$|\s[a-z]|, [a-z])(?! (?:early|late|morning|afternoon|evening|night|and|or|to|through|until|of|at)\b)"
@@ -234,55 +222,63 @@ FREE = (
 )
 INCLUDING = r"including|such as(?! they\b)|especially|particularly"
 REST = r"\s[^;:()]{3,200}?"
+A_THING = r"(?:an?|the|his|her|its|one of)"
 SUBJECT = r"(?:the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z][\w’'-]*)"
+
+
+def front(part: str) -> str:
+    """A pattern that cuts what a sentence begins with."""
+    return rf"^(?P<cut>{part} )"
+
+
+def middle(part: str) -> str:
+    """A pattern that cuts what stands between two commas."""
+    return rf"(?P<cut>,\s{part},)(?=\s[a-z])"
+
+
+def final(part: str) -> str:
+    """A pattern that cuts what follows a comma up to the end of a sentence."""
+    return rf"(?P<cut>\s?,\s{part}){END}"
 
 
 @cache
 def english_rules() -> tuple[Rule, ...]:
-    """The rules, in the order in which they are tried."""
+    """The rules, in the order in which they are tried: light ones, then heavy ones."""
     said = any_of("reporting")
     told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
     light: list[tuple[str, str, Callable[[Found], bool]]] = [
         ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
-        ("attribution", rf"(?P<cut>\s?,\s{WHO} {said}{WHEN}?{STATED}?{WHEN}?){END}", is_reported),
-        ("attribution", rf"(?P<cut>\s?,\s{said} {WHO}{WHEN}?){END}", is_reported),
-        ("according to", rf"(?P<cut>\s?,\saccording to (?P<who>[^;:()]{{2,160}})){END}", is_reported),
-        ("according to", r"^(?P<cut>According to (?P<who>[^,;:()]{2,80}), )", is_said_in_front),
-        ("said that", rf"^(?P<cut>{WHO} (?:{said}|{told}){WHEN}? that )", drops_that),
-        ("connective", rf"^(?P<cut>(?i:{any_of('connectives')}), )", opens_clause),
-        ("connective", rf"^(?P<cut>(?:But|And|So) )(?={any_of('openers')}\b|[A-Z][a-z])", opens_clause),
-        ("signpost", rf"^(?P<cut>{SIGNPOST} )", opens_clause),
-        ("time in front", rf"^(?P<cut>{TIME}, )", opens_clause),
+        ("attribution", final(rf"{WHO} {said}{WHEN}?{STATED}?{WHEN}?"), says_who),
+        ("attribution", final(rf"{said} {WHO}{WHEN}?"), says_who),
+        ("according to", final(r"according to (?P<who>[^;:()]{2,160})"), says_who),
+        ("according to", front(r"According to (?P<who>[^,;:()]{2,80}),"), says_who),
+        ("said that", front(rf"{WHO} (?:{said}|{told}){WHEN}? that"), says_who),
+        ("connective", front(rf"(?i:{any_of('connectives')}),"), opens_clause),
+        ("connective", front(r"(?:But|And|So)") + rf"(?={any_of('openers')}\b|[A-Z][a-z])", opens_clause),
+        ("signpost", front(SIGNPOST), opens_clause),
+        ("time in front", front(rf"{TIME},"), opens_clause),
         ("day", rf"(?P<cut> (?:late |early )?on (?:(?:late |early )?{DAY}|{DATE})){FREE}", is_passing_day),
         ("day", rf"(?<= (?:said|told|died|left))(?P<cut> (?:late |early )?{DAY}){FREE}", is_passing_day),
         ("also", rf"\b{any_of('auxiliaries')}(?P<cut> also)(?= [a-z]+\b)", is_also),
     ]
     heavy: list[tuple[str, str, Callable[[Found], bool]]] = [
-        ("relative", rf"(?P<cut>,\s(?:who|which|whose)\s[^;:()]{{3,160}}?,){GOES_ON}", closes_before_verb),
-        ("relative", rf"(?P<cut>\s?,\s(?:(?:\w+ of )?(?:who|which|whom)|whose|where){REST}){END}", ends_plainly),
+        ("relative", middle(r"(?:who|which|whose)\s[^;:()]{3,160}?"), closes_before_verb),
+        ("relative", final(rf"(?:(?:\w+ of )?(?:who|which|whom)|whose|where){REST}"), ends_plainly),
         (
             "apposition",
-            rf"^(?:{NAME} ){{0,4}}{NAME}(?P<cut>, (?:an?|the|his|her|its|one of) [^,;:()]{{3,90}},){GOES_ON}",
-            is_apposition,
-        ),
-        (
-            "included",
-            rf"(?P<cut>,\s(?:{INCLUDING}|(?:also )?known as|located|based)\s[^,;:()]{{2,90}},){GOES_ON}",
+            rf"^(?P<name>(?:{NAME} ){{0,4}}{NAME})" + middle(rf"{A_THING} [^,;:()]{{3,90}}"),
             closes_before_verb,
         ),
         (
             "included",
-            rf"(?P<cut>\s?,\s(?:{INCLUDING}|as well as|along with|among them)\s[^;:()]{{2,200}}?){END}",
-            ends_plainly,
+            middle(rf"(?:{INCLUDING}|(?:also )?known as|located|based)\s[^,;:()]{{2,90}}"),
+            closes_before_verb,
         ),
-        (
-            "participle",
-            rf"(?P<cut>\s?,\s(?:thus |thereby |also |then )?{any_of('participles')}{REST}){END}",
-            ends_plainly,
-        ),
+        ("included", final(rf"(?:{INCLUDING}|as well as|along with|among them){REST}"), ends_plainly),
+        ("participle", final(rf"(?:thus |thereby |also |then )?{any_of('participles')}{REST}"), ends_plainly),
         ("second clause", rf"(?P<cut>(?:\s?,\sand\s{SUBJECT}\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
-        ("in front", rf"^(?P<cut>{any_of('in front')}\s[^,;:()]{{3,120}}, )", leads_in),
-        ("clause", rf"(?P<cut>\s?,\s{any_of('clauses')}{REST}){END}", ends_plainly),
+        ("in front", front(rf"{any_of('in front')}\s[^,;:()]{{3,120}},"), leads_in),
+        ("clause", final(rf"{any_of('clauses')}{REST}"), ends_plainly),
     ]
     return tuple(
         Rule(name, re.compile(pattern), holds, rules is heavy)

@@ -1,8 +1,8 @@
 """Whether a piece of text is a sentence, and whether a sentence can stand alone in a summary: rules, and word lists.
 
-`is_sentence`: is it one at all, or a heading, a slug, a caption, what a page says of itself? What is none is no
-candidate. `why_not_alone`: would somebody who reads nothing before it know who and what it is about? What leans on the
-sentence before it, asks, answers, greets, instructs, or mostly quotes is not chosen by itself.
+`is_sentence`: is it one at all, or a heading, a slug, a caption, a courtesy, what a page says of itself? What is none
+is no candidate. `why_not_alone`: would somebody who reads nothing before it know who and what it is about? What leans
+on the sentence before it, asks, answers, greets, instructs, or mostly quotes is not chosen by itself.
 
 The lists are in data/sentence-words.txt and leaning-words.txt. A language without a list is judged by what can be seen
 without words: how a piece ends, its length, its letters, figures, signs, capitals and quotations.
@@ -27,6 +27,7 @@ _NO_VERBS = dict.fromkeys(_SETS["before nouns"], _SETS["participles"]) | {"to": 
 _QUESTION_MARKS = "?؟？;\u037e"
 _LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
 FEWEST_ALONE = 8  # words of a sentence that is chosen by itself
+_LONGEST_COURTESY = 10  # words of a greeting, of thanks or of a farewell
 _CLIPPED = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
     r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
@@ -122,15 +123,21 @@ def is_sentence(text: str, among: bool = False) -> bool:
     --------
     >>> [is_sentence(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
     [True, False, False, True, False]
-    >>> is_sentence("Keywords: rain, snow, the sea"), is_sentence("Yes, after eleven."), is_sentence("No warranty.")
+    >>> is_sentence("Keywords: rain, snow, the sea"), is_sentence("Thanks for the photos!"), is_sentence("No warranty.")
     (False, False, False)
     """
     text = NOTE.sub("", text)
     if _FILED_UNDER.match(text) or _CAPTIONED.match(text):
         return False
-    furniture = is_furniture(text)
-    if not furniture and count_words(text) > _LONG_PIECE + 3 and is_closed(text):
+    furniture, n_words = is_furniture(text), count_words(text)
+    if not furniture and n_words > _LONG_PIECE + 3 and is_closed(text):
         return True  # most sentences
+    head = text.lower().replace("’", "'")
+    courtesy = n_words <= _LONGEST_COURTESY and _greets(_ALL_LETTERS.findall(head))
+    if courtesy or (
+        ":" in head and head.partition(":")[0] in _SETS["page labels"]
+    ):  # "Thanks a lot!", "Quiz: who won?"
+        return False
     look = _Look(text)
     n, verbs, closed = look.n, look.verbs, look.closed
     long = n >= _LONG_PIECE and (closed or look.body[-1] in "\"”»’'" or (look.other and n > _LONG_PIECE + 3))
@@ -180,24 +187,6 @@ def may_state(text: str) -> bool:
     return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
 
 
-_LONGEST_COURTESY = 10  # words of a greeting, of thanks or of a farewell
-
-
-def is_courtesy(text: str) -> bool:
-    """Whether a line greets, thanks or takes leave, in a few words, or is what a page offers: "Quiz: ...".
-
-    Examples
-    --------
-    >>> lines = "Thanks for the photos!", "okay, can you hear me?", "Quiz: who won?", "Thanks to the pump it is dry."
-    >>> [is_courtesy(line) for line in lines]
-    [True, True, True, False]
-    """
-    head = text[:120].lower().replace("’", "'")
-    if ":" in head and head.partition(":")[0] in _SETS["page labels"]:
-        return True
-    return len(text.split(None, _LONGEST_COURTESY)) <= _LONGEST_COURTESY and _greets(_ALL_LETTERS.findall(head))
-
-
 def _greets(said: Sequence[str]) -> bool:
     """Whether words begin with a courtesy, perhaps after an interjection."""
     for at in range(2 if said and said[0] in _SETS["interjections"] else 1):
@@ -228,8 +217,8 @@ _CLAUSE = re.compile(r"""[,،，"“”«»]""")
 _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it stands for follows
     "English": re.compile(
         r"it(?:'s| is| was| has been| had been| will be| would be| may be| seems| seemed| appears| appeared| remains"
-        r"| took)"
-        r"(?! (?:an?|the)\b)(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
+        r"| took)(?! (?:an?|the|on|in|at|with|from|about)\b)"
+        r"(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
     ),
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
@@ -279,7 +268,7 @@ def _instructs(text: str, said: Sequence[str]) -> bool:
     orders = _SETS["imperatives"] | _SETS["reader"]
     if said[0] == "please" or (said[0] in orders and not _SETS["after imperatives"].isdisjoint(said[1:2])):
         return True
-    return said[0] in ("to", "if") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
+    return said[0] in ("to", "if", "for") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
 
 
 def _quotes(text: str) -> bool:
