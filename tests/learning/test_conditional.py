@@ -218,7 +218,7 @@ def test_more_items_than_directions(rng):
         ({"y": [[0], [0, 1, 0, 1]]}, ValueError, r"y\[1\] .*looks like an indicator.*np\.flatnonzero\(y\[1\]\)"),
         ({"y": np.array([[1, 0, 0, 0], [0, 1, 0, 1]])}, ValueError, r"y\[0\] .*looks like an indicator"),
         ({"y": [[True, False], [0]]}, ValueError, r"y\[0\] as a boolean mask must have length 4, found 2"),
-        ({"y": [[0], 1]}, ValueError, r"y\[1\] must be a list"),
+        ({"y": [[0], 1]}, ValueError, r"y\[1\] must be a flat list"),
         ({"y": [[0], [0.5]]}, TypeError, r"y\[1\] must hold integers"),
         ({"X": [], "y": []}, ValueError, "no instances"),
         ({"X": "shard.npz", "y": None}, TypeError, "found a single path"),
