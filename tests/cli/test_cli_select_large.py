@@ -20,17 +20,16 @@ def run(*arguments):
 @pytest.fixture
 def problem(tmp_path, rng):
     E = rng.standard_normal((300, 6)).astype(np.float32)
-    np.savez(tmp_path / "items.npz", embedding=E, score=rng.standard_normal(300), kind=rng.choice(["a", "b"], 300))
+    np.save(tmp_path / "scores.npy", rng.standard_normal(300))
     np.save(tmp_path / "items.npy", E)
     return E
 
 
 def test_reports(problem, tmp_path):
-    result = run(
-        tmp_path / "items.npz", "-k", 20, "--group", "kind", "--report", tmp_path / "why", "--out", tmp_path / "o.jsonl"
-    )
+    scores = ("--score", tmp_path / "scores.npy")
+    result = run(tmp_path / "items.npy", *scores, "-k", 20, "--report", tmp_path / "why", "--out", tmp_path / "o.jsonl")
     assert result.exit_code == 0, result.output
-    found = diversify(problem, np.load(tmp_path / "items.npz")["score"], k=20)
+    found = diversify(problem, np.load(tmp_path / "scores.npy"), k=20)
     with (tmp_path / "why/chosen.csv").open() as file:
         chosen = list(csv.DictReader(file))
     with (tmp_path / "why/left-out.csv").open() as file:
@@ -85,6 +84,7 @@ def test_dask(problem, tmp_path, monkeypatch):
         )
     )
     assert two > 0.99 * one
-    result = run(tmp_path / "items.npz", *kept)
+    (tmp_path / "items.jsonl").write_text('{"embedding": [1, 2]}\n')
+    result = run(tmp_path / "items.jsonl", *kept)
     assert result.exit_code == 1
     assert "reads .parquet and .npy files" in result.stderr

@@ -122,7 +122,7 @@ def test_a_script_without_a_main_guard_is_told_the_cause(tmp_path):
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
-    assert "RuntimeError: a local Dask cluster could not be started" in done.stderr
+    assert "RuntimeError: A local Dask cluster could not be started" in done.stderr
     assert '`if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
 
 

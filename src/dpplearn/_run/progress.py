@@ -60,9 +60,6 @@ class Progress:
         else:
             print(self.last, file=self.stream, flush=True)
 
-    def took(self, what: str, seconds: float) -> None:
-        """A part of the work took so many seconds; a subclass may say at the end which part took longest."""
-
     def clear(self) -> None:
         """Leave the last iteration on the screen, and nothing half-drawn; another fit may follow."""
         self.iteration = 0

@@ -125,9 +125,8 @@ def cluster_client(backend: Any, n_jobs: int | None) -> Iterator[Any]:
             )
         except RuntimeError as error:
             raise RuntimeError(
-                "a local Dask cluster could not be started. Its processes import the script that starts them: put what "
-                'the script does under `if __name__ == "__main__":`. Or begin with a client of threads, '
-                "`distributed.Client(processes=False)`."
+                "A local Dask cluster could not be started. Its processes import the script that starts them: put what "
+                'the script does under `if __name__ == "__main__":`.'
             ) from error
         own = dd.Client(cluster)
     with cluster, own:

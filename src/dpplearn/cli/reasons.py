@@ -12,7 +12,6 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import visible
-from dpplearn.cli.formats import beside
 from dpplearn.cli.items import Items
 from dpplearn.decoding.candidates import Embedded
 from dpplearn.decoding.limits import check_limits
@@ -31,16 +30,13 @@ LEFT_OUT = ("item", "place", "score", "covered_by", "similarity")
 class AppliedModel:
     """A model and the items that it chooses from: numbers and categories are read as they were in training."""
 
-    def __init__(self, path: Path, items: Items, embedding: str | None, costs: FloatArray | None) -> None:
+    def __init__(self, path: Path, items: Items, costs: FloatArray | None) -> None:
         self.model = model = ConditionalDPP.load(path)
         if model.encoding_ is None:
-            names = list(model.feature_names_in_[-model.n_features_in_ :])
-            self.items = by_names(items, names, embedding or "embedding", costs)
-        elif embedding is not None:
-            raise ValueError(f"{path} says which fields make items alike: leave --embedding out.")
-        else:
-            self.items = by_table(items, model.encoding_, costs)
-        columns = () if model.encoding_ is None else model.encoding_.features
+            raise ValueError(
+                f"{path} was fitted to arrays, and knows no fields. Fit it to what ItemSet.from_long(...) returns."
+            )
+        self.items, columns = by_table(items, model.encoding_, costs), model.encoding_.features
         self.columns = {column.name: (j, column) for j, column in enumerate(columns)}
         field_of = {name: column.name for column in columns for name in column.quality_names}
         fields: dict[str, list[int]] = {}
@@ -94,21 +90,6 @@ def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> Item
         return ItemSet.from_long(table, group=None, cost=cost, encoding=encoding)[0]
     except ValueError as error:
         raise ValueError(f"{items.name}: {error}") from None
-
-
-def by_names(items: Items, names: list[str], embedding: str, costs: FloatArray | None) -> ItemSet:
-    """Numbers under the names of the features, and embeddings; for models that were fitted to arrays."""
-    rows, embedding = beside(items, embedding, "embedding", 2)
-    absent = [name for name in names if name != "constant" and name not in items.fields]
-    absent += [name for name in (embedding,) if name not in rows.fields]
-    if absent:
-        raise ValueError(
-            f"{items.name} has no field {absent[0]!r}. The model was fitted to arrays: the file must have its features "
-            f"({', '.join(names)}) as numbers, and similarity features as a list, in a field that --embedding names. A "
-            "model that was fitted to ItemSet.from_long(...) knows its columns."
-        )
-    F = np.column_stack([items.numbers(name) if name in items.fields else np.ones(items.n) for name in names])
-    return ItemSet(F, phi=rows.vectors(embedding), cost=costs, names=names)
 
 
 def explanation(items: Items, chosen: DiverseSelection, applied: AppliedModel | None) -> Iterator[str]:

@@ -17,7 +17,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say
 from dpplearn.cli.bars import bars
-from dpplearn.cli.formats import WRITTEN, beside, format_of, need_pyarrow, read_items, write_items
+from dpplearn.cli.formats import WRITTEN, beside, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import AppliedModel, as_record, check_report, explanation, write_report
@@ -56,17 +56,20 @@ def select_command(
 ) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
-    ITEMS is .jsonl, .csv or .tsv with names in its first line, .parquet, .npz with arrays of one row per item, or one
-    .npy array of embeddings; or - for JSON Lines from standard input. Prints the chosen items as they came (Parquet and
-    arrays as JSON Lines), in the order of selection. Without -k and --budget, items
-    are taken while they add something. With --work, a run that was stopped goes on when it is run again.
+    ITEMS is .jsonl, .csv or .tsv with names in its first line, .parquet, or an .npy array of embeddings; or - for JSON
+    Lines from standard input. Prints the chosen items as they came (Parquet and arrays as JSON Lines), in the order of
+    selection. Without -k and --budget, items are taken while they add something. With --work, a run that was stopped
+    goes on when it is run again.
     """
     names = ("score", "embedding", "text", "model", "given", "cost", "group", "work", "jobs", "encoding")
     score, embedding, text, model, given, cost, group, work, jobs, encoding = map(limits.pop, names)
     budgeted = limits["budget"] is not None
     unlimited = limits["max_per_group"] is None and limits["min_per_group"] is None
     for wrong, advice in (
-        (model and (score or text or given), "--model says what counts: leave --score, --text and --given out."),
+        (
+            model and (score or embedding or text or given),
+            "--model says what counts: leave --score, --embedding, --text and --given out.",
+        ),
         (model and limits["k"] == "auto", "With --model, leave -k auto out: items are taken while they add something."),
         (work and (model or text), "--work is for items with scores and embeddings: leave --model and --text out."),
         (embedding and text, "Give --embedding or --text, not both."),
@@ -94,7 +97,7 @@ def select_command(
     groups = limits["groups"] = None if group is None else table.groups(group)
     applied = None
     if model is not None:
-        applied = AppliedModel(model, table, embedding, costs)
+        applied = AppliedModel(model, table, costs)
         scores, choose = 2.0 * applied.log_q, applied.choose  # what the model says of each item by itself
     else:
         scores, limits["cost"] = read_scores(*beside(table, score, SCORES[0], 1)), costs
@@ -170,10 +173,7 @@ def ending_to_write(out: Path, as_json: bool) -> str | None:
         )
     if as_json:
         return None
-    ending = format_of(out, WRITTEN, "For one JSON object in a file that ends in .json, give --json.")
-    if ending == "parquet":
-        need_pyarrow(f"Writing {out}")
-    return ending
+    return format_of(out, WRITTEN, "For one JSON object in a file that ends in .json, give --json.")
 
 
 def usual_field(items: Items, named: str | None, usual: tuple[str, ...]) -> str | None:

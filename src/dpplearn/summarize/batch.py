@@ -82,7 +82,7 @@ def counted(record: dict[str, Any], census: Census) -> dict[str, Any]:
     path, line = record.pop("path"), record.pop("line")
     if "error" not in record:
         try:
-            census.see(Path(path), line, record["id"], None, None)
+            census.see(Path(path), line, record["id"])
             census.kept += 1
         except ValueError as error:
             record = {"id": record["id"], "error": str(error)}

@@ -26,7 +26,7 @@ ORDER_WORDS: dict[str, str] = {
     "source": "documents as they were given",
     "importance": "what adds most first",
 }
-MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html", "json": "application/json"}
+JSON = "application/json"
 # unit: (a budget that about suits a cluster of news, as far as a slider need go)
 BUDGETS = {"words": (100, 500), "sentences": (5, 30), "bytes": (665, 3_000), "tokens": (150, 650)}
 MOST_BUDGET = 1_000_000

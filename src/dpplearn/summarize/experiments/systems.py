@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from dpplearn._io.encoding import entries
@@ -110,17 +108,15 @@ class Task(NamedTuple):
     systems: Sequence[str]
 
 
-def summarize_some(piece: Task, length: tuple[float, Unit]) -> tuple[dict[str, dict[str, str]], Counter[str]]:
-    """Summaries by system and cluster, and the seconds that each system took; models are trained here if need be."""
+def summarize_some(piece: Task, length: tuple[float, Unit]) -> dict[str, dict[str, str]]:
+    """Summaries by system and cluster; models are trained here if need be."""
     models = piece.models() if callable(piece.models) else piece.models
-    made, seconds = {system: dict[str, str]() for system in piece.systems}, Counter[str]()
+    made = {system: dict[str, str]() for system in piece.systems}
     for cluster in piece.clusters:
         read = models.summarizer.features_.read(cluster)
         for system in piece.systems:
-            start = perf_counter()
             made[system][str(cluster.id)] = summary_of(system, models, read, *length)
-            seconds[system] += perf_counter() - start  # type: ignore[assignment]  # Counter adds any
-    return made, seconds
+    return made
 
 
 def make_summaries(
@@ -132,10 +128,9 @@ def make_summaries(
         pieces += [task] if callable(task.models) else [task._replace(clusters=[one]) for one in task.clusters]
     total = sum(len(piece.clusters) for piece in pieces)
     made = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
-    for piece, (own, seconds) in workers.each(summarize_some, pieces, (budget, unit)):
+    for piece, own in workers.each(summarize_some, pieces, (budget, unit)):
         for system, summaries in own.items():
             made[system] |= summaries
-            show.took(system, seconds[system])
         done += len(piece.clusters)
         show.stage("Summarizing", done, total)
     return made

@@ -14,8 +14,8 @@ _CUT = re.compile(
     r"(?<=[^\n]{30})(?<![^\W\d_])([^\W\d_]{2,30})-\r?\n[ \t]{0,8}([a-zà-ÿ]{2,30}(?:-[a-z]{1,30})?)"
     r"([^\s\w]{0,3})([ ]|(?=\r?\n|\Z))"
 )
-_LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "as", "but", "of", "en"])
-LEAST_LETTERS = 4  # letters of a first half that may be a word of its own: "in-" seldom is
+_LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "as", "but", "of", "en"])
+_LEAST_LETTERS = 4  # of each half that may be a word of its own: "in-" seldom is
 
 
 class Hyphens:
@@ -59,11 +59,8 @@ class Hyphens:
         head, tail = first[1].lower(), second[0].lower()
         if head + tail in self.words:
             return False
-        if f"{head}-{tail}" in self.words:
-            return True
-        return "-" in head or (
-            len(head) >= LEAST_LETTERS and len(tail) >= LEAST_LETTERS and head in self.words and tail in self.words
-        )
+        halves = min(len(head), len(tail)) >= _LEAST_LETTERS and {head, tail} <= self.words
+        return f"{head}-{tail}" in self.words or "-" in head or halves
 
 
 def without_hyphens(text: str) -> str:
