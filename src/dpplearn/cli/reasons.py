@@ -22,7 +22,7 @@ from dpplearn.learning.tables import Encoding
 from dpplearn.plots import import_plots
 from dpplearn.plots.figures import check_folder
 
-ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
+NOTED_FROM = 0.5  # the cosine from which two items that were kept are worth a word
 CHOSEN = ("rank", "item", "place", "score", "gain", "share", "nearest", "similarity")
 LEFT_OUT = ("item", "place", "score", "covered_by", "similarity")
 
@@ -104,7 +104,7 @@ def explanation(items: Items, chosen: DiverseSelection, applied: AppliedModel | 
         why = why_kept(chosen, applied, kept.item)
         yield f"{items.name}, {name(kept.item)}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
-    much = usual + ALIKE * (1.0 - usual)  # where all items are alike, two of them are no more so
+    much = usual + NOTED_FROM * (1.0 - usual)  # where all items are alike, two of them are no more so
     if closest is not None and closest.similarity >= much and chosen.skipped and chosen.diversity < 1.0:
         yield (
             f"Note: {name(closest.item)} and {name(closest.nearest)} were both kept, though "
