@@ -85,9 +85,9 @@ def test_what_needs_L_says_so():
     [
         ([0, 3], IndexError, "from 0 to 2, found 3"),
         ([-1], IndexError, "from 0 to 2, found -1"),
-        ([1, 1], ValueError, r"repeat items, but 1 appears more than once\.$"),
-        ([0, 1, 1], ValueError, r"looks like an indicator, 0 or 1 for each of the 3 items: pass np\.flatnonzero\("),
-        ([0.0, 1.0, 0.0], TypeError, r"looks like an indicator.* pass np\.flatnonzero\("),
+        ([1, 1], ValueError, "repeat items, but 1 appears more than once"),
+        ([0, 1, 1], ValueError, r"0 or 1 for each item, pass np\.flatnonzero\("),
+        ([0.0, 1.0, 0.0], TypeError, "integers or be a boolean mask"),
         ([True, False], ValueError, "mask must have length 3, found 2"),
         ([0.5], TypeError, "integers or be a boolean mask, found dtype float64"),
         ([[0, 1]], ValueError, "flat list of item numbers"),
@@ -142,7 +142,7 @@ def test_sizes(make):
         dpp.sample(1, method="magic")
 
 
-@pytest.mark.parametrize("rng", ["0", 1.5, True, np.random.RandomState(0), [1, 2], -3])
+@pytest.mark.parametrize("rng", ["0", 1.5, True, -3])
 def test_generators(rng):
     with pytest.raises((TypeError, ValueError), match="rng"):
         DPP3.sample(1, rng=rng)

@@ -59,11 +59,9 @@ def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     """
     array = np.array(as_numbers(x, name, ndim), np.float64, order="C")
     if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(
-            f"{name} must be finite, but {name}[{', '.join(map(str, where))}] is {array[where]} "
-            f"({count_of((~np.isfinite(array)).sum(), 'such entry', 'such entries')} in all)."
-        )
+        bad = np.argwhere(~np.isfinite(array)).tolist()
+        count, found = count_of(len(bad), "such entry", "such entries"), array[tuple(bad[0])]
+        raise ValueError(f"{name} must be finite, but {name}{bad[0]} is {found} ({count} in all).")
     return array
 
 
@@ -74,10 +72,8 @@ def check_square(x: ArrayLike, name: str) -> FloatArray:
         raise ValueError(f"{name} must be square (one row and one column per item), found shape {A.shape}.")
     if len(A) == 0:
         raise ValueError(f"{name} has no items: a ground set needs at least one.")
-    gap, largest = 0.0, max(float(A.max()), -float(A.min()))
-    for i in range(0, len(A), 256):  # by blocks: N = 5000 needs no second matrix
-        gap = max(gap, float(np.abs(A[i:, i : i + 256] - A[i : i + 256, i:].T).max()))
-    if gap > tolerance(x) * largest:
+    gap = float(np.abs(A - A.T).max())
+    if gap > tolerance(x) * np.abs(A).max():
         raise ValueError(
             f"{name} must be symmetric, but {name} and its transpose differ by up to {gap:.2g}. "
             f"Pass ({name} + {name}.T) / 2 if that is what you mean."
@@ -132,18 +128,18 @@ def check_items(items: Items, n: int, name: str) -> IntArray:
         return np.flatnonzero(Y).astype(np.int64)
     if Y.size == 0:
         return np.empty(0, np.int64)
-    hint = ""
-    if Y.size == n and Y.dtype.kind in "iuf" and np.isin(Y, (0, 1)).all():
-        hint = f" It looks like an indicator, 0 or 1 for each of the {n} items: pass np.flatnonzero({name})."
     if Y.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.{hint}")
+        raise TypeError(f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.")
     if Y.min() < 0 or Y.max() >= n:
         bad = Y.min() if Y.min() < 0 else Y.max()
         raise IndexError(f"{name} must hold item numbers from 0 to {n - 1}, found {bad}.")
     values, counts = np.unique(Y, return_counts=True)
     if values.size < Y.size:
         repeated = values[counts > 1][0]
-        raise ValueError(f"{name} must not repeat items, but {repeated} appears more than once.{hint}")
+        raise ValueError(
+            f"{name} must not repeat items, but {repeated} appears more than once. "
+            f"Where it has 0 or 1 for each item, pass np.flatnonzero({name})."
+        )
     return Y.astype(np.int64)
 
 
@@ -168,9 +164,8 @@ def read_rows(B: Any, name: str) -> Features:
     if sparse.issparse(B):
         rows = as_csr(B, name).astype(np.float64)  # a copy
         if not np.isfinite(rows.data).all():
-            at = int(np.flatnonzero(~np.isfinite(rows.data))[0])
-            row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
-            raise ValueError(f"{name} must be finite, but {name}[{row}, {rows.indices[at]}] is {rows.data[at]}.")
+            row, column = (int(places[~np.isfinite(rows.data)][0]) for places in rows.tocoo().coords)
+            raise ValueError(f"{name} must be finite, but {name}[{row}, {column}] is {rows[row, column]}.")
     else:
         rows = check_array(B, name, 2)
     if 0 in rows.shape:
@@ -272,15 +267,13 @@ def check_between(x: Any, name: str, low: float, high: float) -> float:
 
 def check_rng(rng: Seed) -> np.random.Generator:
     """A numpy Generator from a seed, a Generator or None (fresh entropy)."""
-    known = int | np.integer | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
-    if isinstance(rng, known) and not isinstance(rng, bool | np.bool_):
-        if isinstance(rng, int | np.integer) and rng < 0:
-            raise ValueError(f"rng as a seed must not be negative, found {rng}.")
+    if isinstance(rng, bool | np.bool_):
+        raise TypeError(f"rng must be a whole number, a numpy.random.Generator or None, found {rng}.")
+    try:
         return np.random.default_rng(rng)
-    raise TypeError(
-        f"rng must be a whole number, a numpy.random.Generator or None, found {rng!r:.60}. "
-        "Pass a seed, or numpy.random.default_rng(seed)."
-    )
+    except (TypeError, ValueError) as error:
+        what = "a whole number from 0 on, a numpy.random.Generator or None"
+        raise type(error)(f"rng must be {what}, found {rng!r:.60}.") from None
 
 
 def check_jobs(n_jobs: int | None) -> int:

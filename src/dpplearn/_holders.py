@@ -93,11 +93,11 @@ def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
     """
     if hasattr(x, "column_names"):
         if len(x.column_names) != 1 or not hasattr(x.column(0).type, "value_type"):
-            return as_columns([x.column(i) for i in range(len(x.column_names))], x.column_names, name, start)
+            return as_columns([x.column(i) for i in range(len(x.column_names))], x.column_names, name)
         x = x.column(0)
     piece = x.combine_chunks() if hasattr(x, "chunks") else x
     if piece.null_count:
-        row = start + first_null(piece)
+        row = start + int(np.asarray(piece.is_null()).argmax())
         raise ValueError(f"{name} must have a list of numbers in every row, but row {row} has none.")
     if not hasattr(piece, "flatten") or not hasattr(piece.type, "value_type"):
         raise TypeError(f"{name} must be a column of lists, or several columns of numbers, found {piece.type}.")
@@ -112,40 +112,20 @@ def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
                 f"{name} must be lists of equal length, but row {start + i} has {lengths[i]} numbers and row "
                 f"{start} {size}."
             )
-    if values.null_count:
-        row = start + first_null(values) // max(size, 1)
-        raise ValueError(f"{name} must be finite numbers, but row {row} has one that is missing.")
-    numbers = values.to_numpy(zero_copy_only=False)
+    numbers = values.to_numpy(zero_copy_only=False)  # NaN where one is missing
     if numbers.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be lists of numbers, found {piece.type}.")
     return np.asarray(numbers).reshape(len(piece), size)
 
 
-def first_null(x: Any) -> int:
-    """Where the first value is missing."""
-    return int(np.asarray(x.is_null()).argmax())
-
-
-def as_columns(columns: list[Any], names: list[str], name: str, start: int = 0) -> np.ndarray:
+def as_columns(columns: list[Any], names: list[str], name: str) -> np.ndarray:
     """One number of each row from each column."""
     arrays = []
     for column, title in zip(columns, names, strict=True):
-        if column.null_count:
-            row = start + first_null(column)
-            raise ValueError(f"{name} must have a number in every column, but row {row} has none in {title!r}.")
-        array = column.to_numpy()
+        array = column.to_numpy()  # NaN where a number is missing
         if array.dtype.kind not in "fiub":
             raise TypeError(
                 f"{name} must be columns of numbers, but {title!r} is {column.type}. Leave it out, or cast it."
             )
         arrays.append(array)
     return np.column_stack(arrays) if arrays else np.empty((0, 0))
-
-
-def read_groups(path: str, columns: list[str], groups: list[int]) -> np.ndarray:
-    """Rows of successive row groups of a Parquet file, from one column of lists or from several of numbers."""
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(path) as file:
-        start = sum(file.metadata.row_group(g).num_rows for g in range(groups[0]))
-        return arrow_rows(file.read_row_groups(groups, columns=columns), start=start)

@@ -115,14 +115,6 @@ class Factor(NamedTuple):
     pivots: IntArray
 
 
-def factor_kernel(L: FloatArray) -> Factor:
-    """The factor of L, from its entries."""
-    q = np.sqrt(np.maximum(L.diagonal(), 0.0))
-    unit = np.where(q > 0, q, 1.0)
-    U, pivots = reduced_similarity(L / unit[:, None] / unit, safe_log(q))
-    return Factor(q[:, None] * U, pivots)
-
-
 def factor_rows(B: FloatArray) -> Factor:
     """The factor of L = B B^T from the rows themselves, which hold twice the digits of their products."""
     q = row_lengths(B)

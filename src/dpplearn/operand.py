@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, scale_rows
-from dpplearn._linalg import Factor, factor_kernel, factor_rows, logdet, safe_log, spectrum_wide, to_dense
+from dpplearn._linalg import Factor, factor_rows, logdet, reduced_similarity, safe_log, spectrum_wide, to_dense
 from dpplearn._precision import PARALLEL, keeps_digits
 
 ROWS = 16384  # rows converted to float64 at a time
@@ -178,3 +178,11 @@ def many_logdets(
             for s in some[(roots <= np.sqrt(PARALLEL * A.diagonal(axis1=1, axis2=2))).any(axis=1)]:
                 values[s] = kernel.logdet(indices[indptr[s] : indptr[s + 1]])
     return values
+
+
+def factor_kernel(L: FloatArray) -> Factor:
+    """The factor of L, from its entries."""
+    q = np.sqrt(np.maximum(L.diagonal(), 0.0))
+    unit = np.where(q > 0, q, 1.0)
+    U, pivots = reduced_similarity(L / unit[:, None] / unit, safe_log(q))
+    return Factor(q[:, None] * U, pivots)

@@ -5,7 +5,6 @@ import io
 import json
 import sys
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -114,20 +113,6 @@ def test_csv_as_it_came(tmp_path):
     assert "line 3: 1.00 similar to line 2" in run(path, "--embedding", "vector", "-k", 2, "--explain").stderr
 
 
-def test_npz(tmp_path):
-    rng = np.random.default_rng(0)
-    E, s = rng.standard_normal((20, 6)).astype(np.float32), rng.random(20)
-    path = tmp_path / "items.npz"
-    np.savez(path, embeddings=E, scores=s, tokens=np.arange(1, 21))
-    lines = [json.loads(line) for line in run(path, "-k", 5).stdout.splitlines()]
-    assert [line["item"] for line in lines] == diversify(E, s, k=5).subset.tolist()
-    assert run(path, "--budget", 30, "--cost", "tokens").exit_code == 0
-    np.savez(path, embeddings=E, scores=s[:5])
-    result = run(path, "-k", 5)
-    assert result.exit_code == 1
-    assert "one row for each item, found embeddings (20, 6), scores (5,)" in result.stderr
-
-
 def test_out_is_written_at_once(jsonl, tmp_path):
     out = tmp_path / "chosen.jsonl"
     result = run(jsonl, "-k", 2, "--out", out)
@@ -160,7 +145,7 @@ def test_the_name_of_the_file_says_its_format(source, target, jsonl, tmp_path):
 def test_what_cannot_be_written_is_said_before_the_work(jsonl, tmp_path, monkeypatch):
     monkeypatch.setattr("dpplearn.cli.select.read_items", lambda *_: pytest.fail("read before the check"))
     for name, options, message in [
-        ("chosen.txt", [], "must end in one of .jsonl, .csv, .tsv, .parquet, so"),
+        ("chosen.txt", [], "must end in one of .jsonl, .csv, .tsv, so"),
         ("chosen", [], "must end in one of"),
         ("chosen.json", [], "one JSON object (--json)"),
         ("chosen.jsonl", ["--json"], "one JSON object (--json)"),
@@ -169,8 +154,6 @@ def test_what_cannot_be_written_is_said_before_the_work(jsonl, tmp_path, monkeyp
         result = run(jsonl, "-k", 2, "--out", tmp_path / name, *options)
         assert result.exit_code in (1, 2)
         assert message in result.stderr
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "needs pyarrow" in run(jsonl, "-k", 2, "--out", tmp_path / "chosen.parquet").stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["items.jsonl"]
 
 
@@ -267,15 +250,6 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "min_per_group needs k or a budget" in error(jsonl, "--group", "id", "--min-per-group", 1)
     options = ("--group", "id", "--min-per-group", 2, "--max-per-group", 1, "-k", 3)
     assert "min_per_group must not exceed max_per_group" in error(jsonl, *options)
-    broken = tmp_path / "broken.npz"
-    broken.write_bytes(b"PK not a zip")
-    assert "is not a file of NumPy arrays" in error(broken)
-    np.savez(broken, embedding=np.eye(9))
-    broken.write_bytes(broken.read_bytes()[:200])
-    assert "is not a file of NumPy arrays" in error(broken)
-    with broken.open("wb") as file:
-        np.save(file, np.eye(2))
-    assert "one array without a name" in error(broken)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
     assert "needs pyarrow" in error(tmp_path / "x.parquet")

@@ -1,15 +1,12 @@
 """One table of decoder names; a decoder that joins it works wherever a name is asked for."""
 
-import json
 from dataclasses import replace
 from inspect import signature
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from dpplearn import ConditionalDPP, ItemSet, diversify
-from dpplearn.cli import main
 from dpplearn.decoding import greedy_map, registry
 from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.greedy import greedy_choice
@@ -76,21 +73,6 @@ def test_a_new_decoder_works_in_a_fitted_model(added, rng):
     for name in DECODERS:
         options = {"rng": 0} if name == "sampled" else {}
         assert len(model.decode(items, decoder=name, k=2, **options)) <= 2
-
-
-def test_a_new_decoder_works_on_the_command_line(added, tmp_path):
-    path = tmp_path / "items.jsonl"
-    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("a b", "b c", "d e", "f")))
-
-    def select(*options):
-        done = CliRunner().invoke(main, ["select", str(path), "-k", "3", "--json", *options])
-        return done, len(json.loads(done.stdout)["selected"]) if done.exit_code == 0 else None
-
-    assert select()[1] == 3
-    assert select("--decoder", added)[1] == 2
-    failed, _ = select("--decoder", "best")
-    assert failed.exit_code == 2
-    assert f"'{added}'" in failed.stderr
 
 
 def test_consensus_is_a_function_and_a_module():

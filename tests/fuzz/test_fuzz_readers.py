@@ -9,7 +9,6 @@ import io
 import json
 import zipfile
 from copy import deepcopy
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -25,9 +24,9 @@ from dpplearn.cli import main
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.rouge.candidates import read_candidates, read_references
 from dpplearn.rouge.reading import as_bytes, as_references
-from dpplearn.summarize import Cluster, Summarizer, read_clusters
+from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters
 from dpplearn.summarize.corpora.documents import DocumentFile, kind_of
-from dpplearn.summarize.corpora.formats.apart import Apart
+from dpplearn.summarize.corpora.formats.apart import Apart, parse_here
 from dpplearn.summarize.text.words import words
 from markup_files import eml, mbox, rtf
 from office_files import archive, docx, epub, odt
@@ -177,13 +176,13 @@ def documents(path):
 
 
 def parsed(path):
-    """In this process, where a mistake of ours is seen: in the other it would be a damaged file."""
+    """In this process."""
     file = DocumentFile(path.read_bytes(), path.name, path)
     kind = kind_of(file)
     if not isinstance(kind.parse, Apart):
         return documents(path)
-    module, _, function = kind.parse.function.partition(":")
-    return use(Cluster(getattr(import_module(module), function)(file)))
+    found, _ = json.loads(parse_here(kind.parse.function, file))
+    return use(Cluster([Document(**one) for one in found]))
 
 
 @st.composite

@@ -27,23 +27,6 @@ def test_parquet(tmp_path):
     assert "not a Parquet file" in CliRunner().invoke(main, ["select", str(path), "-k", "2"]).stderr
 
 
-def test_parquet_is_written(tmp_path):
-    path, out, lines = tmp_path / "items.parquet", tmp_path / "chosen.parquet", tmp_path / "chosen.jsonl"
-    vectors = pa.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]], pa.list_(pa.float32()))
-    parquet.write_table(pa.table({"id": ["a", "b", "c"], "embedding": vectors}), path)
-    for target in (out, lines):
-        assert CliRunner().invoke(main, ["select", str(path), "-k", "2", "--out", str(target)]).exit_code == 0
-    table = parquet.read_table(out)
-    assert table.schema.field("embedding").type == pa.list_(pa.float32())
-    assert table.column("id").to_pylist() == ["a", "c"]
-    assert CliRunner().invoke(main, ["select", str(lines), "-k", "2", "--out", str(out)]).exit_code == 0
-    assert parquet.read_table(out).column("id").to_pylist() == ["a", "c"]
-    lines.write_text('{"text": "a", "x": 1}\n{"text": "b", "x": "one"}\n', encoding="utf-8")
-    result = CliRunner().invoke(main, ["select", str(lines), "-k", "2", "--out", str(out)])
-    assert result.exit_code == 1
-    assert "cannot be a Parquet table" in result.stderr
-
-
 def test_large_parquet_is_read_in_pieces(tmp_path, rng, monkeypatch):
     """Row groups and batches of their own sizes; only chosen rows become records."""
     from dpplearn.cli import items as reader
@@ -53,7 +36,7 @@ def test_large_parquet_is_read_in_pieces(tmp_path, rng, monkeypatch):
     s = rng.standard_normal(300)
     column = pa.FixedSizeListArray.from_arrays(pa.array(E.ravel()), 4)
     wide = {f"v{c}": E[:, c] for c in range(4)}
-    path, out = tmp_path / "items.parquet", tmp_path / "chosen.parquet"
+    path, out = tmp_path / "items.parquet", tmp_path / "chosen.jsonl"
     table = pa.table(
         {"id": [f"n{i}" for i in range(300)], "embedding": column, "score": s, "kind": ["x", "y"] * 150, **wide}
     )
@@ -62,9 +45,7 @@ def test_large_parquet_is_read_in_pieces(tmp_path, rng, monkeypatch):
     for more in ([], ["--embedding", "v0:v3"], ["--embedding", "v*"], ["--group", "kind", "--max-per-group", "300"]):
         result = CliRunner().invoke(main, ["select", str(path), "-k", "20", "--out", str(out), *more])
         assert result.exit_code == 0, result.stderr
-        found = parquet.read_table(out)
-        assert found.schema == table.schema
-        assert found.column("id").to_pylist() == [f"n{i}" for i in expected]
+        assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [f"n{i}" for i in expected]
     ragged = pa.array([[1.0, 2.0]] * 40 + [[1.0]])
     parquet.write_table(pa.table({"embedding": ragged}), path)
     result = CliRunner().invoke(main, ["select", str(path), "-k", "2"])

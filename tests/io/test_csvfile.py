@@ -94,10 +94,8 @@ def test_two_keys_of_one_name_are_an_error(tmp_path):
         read_baskets(tmp_path / "b.jsonl")
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
 def test_half_a_character_is_told_with_its_line(suffix, tmp_path):
-    if suffix == "parquet":
-        pytest.importorskip("pyarrow")
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two \\ud800"}\n')
     out = tmp_path / f"x.{suffix}"
     result = CliRunner().invoke(main, ["select", str(tmp_path / "a.jsonl"), "-k", "2", "--out", str(out)])

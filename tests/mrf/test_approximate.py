@@ -42,7 +42,7 @@ def process(rng):
     """A kernel on seven items by its parameters, and all 2^7 probabilities."""
     kernels = Sine(7)
     x = 0.6 * rng.standard_normal(28)
-    return kernels, x, np.exp(kernels.process(x).log_prob(all_subsets(7)))
+    return kernels, x, np.exp(DPP.from_marginal(kernels.at(x)[0]).log_prob(all_subsets(7)))
 
 
 @pytest.fixture(params=[14, 0], ids=["one block", "many blocks"])
@@ -88,9 +88,9 @@ def test_corrections_are_the_missing_gradient(process, rng, monkeypatch):
     surrogate = Surrogate.of(mrf.w, mrf.W, K, 2)
     monkeypatch.setattr(entropy, "EXACT", 14)
     _, exact = Surrogate.of(mrf.w, mrf.W, K, 2)(K)
-    draws = kernels.process(x).sample(10_000, rng=rng)
+    draws = DPP.from_marginal(kernels.at(x)[0]).sample(10_000, rng=rng)
     Y = draws.to_sparse().toarray().astype(float)
-    left = np.asarray(kernels.process(x).log_prob(draws)) - surrogate.log_surrogate(K, Y)
+    left = np.asarray(DPP.from_marginal(kernels.at(x)[0]).log_prob(draws)) - surrogate.log_surrogate(K, Y)
     _, G = surrogate(K)
     before = kernels.pull_back(spectrum, G - exact)
     after = kernels.pull_back(spectrum, G - score_covariance(K, Y, left) - exact)

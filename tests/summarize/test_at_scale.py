@@ -250,15 +250,6 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     np.testing.assert_allclose(found.theta_, np.frombuffer(truth[0]), atol=1e-9)
 
 
-def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
-    few = tmp_path / "few.jsonl"
-    few.write_text("".join(corpus.read_text().splitlines(keepends=True)[:3]))
-    ask = ["evaluate", str(few), "--systems", "begin,dpp-greedy", "--jobs", "1"]
-    assert "most went to" not in CliRunner().invoke(main, ask).stderr
-    monkeypatch.setattr("dpplearn.cli.bars.LONG_WORK", 0.0)
-    assert "most went to dpp-greedy" in CliRunner().invoke(main, ask).stderr
-
-
 def test_workers_that_always_die_are_reported():
     with open_workers(None, 2) as workers, pytest.raises(ChildProcessError, match="ended early"):
         list(workers.each(die, [1]))

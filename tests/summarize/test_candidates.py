@@ -139,20 +139,6 @@ def test_a_story_that_most_papers_took_from_an_agency_is_no_boilerplate():
     assert len(found) == 5 + 3 + 1
 
 
-def test_a_splitter_of_ones_own_is_told_of_blocks():
-    cluster = Cluster(
-        [document("a", ("heading", "The storm was strong."), ("paragraph", "It rained."), ("code", "x = 1"))]
-    )
-
-    def lines(text):
-        start = 0
-        for line in text.split("\n"):
-            yield start, start + len(line)
-            start += len(line) + 1
-
-    assert texts(cluster, splitter=lines) == ["It rained."]
-
-
 def test_courtesies_are_no_candidates():
     cluster = Cluster.from_texts(
         ["Hello all,\n\nthanks a lot for the plans. The pier needs nine new posts. Looking forward to your answer!"]

@@ -12,7 +12,7 @@ from dpplearn.summarize.corpora import reading
 
 
 def made_up(n):
-    return [RAIN | {"id": f"c{k}", "references": ["Rain."], "split": "ab"[k % 2]} for k in range(n)]
+    return [RAIN | {"id": f"c{k}", "references": ["Rain."], "language": ("english", "german")[k % 2]} for k in range(n)]
 
 
 def as_kind(kind, folder, records):
@@ -32,7 +32,7 @@ KINDS = ("jsonl", "jsonl.gz", "pattern")
 def test_a_corpus_is_the_same_in_pieces(tmp_path, kind):
     """All clusters in order, each in one piece; a piece is read alone, also by another process, and again."""
     path = as_kind(kind, tmp_path, made_up(120))
-    corpus = open_corpus(path, split="b")
+    corpus = open_corpus(path, language="german")
     assert [one.id for one in corpus] == [f"c{k}" for k in range(1, 120, 2)]
     pieces = list(corpus.pieces(corpus.notes()))
     assert len(pieces) == 64 + 6 if kind != "pattern" else len(pieces) > 64
@@ -77,8 +77,8 @@ def test_a_file_that_changes_while_it_is_read(tmp_path):
 def test_corpora_that_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="No file matches"):
         open_corpus(tmp_path / "*.jsonl")
-    with pytest.raises(ValueError, match=r"has the split 'z'\. Found a, b"):
-        list(open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(4))), split="z"))
+    with pytest.raises(ValueError, match=r"has the language 'czech'\. Found english, german"):
+        list(open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(4))), language="czech"))
 
 
 def test_long_lines_end_a_piece(tmp_path, monkeypatch):

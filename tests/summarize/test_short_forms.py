@@ -107,15 +107,8 @@ def test_light_rules_come_before_heavy_ones():
     assert set(light.dropped) <= set(all_of_them.dropped)
 
 
-def test_other_languages_lose_parentheses_only():
-    german = "Die Brücke (aus dem Jahr 1931) wurde jedoch am Montag gesperrt, sagte die Polizei in Lund."
-    (form,) = short_forms(german, "german")
-    assert form.text == "Die Brücke wurde jedoch am Montag gesperrt, sagte die Polizei in Lund."
+def test_other_languages_have_no_shorter_forms():
     assert short_forms("However, the bridge was closed on Monday, officials said.", "german") == ()
-    assert short_forms("Die Brücke (1) wurde am Montag für alle Wagen gesperrt.", "german") == ()
-    assert short_forms("大桥（建于1931年的老桥）昨天关闭了，市长今天这样说。", "chinese") == (
-        ("大桥昨天关闭了，市长今天这样说。", ((2, 14),)),
-    )
 
 
 @pytest.mark.parametrize("text", ["", "(", "It rained.", "((((" * 50, ", which " * 100, "a" * 5_000, "\u202e(x)"])

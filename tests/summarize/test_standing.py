@@ -33,7 +33,7 @@ def precision_and_recall(labels, told):
     return both / sum(told), both / sum(labels)
 
 
-@pytest.mark.parametrize(("name", "precision", "recall"), [("dev.tsv", 0.93, 0.97), ("held.tsv", 0.85, 0.9)])
+@pytest.mark.parametrize(("name", "precision", "recall"), [("dev.tsv", 0.93, 0.96), ("held.tsv", 0.85, 0.9)])
 def test_labelled_lines(name, precision, recall):
     labels, _, texts = zip(*rows(name, "sentence"), strict=True)
     assert len(labels) >= 400

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpplearn.summarize
-from dpplearn.summarize import Cluster, split_sentences
+from dpplearn.summarize import split_sentences
 from dpplearn.summarize.text import sentences
 from dpplearn.summarize.text.sentences import find_pieces
 from passages import boundary_counts, f1, read_passages
@@ -145,15 +145,3 @@ def test_no_pattern_backtracks_over_its_own_choices():
         for body in repeats(re._parser.parse(pattern.pattern)):
             assert str(body[0][0]) in ("LITERAL", "IN"), f"{module}.{name}"
     assert list(repeats(re._parser.parse("(?:a+)*")))  # the check sees what it looks for
-
-
-def test_another_splitter():
-    cluster = Cluster.from_texts(["One. Two", "..."])
-    whole = cluster.sentences(splitter=lambda text: [(0, len(text))])
-    assert [sentence.text for sentence in whole] == ["One. Two"]
-    with pytest.raises(TypeError, match="pairs \\(start, end\\)"):
-        cluster.sentences(splitter=lambda text: text.split(". "))
-    with pytest.raises(ValueError, match="in order and within the text of 8 characters"):
-        cluster.sentences(splitter=lambda text: [(0, len(text) + 1)])
-    with pytest.raises(ValueError, match="follows 4"):
-        cluster.sentences(splitter=lambda _: [(0, 4), (2, 5)])

@@ -18,7 +18,7 @@ NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # a full disk, or a limit o
 def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
     """Open a temporary file beside `path`, and put it in its place once all is written.
 
-    A link stays, and the file it points to is replaced; an existing file keeps its mode and owner. A device or a FIFO
+    A link stays, and the file it points to is replaced; an existing file keeps its mode. A device or a FIFO
     is written in place. Text is UTF-8; halves of surrogate pairs are escaped as in JSON.
     """
     text: Any = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace"}  # \ud800, as in JSON
@@ -42,8 +42,6 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
             file.flush()
             os.fsync(file.fileno())
         if there is not None:
-            with suppress(OSError):  # only root may give files away
-                os.chown(name, there.st_uid, there.st_gid)
             os.chmod(name, mode_bits)
         os.replace(name, target)
     except BaseException as error:

@@ -112,11 +112,8 @@ def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[st
     """
     for name in sorted({*there, *now}):
         one, two = there.get(name), now.get(name)
-        if one == two:
-            continue
         if isinstance(one, dict) and isinstance(two, dict):
             yield from differences(one, two)
-        elif isinstance(one, list | dict) or isinstance(two, list | dict) or len(f"{one!r}{two!r}") > 120:
-            yield f"another {name}"
-        else:
-            yield f"{name}: {'none' if one is None else one} there, {'none' if two is None else two} now"
+        elif one != two:
+            simple = not isinstance(one, list | dict) and not isinstance(two, list | dict)
+            yield f"{name}: {one} there, {two} now" if simple else f"another {name}"

@@ -50,16 +50,15 @@ class Progress:
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:
         """An iteration is done."""
         self.iteration = iteration
+        if not self.verbose:
+            return
         self.last = (
             f"iteration {iteration:3d}  {bar(1, 1)}  log-likelihood {log_likelihood:.6f}  gradient {gradient:.1e}"
         )
         if self.moving:
             self._draw(self.last)
-        elif self.verbose:
+        else:
             print(self.last, file=self.stream, flush=True)
-
-    def took(self, what: str, seconds: float) -> None:
-        """A part of the work took so many seconds; a subclass may say at the end which part took longest."""
 
     def clear(self) -> None:
         """Leave the last iteration on the screen, and nothing half-drawn; another fit may follow."""

@@ -6,12 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-
-def go_on() -> None:
-    """The default: never stops."""
-
-
-_asked: ContextVar[Callable[[], None]] = ContextVar("dpplearn_stop", default=go_on)
+_asked: ContextVar[Callable[[], None]] = ContextVar("dpplearn_stop", default=lambda: None)  # never stops
 
 
 @contextmanager

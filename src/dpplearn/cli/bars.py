@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -13,19 +12,14 @@ from dpplearn.cli import say, visible
 
 WEIGHTS = "Learning weights"
 EVERY = 60.0  # seconds between lines
-LONG_WORK = 10.0  # seconds from which the end says what they went to
 
 
 class CommandProgress(Progress):
-    """A line that moves on a terminal; else a line now and then, and at the end what took longest.
-
-    In a file there is nothing of work that is done in a minute, but for its end where that comes after ten seconds.
-    """
+    """A line that moves on a terminal; else a line a minute, and nothing of work that is done sooner."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(sys.stderr.isatty())
         self.clock, self.last_line, self.what, self.began = clock, clock(), "", (0, 0.0)
-        self.seconds = Counter[str]()
 
     def stage(self, what: str, done: int, total: int) -> None:
         now = self.clock()
@@ -47,16 +41,6 @@ class CommandProgress(Progress):
         if not self.moving and self.clock() - self.last_line >= EVERY:
             self.last_line = self.clock()
             say(f"{WEIGHTS}: {iteration} iterations done, log-likelihood {log_likelihood:.6g}")
-
-    def took(self, what: str, seconds: float) -> None:
-        self.seconds[what] += seconds  # type: ignore[assignment]  # Counter adds any number
-
-    def report(self) -> None:
-        """Say which parts took longest, where they took long."""
-        total = sum(self.seconds.values())
-        if total >= LONG_WORK and not self.moving:
-            most = [f"{what} {some:.0f} s" for what, some in self.seconds.most_common(3) if some >= total / 20]
-            say(f"Of {total:.0f} s, most went to {', '.join(most)}.")
 
 
 def time_left(seconds: float) -> str:
@@ -81,4 +65,3 @@ def bars() -> Iterator[Progress]:
     finally:
         progress.last = ""
         progress.clear()
-    progress.report()

@@ -1,4 +1,4 @@
-"""Items as files, read and written: JSON Lines and arrays, CSV, TSV, Parquet and NumPy arrays."""
+"""Items as files: JSON Lines, CSV and TSV are read and written, Parquet and NumPy arrays read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import json
 import re
 import sys
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -22,8 +21,8 @@ from dpplearn.cli.items import Items, Record
 
 HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can hold one, UTF-8 cannot
 Name = TypeVar("Name", str, str | None)
-READ = ("jsonl", "csv", "tsv", "parquet", "npz", "npy")
-WRITTEN = READ[:4]
+READ = ("jsonl", "csv", "tsv", "parquet", "npy")
+WRITTEN = READ[:3]
 
 
 def format_of(path: Path, known: Sequence[str], advice: str) -> str:
@@ -31,18 +30,6 @@ def format_of(path: Path, known: Sequence[str], advice: str) -> str:
     if (end := path.suffix.lower().removeprefix(".")) in known:
         return end
     raise ValueError(f"{path} must end in one of .{', .'.join(known)}, so that its format is known. {advice}")
-
-
-def need_pyarrow(what: str) -> Any:
-    """The module, or an error that says what to do without it."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ValueError(
-            f'{what} needs pyarrow, which is not installed. Run pip install "dpplearn[tables]", or give .jsonl, .csv '
-            "or .npz."
-        ) from None
-    return pyarrow
 
 
 # Reading
@@ -57,7 +44,7 @@ def read_items(path: Path, encoding: str = "utf-8") -> Items:
         return read_jsonl(path, str(path), encoding)
     if end in ("csv", "tsv"):
         return read_csv(path, encoding, "," if end == "csv" else "\t")
-    return {"parquet": read_parquet, "npz": read_npz, "npy": read_npy}[end](str(path))
+    return read_parquet(str(path)) if end == "parquet" else read_npy(str(path))
 
 
 def read_jsonl(source: Path | BinaryIO, name: str, encoding: str) -> Items:
@@ -87,31 +74,17 @@ def read_csv(path: Path, encoding: str, delimiter: str) -> Items:
 
 
 def read_parquet(name: str) -> Items:
-    pyarrow = need_pyarrow(f"Reading {name}")
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        advice = 'Run pip install "dpplearn[tables]", or give .jsonl or .csv.'
+        raise ValueError(f"Reading {name} needs pyarrow, which is not installed. {advice}") from None
     try:
         file = pyarrow.parquet.ParquetFile(name)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
     check_fields(file.schema_arrow, name)
     return Items(name, dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows, file=file)
-
-
-def read_npz(name: str) -> Items:
-    """Arrays with one row per item; each array is a field."""
-    try:
-        with open(name, "rb") as opened, np.load(opened, allow_pickle=False) as file:  # it leaves a broken one open
-            names = file.files
-            arrays = {key: file[key] for key in names}
-    except (AttributeError, TypeError):  # an array is no context
-        raise ValueError(f"{name} holds one array without a name. Save arrays with np.savez.") from None
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{name} is not a file of NumPy arrays that can be read without pickle: {error}.") from None
-    check_unique(names, name)
-    sizes = {array.shape[:1] for array in arrays.values()} or {(0,)}
-    if len(sizes) > 1 or () in sizes:
-        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-        raise ValueError(f"{name} must hold arrays with one row for each item, found {shapes}.")
-    return Items(name, arrays, *sizes.pop())
 
 
 def read_npy(name: str, field: str = "embedding", ndim: int = 2) -> Items:
@@ -140,13 +113,11 @@ def beside(items: Items, named: Name, field: str, ndim: int) -> tuple[Items, Nam
 
 
 def write_items(items: Items, subset: IntArray, end: str) -> bytes:
-    """Some of the items in a format; lines, and the types of Parquet, stay in a file of their kind."""
+    """Some of the items in a format; lines of JSON stay as they are."""
     records = items.take(subset)
     try:
         if end == "jsonl":
             return write_jsonl(items, subset, records)
-        if end == "parquet":
-            return write_parquet(items, subset, records)
         return write_csv(items, records, "," if end == "csv" else "\t")
     except UnicodeEncodeError:
         bad = next(i for i, record in zip(subset, records, strict=True) if HALF.search(json_line(record)))
@@ -181,18 +152,6 @@ def write_csv(items: Items, records: list[Record], delimiter: str) -> bytes:
     cells = ([json_line(x) if isinstance(x, list | dict | bool) else x for x in row] for row in rows)
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([names, *cells] if names else [])
     return out.getvalue().encode()
-
-
-def write_parquet(items: Items, subset: IntArray, records: list[Record]) -> bytes:
-    pyarrow, out = need_pyarrow("Writing Parquet"), io.BytesIO()
-    try:
-        names = list(records[0]) if records else items.fields
-        columns = {name: [as_list(record.get(name)) for record in records] for name in names}
-        table = pyarrow.table(columns) if items.file is None else items.table(subset)
-    except (pyarrow.ArrowException, TypeError) as error:
-        raise ValueError(f"The items cannot be a Parquet table: {error}. Write .jsonl, which takes anything.") from None
-    pyarrow.parquet.write_table(table, out)
-    return out.getvalue()
 
 
 def check_unique(names: Iterable[str], where: str) -> None:

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._holders import arrow_rows, read_groups
+from dpplearn._holders import arrow_rows
 from dpplearn._io.jsonfile import parse_json
 from dpplearn.decoding.dask import Part, read_array
 from dpplearn.learning.columns import is_missing
 
 BATCH = 16384  # rows of an embedding that are looked at together
 BYTES = 2**28  # of embeddings in a part, about
-FEWEST, SMALLEST = 8, 20_000  # parts, unless they would have fewer rows than this
+FEWEST_PARTS, SMALLEST = 8, 20_000  # parts, unless they would have fewer rows than this
 Record = dict[str, Any]
 EMPTY = "is empty or missing. Fill it, or leave out what has none."
 
@@ -68,18 +68,14 @@ class Items:
 
     def take(self, subset: IntArray) -> list[Record]:
         """Some of the items, in this order; those of arrays with their numbers."""
-        if self.file is not None:
-            return list(self.table(subset).to_pylist())
+        if self.file is not None:  # rows are picked while the file streams by
+            from pyarrow import dataset
+
+            return list(dataset.dataset(Path(self.name), format="parquet").take(subset).to_pylist())
         names, columns = list(self.columns), [[column[i] for i in subset] for column in self.columns.values()]
         if self.places is None:
             names, columns = ["item", *names], [subset.tolist(), *columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def table(self, subset: IntArray) -> Any:
-        """Some rows of a Parquet file, in this order, picked while the file streams by."""
-        from pyarrow import dataset
-
-        return dataset.dataset(Path(self.name), format="parquet").take(subset)
 
     def parts(self, embedding: str) -> tuple[list[Part], int]:
         """Parts of the rows, which workers read where they lie, and how many numbers a row has."""
@@ -109,7 +105,7 @@ class Items:
 
     def rows_in_part(self, row: np.ndarray) -> int:
         """How many rows like this one a part has."""
-        return max(1, min(BYTES // max(1, row.nbytes), max(SMALLEST, -(-self.n // FEWEST))))
+        return max(1, min(BYTES // max(1, row.nbytes), max(SMALLEST, -(-self.n // FEWEST_PARTS))))
 
     def where(self, i: int) -> str:
         """The place of an item in the file."""
@@ -166,14 +162,6 @@ class Items:
         """The fields that "first:last" or "e*" names, in the order of the file; none where it is a field's own name."""
         names = self.fields
         if pattern in names:
-            stem = re.sub(r"\d+$", "", pattern)
-            many = [name for name in names if re.fullmatch(re.escape(stem) + r"\d+", name)]
-            first = self.take(np.zeros(1, np.int64))[0][pattern] if stem and pattern in many and len(many) > 1 else None
-            if math.isfinite(as_number(first)):
-                raise ValueError(
-                    f"{self.place(0)}: the field {pattern!r} is one number, and plainly one of {len(many)} that "
-                    f"are an embedding together. Give --embedding {many[0]}:{many[-1]} or '{stem}*'."
-                )
             return []
         first, colon, last = pattern.partition(":")
         if colon and first in names and last in names and names.index(first) <= names.index(last):
@@ -196,6 +184,11 @@ class Items:
         if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
             return self.finite(name, np.asarray(array))
         rows = [self._row(i, name, value) for i, value in enumerate(self.column(name))]
+        if rows and rows[0].size == 1:
+            raise ValueError(
+                f"{self.place(0)}: the field {name!r} is one number, and an embedding is several. For numbers in "
+                "several fields, give --embedding FIRST:LAST or 'e*'."
+            )
         for i, row in enumerate(rows):
             if row.size != rows[0].size:
                 raise ValueError(
@@ -273,3 +266,12 @@ def joined(parts: Iterable[np.ndarray], n: int, name: str) -> np.ndarray:
         whole[at : at + len(part)] = part
         at += len(part)
     return whole
+
+
+def read_groups(path: str, columns: list[str], groups: list[int]) -> np.ndarray:
+    """Rows of successive row groups of a Parquet file, from one column of lists or from several of numbers."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        start = sum(file.metadata.row_group(g).num_rows for g in range(groups[0]))
+        return arrow_rows(file.read_row_groups(groups, columns=columns), start=start)

@@ -40,14 +40,6 @@ class Size(click.IntRange):
         return value if value == "auto" else super().convert(value, param, ctx)
 
 
-class DecoderName(click.Choice[str]):
-    """Any name of the registry, also one that joins it later."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        self.choices = tuple(DECODERS)
-        return super().convert(value, param, ctx)
-
-
 class Length(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
     """A number, a share of the text such as 20%, or "auto"."""
 
@@ -77,7 +69,7 @@ SHARE_TYPE = click.FloatRange(0, 1)
 VARIETY = "0: quality alone, 1: variety alone."
 DIVERSITY = click.option("--diversity", metavar="NUMBER", type=SHARE_TYPE, default=0.5, show_default=True, help=VARIETY)
 MODEL = click.option("--model", type=FILE, help="A model file.  [default: the one inside, for any text]")
-DECODER = partial(more, "--decoder", type=DecoderName(DECODERS), metavar="NAME")
+DECODER = partial(more, "--decoder", type=click.Choice([*DECODERS]), metavar="NAME")
 DECODER_NAMES = ", ".join(DECODERS)
 ENCODING = more("--encoding", help="Of the files.  [default: utf-8]")
 SKIP_BAD = more("--skip-bad", is_flag=True, help="Go on past clusters that cannot be read or used.")

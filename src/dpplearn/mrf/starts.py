@@ -9,11 +9,10 @@ import numpy as np
 from scipy import linalg
 
 from dpplearn._checks import FloatArray
-from dpplearn.dpp import DPP
 from dpplearn.mrf.enumeration import inclusion_probs, items_in, pair_positions
 
 EDGE = 1e-3  # eigenvalues of a start stay this far from 0 and 1
-Spectrum = tuple[FloatArray, FloatArray, FloatArray]  # eigenvalues of M, eigenvectors, eigenvalues of K
+Spectrum = tuple[FloatArray, FloatArray]  # eigenvalues of M, and eigenvectors
 
 
 @dataclass(frozen=True)
@@ -39,22 +38,16 @@ class Sine:
         M[np.triu_indices(self.n)] = x
         m, V = linalg.eigh(M.T, lower=True)
         p = self.edge + (1 - 2 * self.edge) * np.sin(m) ** 2
-        return (V * p) @ V.T, (m, V, p)
+        return (V * p) @ V.T, (m, V)
 
     def pull_back(self, spectrum: Spectrum, G: FloatArray) -> FloatArray:
         """The gradient with respect to x, from G = d / dK."""
-        m, V, _ = spectrum
+        m, V = spectrum
         # dK = V (D o (V^T dM V)) V^T with D_ij = (sin(a)^2 - sin(b)^2) / (a - b) = sin(a + b) sin(a - b) / (a - b)
         D = (1 - 2 * self.edge) * np.sin(m[:, None] + m) * np.sinc((m[:, None] - m) / np.pi)
         H = V @ (D * (V.T @ G @ V)) @ V.T
         H = H + H.T - np.diag(H.diagonal())  # an entry off the diagonal is there twice
         return np.asarray(H[np.triu_indices(self.n)])
-
-    def process(self, x: FloatArray) -> DPP:
-        """The DPP, its kernel with positive entries between the items most alike."""
-        _, (_, V, p) = self.at(x)
-        L = (V * (p / (1 - p))) @ V.T
-        return DPP(with_signs((L + L.T) / 2))
 
 
 def with_signs(A: FloatArray) -> FloatArray:

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy import linalg
 
 from dpplearn._checks import FloatArray
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import mean_field
 from dpplearn.mrf.entropy import EXACT, Surrogate
 from dpplearn.mrf.enumeration import Rows
 from dpplearn.mrf.fit import minimize
-from dpplearn.mrf.starts import EDGE, Sine, inside, shaken
+from dpplearn.mrf.starts import EDGE, Sine, inside
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
 CORRECTIONS, DRAWS = 10, 400  # of the gradient, and samples for each
@@ -45,7 +43,7 @@ class VariationalDPP(NamedTuple):
 
     @property
     def q(self) -> DPP:
-        return self.kernels.process(self.x)
+        return DPP.from_marginal(self.K)
 
     def climb(self, max_iter: int, tilt: FloatArray | float = 0.0, hold: float = 0.0) -> Self:
         """The maximum of the surrogate + tilt . y - hold |y - x|^2 / 2 over parameters y, by L-BFGS from x."""
@@ -69,22 +67,24 @@ class VariationalDPP(NamedTuple):
 
 
 def best_dpp(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Generator) -> VariationalDPP:
-    """Maximize the surrogate from several starts; `pairs` are estimates of P(i and j in Y).
+    """Maximize the surrogate from the DPP with these P(i and j in Y), as far as there is one: K_ij^2 = P_i P_j - P_ij.
 
     With more items than one block has, the surrogate is no bound, and its maximum may lose a set that no block sees: of
-    15 items that exclude one another, that there may be none. So all are compared by the bound.
+    15 items that exclude one another, that there may be none. So what was found is compared by the bound.
     """
-    starts, soft = field_starts(w, W, pairs, rng), np.maximum(W, -HARD)
-    steps = 300 if w.size <= EXACT else 60
-    best = max((VariationalDPP.of(w, soft, K).climb(steps) for K in starts), key=lambda dpp: dpp.surrogate(dpp.K)[0])
+    d = np.clip(pairs.diagonal(), EDGE, 1 - EDGE)
+    K = np.sqrt(np.maximum(np.outer(d, d) - pairs, 0.0))
+    np.fill_diagonal(K, d)
+    K, soft = inside(K), np.maximum(W, -HARD)
+    best = VariationalDPP.of(w, soft, K).climb(300 if w.size <= EXACT else 60)
     while (soft > W).any():
         soft = np.where(soft > W, np.maximum(W, 4 * soft), W)
-        best = VariationalDPP.of(w, soft, best.K).climb(steps)
+        best = VariationalDPP.of(w, soft, best.K).climb(60)
     if best.surrogate.exact:
         return best.climb(2000)
     for _ in range(2):  # blocks once more, for the dependences that were found
         best = VariationalDPP.of(w, W, best.K).climb(150)
-    candidates = [best, corrected(best, rng), *(VariationalDPP.of(w, W, K) for K in starts)]
+    candidates = [best, corrected(best, rng), VariationalDPP.of(w, W, K)]
     return max(candidates, key=lambda dpp: float(lower_bound(dpp, np.inf, rng)))
 
 
@@ -116,27 +116,6 @@ def score_covariance(K: FloatArray, Y: Rows, values: FloatArray) -> FloatArray:
         A = K - (1 - Y[part])[:, :, None] * np.eye(len(K))
         G += np.tensordot(weights[part], np.linalg.inv(A), 1).T
     return G
-
-
-def field_starts(w: FloatArray, W: FloatArray, pairs: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
-    """Marginal kernels: with the pairs of the field; with the factors of pairs; near mean field; for few items more.
-
-    K_ij^2 = P_i P_j - P_ij from the pairs; from factors, L_ii = exp(w_i) and L_ij^2 = L_ii L_jj (1 - exp(w_ij)). Items
-    that do not depend on one another at all would be a stationary point.
-    """
-    d = np.clip(pairs.diagonal(), EDGE, 1 - EDGE)
-    by_pairs = np.sqrt(np.maximum(np.outer(d, d) - pairs, 0.0))
-    np.fill_diagonal(by_pairs, d)
-    quality, S = np.exp(np.clip(w, -15.0, 15.0) / 2), np.sqrt(-np.expm1(np.minimum(W, 0.0)))
-    lam, V = linalg.eigh(quality[:, None] * (S + np.eye(w.size)) * quality)
-    lam = np.maximum(lam, EDGE)
-    p = mean_field(w, W)[1]
-    spread = np.sqrt(p * (1 - p))
-    near_independent = np.diag(p) + 0.1 * spread[:, None] * S * spread / w.size
-    starts = [inside(by_pairs), inside((V * (lam / (1 + lam))) @ V.T), near_independent]
-    if w.size <= EXACT:
-        starts += [shaken(K, rng) for K in starts[:2]]
-    return starts
 
 
 def lower_bound(candidate: VariationalDPP, error: float, rng: np.random.Generator) -> Estimate:

@@ -44,8 +44,6 @@ def parse_metric(name: str) -> Metric:
     --------
     >>> parse_metric("rouge-su4"), parse_metric("rouge-w-1.2")
     (SkipBigrams(skip=4, unigrams=True), Subsequence(weight=1.2, runs=True))
-    >>> parse_metric("ROUGE-L")
-    Subsequence(weight=1.0, runs=False)
     """
     lower = name.lower()
     if match := re.fullmatch(r"rouge-([1-9]\d*)", lower):

@@ -18,7 +18,7 @@ from dpplearn.summarize.model.split_cluster import document_times
 from dpplearn.summarize.text.units import length
 from dpplearn.web.engine import Reading
 from dpplearn.web.problems import invalid
-from dpplearn.web.schema import BUDGETS
+from dpplearn.web.schema import BUDGETS, JSON
 
 Answer = dict[str, Any]  # of what `schema` says of it
 
@@ -35,20 +35,12 @@ def document_answer(document: Document) -> Answer:
 def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
     """A cluster: its sentences with places, lengths, qualities and a map, and what is not among them."""
     read, ready, documents = reading.read, reading.ready, reading.ready.read.cluster.documents
-    sentences = [
-        {
-            "id": i,
-            **place(sentence),
-            "length": {unit: int(length(sentence.text, unit)) for unit in BUDGETS},
-            "quality": quality,
-            "contributions": contributions(ready.names, terms),
-            "x": x,
-            "y": y,
-        }
-        for i, (sentence, quality, terms, (x, y)) in enumerate(
-            zip(ready.read.sentences, ready.dpp.quality, ready.contributions, similarity_map(ready.read.C), strict=True)
-        )
-    ]
+    xy, sentences = similarity_map(ready.read.C).tolist(), list[Answer]()
+    for i, sentence in enumerate(ready.read.sentences):
+        terms = contributions(ready.names, ready.contributions[i])
+        sizes = {unit: int(length(sentence.text, unit)) for unit in BUDGETS}
+        judged = {"quality": ready.dpp.quality[i], "contributions": terms, "x": xy[i][0], "y": xy[i][1]}
+        sentences.append({"id": i, **place(sentence), "length": sizes, **judged})
     days = [None if time is None else time.date().isoformat() for time in document_times(documents)]
     answer = {"id": name, "model": read.model, "expires_in": expires_in, "notes": read.notes, "skipped": read.skipped}
     answer |= {"documents": [*map(document_answer, documents)], "days": days, "sentences": sentences}
@@ -81,12 +73,10 @@ def why_answer(summary: Summary, sentence: int) -> bytes:
     number = numbers(summary)
     if sentence > (last := int(number.max())):
         raise invalid((("sentence",), f"there is none of this number: they are 0 to {last}."))
-    order = np.flatnonzero(number[summary.order] == sentence)
-    if order.size:
-        return json_bytes(chosen_answer(summary.explain().chosen[order[0]], number, int(order[0]) + 1))
-    answer = summary.why(int(np.flatnonzero(number == sentence)[0]))
-    assert isinstance(answer, LeftOut)
-    return json_bytes(left_out_answer(answer, summary))
+    x = summary.why(int(np.searchsorted(number, sentence)))  # in whatever form
+    if isinstance(x, LeftOut):
+        return json_bytes(left_out_answer(x, summary))
+    return json_bytes(chosen_answer(x, number, summary.order.tolist().index(x.number) + 1))
 
 
 def numbers(summary: Summary) -> IntArray:
@@ -134,9 +124,9 @@ def json_file(summary: Summary) -> bytes:
     return json_bytes(summary.to_dict() | {"documents": documents}, indent=2)
 
 
-WRITERS: dict[str, Callable[[Summary], str | bytes]] = {
-    "text": lambda summary: f"{summary.text}\n",
-    "markdown": lambda summary: f"{summary.to_markdown()}\n",
-    "html": Summary.to_html,
-    "json": json_file,
+FILES: dict[str, tuple[str, Callable[[Summary], str | bytes]]] = {  # media types, and what is written
+    "text": ("text/plain", lambda summary: f"{summary.text}\n"),
+    "markdown": ("text/markdown", lambda summary: f"{summary.to_markdown()}\n"),
+    "html": ("text/html", Summary.to_html),
+    "json": (JSON, json_file),
 }

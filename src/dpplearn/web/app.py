@@ -22,13 +22,13 @@ from dpplearn._run.blas import blas_threads
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.web import schema
-from dpplearn.web.answers import WRITERS, document_answer, summary_answer, why_answer
+from dpplearn.web.answers import FILES, document_answer, summary_answer, why_answer
 from dpplearn.web.engine import offered_decoder
-from dpplearn.web.guard import FORM, JSON, Guard, forget
+from dpplearn.web.guard import FORM, Guard, forget
 from dpplearn.web.problems import PROBLEM_JSON, PROBLEMS, Problem, of_validation
 from dpplearn.web.service import Service
 from dpplearn.web.settings import Settings
-from dpplearn.web.uploads import read_files, read_texts
+from dpplearn.web.uploads import read_texts, read_uploads
 from dpplearn.web.work import Deadline
 
 API = "/api/v1"
@@ -89,8 +89,8 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
         Answered by the event loop, also while all workers are busy.
         """
-        pool, clusters, running = service.pool, len(service.clusters.sizes()), min(service.pool.taken, settings.workers)
-        busy = {"workers": pool.workers, "running": running, "waiting": pool.taken - running}
+        workers, taken, clusters = settings.workers, service.pool.taken, len(service.clusters.current())
+        busy = {"workers": workers, "running": min(taken, workers), "waiting": max(taken - workers, 0)}
         return {"status": "ok", "version": __version__, "clusters": clusters, "warm": service.engine.warmed, **busy}
 
     static = files("dpplearn.web") / "static"
@@ -116,7 +116,7 @@ def routes(service: Service) -> APIRouter:
     async def added(request: Request, job: Any) -> Response:
         """The answer to documents that are read and kept."""
         name, answer = await service.pool.run(request, lambda deadline: service.keep(service.read(job, deadline)))
-        return Response(answer, 201, {"Location": f"{API}/clusters/{name}"}, JSON)
+        return Response(answer, 201, {"Location": f"{API}/clusters/{name}"}, schema.JSON)
 
     @router.get("/example", summary="The example cluster")
     async def get_example() -> dict[str, Any]:
@@ -136,12 +136,12 @@ def routes(service: Service) -> APIRouter:
     async def add_files(request: Request, sent: Annotated[schema.FileForm, Form(media_type=FORM)]) -> Response:
         """The same of the documents in files; one that cannot be read does not block the others."""
         data = [(one.filename or "", await one.read()) for one in sent.files]
-        return await added(request, partial(read_files, data, sent.model, sent.keep_all))
+        return await added(request, partial(read_uploads, data, sent.model, sent.keep_all))
 
     @router.get("/clusters/{id}", response_model=schema.ClusterAnswer, summary="A cluster")
     async def get_cluster(cluster: ClusterId) -> Response:
         """The same as when it was posted."""
-        return Response(service.clusters.get(cluster).answer, media_type=JSON)
+        return Response(service.clusters.get(cluster).answer, media_type=schema.JSON)
 
     @router.delete("/clusters/{id}", status_code=204, response_model=None, summary="Forget a cluster")
     async def delete_cluster(cluster: ClusterId) -> None:
@@ -153,7 +153,7 @@ def routes(service: Service) -> APIRouter:
         cluster: ClusterId, request: Request, options: Annotated[schema.Options, Body()] = BY_DEFAULT
     ) -> Response:
         """The best set of a cluster's sentences under a budget, given what is pinned and banned, with reasons."""
-        return Response(await service.select(request, cluster, options, summary_answer), media_type=JSON)
+        return Response(await service.select(request, cluster, options, summary_answer), media_type=schema.JSON)
 
     @router.get(
         "/clusters/{id}/why/{sentence}",
@@ -165,18 +165,18 @@ def routes(service: Service) -> APIRouter:
     ) -> Response:
         """Of any sentence; the answer of `select` tells of the chosen ones and the best of the others."""
         answer = partial(why_answer, sentence=sentence)
-        return Response(await service.select(request, cluster, options, answer), media_type=JSON)
+        return Response(await service.select(request, cluster, options, answer), media_type=schema.JSON)
 
     @router.post(
         "/clusters/{id}/export",
         response_class=Response,
-        responses={200: {"content": {kind: {} for kind in schema.MEDIA_TYPES.values()}}},
+        responses={200: {"content": {kind: {} for kind, _ in FILES.values()}}},
         summary="Select sentences, as a file",
     )
     async def export(cluster: ClusterId, request: Request, options: schema.Export) -> Response:
         """The same summary as a file: text, Markdown with its sources, a report in HTML, or JSON."""
-        text = await service.select(request, cluster, options, WRITERS[options.format])
-        return Response(text, media_type=schema.MEDIA_TYPES[options.format])
+        kind, write = FILES[options.format]
+        return Response(await service.select(request, cluster, options, write), media_type=kind)
 
     @router.post("/summarize", response_model=schema.SummaryAnswer, summary="Summarize documents")
     async def summarize(request: Request, options: schema.Whole) -> Response:
@@ -186,7 +186,7 @@ def routes(service: Service) -> APIRouter:
             reading = service.read(partial(read_texts, options), deadline)
             return summary_answer(engine.find(reading, options), reading.read.notes)
 
-        return Response(await service.pool.run(request, task), media_type=JSON)
+        return Response(await service.pool.run(request, task), media_type=schema.JSON)
 
     @router.get("/models", summary="Models")
     async def models() -> dict[str, Any]:

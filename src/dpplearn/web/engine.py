@@ -191,10 +191,8 @@ def notes(read: Featurized, language: str | None) -> Iterator[str]:
     if said is not None:
         yield f"{said} Use a model that was trained on that language (dpplearn serve --model FILE)."
     if read.passed:
-        yield (
-            f"Of {len(read) + read.passed:,} sentences, a first choice kept the {len(read):,} that promise most; the "
-            "summary is chosen from these."
-        )
+        n = len(read)
+        yield f"Of {n + read.passed:,} sentences, a first choice kept the {n:,} that promise most, to choose from."
         return  # a document without a sentence among these may have had some
     held = {sentence.document for sentence in read.sentences}
     for i, document in enumerate(read.cluster.documents):

@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpplearn.web.problems import Problem, limited, where
+from dpplearn.web.schema import JSON
 from dpplearn.web.service import Service
 from dpplearn.web.work import Deadline, log
 
@@ -25,7 +26,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 OPEN = ("/", "/docs", "/api/v1/health", "/api/v1/openapi.json")  # without a token, too, like the files of the page
-JSON, FORM = "application/json", "multipart/form-data"
+FORM = "multipart/form-data"
 PIECE = 65_536  # bytes handed to the server at once, which waits until the client has taken most of them
 DISCARDED = 4  # times the limit, read and forgotten so that a client that only sends hears why
 
@@ -61,16 +62,15 @@ class Guard:
         try:
             self.check(scope["method"], path.removeprefix(scope.get("root_path", "")), headers)
             await self.app(scope, body.receive, answer)
-        except Problem as refused:
-            forget(refused)
-            await refused.response(path)(scope, receive, answer)
         except ClientDisconnect as gone:
             forget(gone)  # nobody is there to answer
         except Exception as error:
-            log.error("%s at %s", type(error).__name__, where(error))  # no message: it may quote a document
+            if not isinstance(error, Problem):
+                log.error("%s at %s", type(error).__name__, where(error))  # no message: it may quote a document
             forget(error)
             if not begun:
-                await Problem("internal").response(path)(scope, receive, answer)
+                problem = error if isinstance(error, Problem) else Problem("internal")
+                await problem.response(path)(scope, receive, answer)
         finally:
             body.release()
 

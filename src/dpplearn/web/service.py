@@ -32,33 +32,24 @@ class Clusters:
         self._lock = RLock()  # workers keep and use clusters, too
 
     def current(self) -> OrderedDict[str, tuple[Reading, float]]:
-        """What is held and was used lately; to be looked at with the lock."""
-        oldest = self.clock() - self.settings.cluster_seconds
-        while self._held and next(iter(self._held.values()))[1] <= oldest:
-            self._held.popitem(last=False)
-        return self._held
-
-    def sizes(self) -> list[int]:
-        """The memory that each takes, about, of the one used longest ago first."""
+        """What is held, without what is too old or too much; the cluster that was used last is never too much."""
         with self._lock:
-            return [kept.nbytes for kept, _ in self.current().values()]
+            oldest = self.clock() - self.settings.cluster_seconds
+            total = sum(kept.nbytes for kept, _ in self._held.values())
+            while self._held:
+                kept, used = next(iter(self._held.values()))
+                many = total > self.settings.max_clusters_bytes or len(self._held) > self.settings.max_clusters
+                if used > oldest and not (many and len(self._held) > 1):
+                    break
+                self._held.popitem(last=False)
+                total -= kept.nbytes
+            return self._held
 
     def put(self, name: str, kept: Reading) -> None:
         """Keep a cluster; others make room for it."""
         with self._lock:
             self._held[name] = kept, self.clock()
-            self.make_room()
-
-    def make_room(self) -> None:
-        """Forget what is too much; the cluster that was used last stays in any case."""
-        with self._lock:
-            sizes = self.sizes()
-            total, most = sum(sizes), self.settings.max_clusters
-            for size in sizes[:-1]:
-                if total <= self.settings.max_clusters_bytes and len(self._held) <= most:
-                    break
-                self._held.popitem(last=False)
-                total -= size
+            self.current()
 
     def get(self, name: str) -> Reading:
         """The cluster, used just now; a problem if it is gone."""
@@ -117,7 +108,7 @@ class Service:
             reading = self.clusters.get(name)  # now, so that what waits keeps no cluster that made room
             made = answer(self.engine.find(reading, options))
             if options.compress:  # its shorter forms stay in memory
-                self.clusters.make_room()
+                self.clusters.current()
             return made
 
         return await self.pool.run(request, task)

@@ -109,7 +109,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import dpplearn
-from dpplearn._numba import Loop, here
+from dpplearn._numba import Loop, _always
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
 from dpplearn.web.engine import Engine
@@ -118,11 +118,11 @@ rooms = (dpplearn, dpplearn.decoding, dpplearn.sampling, dpplearn.learning, dppl
 names = {m.name for one in rooms for m in walk_packages(one.__path__, f"{one.__name__}.") if m.name.endswith("_loops")}
 modules = [import_module(name) for name in sorted(names)]
 loops = {f"{m.__name__}.{name}": f for m in modules for name, f in vars(m).items() if isinstance(f, Loop)}
-compiled = lambda: {(name, version) for name, f in loops.items() for version in f.versions}
+compiled = lambda: {(name, str(v.signatures)) for name, f in loops.items() for v in f.versions.values()}
 engine = Engine(Settings())
 engine.warm()
 before = compiled()
-here.always = True  # what was not compiled yet would be now
+_always.set(True)  # what was not compiled yet would be now
 shorter = "However, the storm, which had come from the sea, hit the coast on Monday, officials said. Rain fell."
 some = (["Rain fell."], ["Rain fell. Snow fell. Wind rose."], ["Rain fell. Snow fell.", "Rain fell."], [shorter])
 for texts in some:  # the last has sentences with shorter forms, which exclude each other

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError
 from dpplearn.summarize.corpora.repeats import find_repeats
-from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
+from dpplearn.summarize.text.blocks import RUNNING, is_closed
 from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
 from dpplearn.summarize.text.words import STOPS, has_word, one_line, word_lists
-
-Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 
 # What is chosen from, best first; the next only where a document, or past TITLE the cluster, has nothing.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
@@ -69,13 +67,11 @@ class RankedPiece(NamedTuple):
     code: str
 
 
-def find_candidates(
-    cluster: Cluster, splitter: Splitter | None = None, limit: int | None = None, keep_all: bool = False
-) -> Candidates:
+def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool = False) -> Candidates:
     """Tell the sentences of a cluster that a summary may be made of from all other pieces of its documents."""
     documents, ranked, passed = cluster.documents, list[list[RankedPiece]](), 0
     for document in documents:
-        pieces = [(one_line(document.text[piece.start : piece.end]), piece) for piece in pieces_of(document, splitter)]
+        pieces = [(one_line(document.text[piece.start : piece.end]), piece) for piece in pieces_of(document)]
         own = [
             RankedPiece(*one, *((SENTENCE, "") if keep_all else rank_piece(pieces, i))) for i, one in enumerate(pieces)
         ]
@@ -148,11 +144,10 @@ def with_headlines(pieces: list[RankedPiece]) -> list[RankedPiece]:
     return [one._replace(rank=min(rank, one.rank)) if may_state(one.text) else one for one in pieces]
 
 
-def pieces_of(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
+def pieces_of(document: Document) -> Iterator[Piece]:
     """The pieces of a document that have a word, without the dateline before its first running text."""
     text, dated = document.text, False
-    ours = cut_clauses(text, find_pieces(text, document.blocks))
-    for piece in ours if splitter is None else split_by(splitter, document):
+    for piece in cut_clauses(text, find_pieces(text, document.blocks)):
         start = piece.start
         if not dated and piece.kind in RUNNING:
             dated = True
@@ -160,38 +155,6 @@ def pieces_of(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
             piece = piece._replace(start=start)
         if has_word(text, start, piece.end):
             yield piece
-
-
-def split_by(splitter: Splitter, document: Document) -> Iterator[Piece]:
-    """The pieces of a splitter that is not ours, each in the block that its beginning is in, if blocks are known."""
-    blocks = iter(document.blocks or ())
-    block, section = next(blocks, None), None
-    for start, end in check_spans(splitter(document.text), document.text):
-        while block is not None and block.end <= start:
-            section = block if block.kind == "heading" else section
-            block = next(blocks, None)
-        inside = block if block is not None and block.start < end else None
-        yield Piece(start, end, inside or Block(start, end), section)
-
-
-def check_spans(spans: Iterable[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:
-    """Pairs of offsets that lie in the text and do not overlap, from a splitter that is not ours."""
-    before = 0
-    for span in spans:
-        try:
-            start, end = (int(offset) for offset in span)
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"splitter must return pairs (start, end) of character offsets, found {span!r}. "
-                "For a splitter that returns strings, look each one up in the text."
-            ) from error
-        if not before <= start <= end <= len(text):
-            raise ValueError(
-                f"splitter must return offsets in order and within the text of {len(text)} characters, "
-                f"but ({start}, {end}) follows {before}."
-            )
-        yield start, end
-        before = end
 
 
 def cut_clauses(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:

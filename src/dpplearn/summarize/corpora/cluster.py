@@ -15,7 +15,7 @@ from dpplearn.summarize.text.blocks import Block, check_blocks
 from dpplearn.summarize.text.words import ANY, foreign, normal_language, without_surrogates
 
 if TYPE_CHECKING:
-    from dpplearn.summarize.corpora.candidates import Candidates, Splitter
+    from dpplearn.summarize.corpora.candidates import Candidates
 
 MAX_SENTENCES = 1_000_000  # in one cluster; so many take minutes and gigabytes
 
@@ -289,9 +289,7 @@ class Cluster:
             [found] = read_clusters(folder, "utf-8")
         return replace(found, id="example", language="english")
 
-    def sentences(
-        self, splitter: Splitter | None = None, *, limit: int | None = MAX_SENTENCES, keep_all: bool = False
-    ) -> tuple[Sentence, ...]:
+    def sentences(self, *, limit: int | None = MAX_SENTENCES, keep_all: bool = False) -> tuple[Sentence, ...]:
         """Return the candidate sentences, in order of documents.
 
         Candidates are sentences of running text: paragraphs, list items, quotations. What is no sentence
@@ -300,20 +298,17 @@ class Cluster:
         that are sentences, and a cluster that has neither its fragments, then its labels, then the rest. A dateline at
         the head of a document ("LONDON (AP) _") is left out of its first sentence.
 
-        A splitter takes a text and returns pairs (start, end) of character offsets, in order; `split_sentences` is the
-        default. There may be at most `limit` sentences (None for any number). With `keep_all` every piece with a word
-        is a candidate, whatever it is and wherever else it stands.
+        There may be at most `limit` sentences (None for any number). With `keep_all` every piece with a word is a
+        candidate, whatever it is and wherever else it stands.
 
         Examples
         --------
         >>> Cluster.from_texts(["OSLO (AP) _ Snow fell."]).sentences()
         (Sentence('Snow fell.', document=0, position=1, start=12, end=22),)
         """
-        return self.candidates(splitter, limit=limit, keep_all=keep_all).sentences
+        return self.candidates(limit=limit, keep_all=keep_all).sentences
 
-    def candidates(
-        self, splitter: Splitter | None = None, *, limit: int | None = MAX_SENTENCES, keep_all: bool = False
-    ) -> Candidates:
+    def candidates(self, *, limit: int | None = MAX_SENTENCES, keep_all: bool = False) -> Candidates:
         """Return the candidate sentences, as `sentences` does, and what was set aside with the reason for each.
 
         Examples
@@ -324,5 +319,5 @@ class Cluster:
         """
         from dpplearn.summarize.corpora.candidates import find_candidates
 
-        key = splitter, limit, keep_all
+        key = limit, keep_all
         return self._latest.get(key, lambda: find_candidates(self, *key))

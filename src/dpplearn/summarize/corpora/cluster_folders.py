@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpplearn._io.encoding import entries, read_bytes
+from dpplearn._io.encoding import entries, read_bytes, to_text
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.documents import (
-    HTML,
-    is_document,
-    kind_of,
-    read_paths,
-    reads_as_document,
-    suffix_of,
-    suffixes,
-)
-from dpplearn.summarize.corpora.formats.apart import Apart, DocumentFile
+from dpplearn.summarize.corpora.documents import MARKDOWN, TEXT, is_document, read_paths, reads_as_document, suffix_of
 from dpplearn.summarize.corpora.source import Cut, Source, cut_items, is_readme
-from dpplearn.summarize.text.blocks import OUTSIDE
 
 REFERENCES = "references"
 INNER = ("docs", "documents")  # where the documents of a cluster may be
@@ -65,20 +55,8 @@ def read_folder(folder: Path, source: Source) -> Cluster | None:
 
 
 def read_references(folder: Path, source: Source) -> list[str]:
-    """The texts in the folder references/, by name."""
+    """The texts in the folder references/, by name, with their lines; files that are no plain text are noted."""
     there = entries(folder / REFERENCES) if (folder / REFERENCES).is_dir() else []
-    paths = [path for path in there if path.is_file() and suffix_of(path) in (*suffixes(), "")]
+    paths = [path for path in there if path.is_file() and suffix_of(path) in (*TEXT.suffixes, *MARKDOWN.suffixes, "")]
     source.note_others(there, paths)
-    return [reference_text(DocumentFile(read_bytes(path), path.name, path, source.encoding)) for path in paths]
-
-
-def reference_text(file: DocumentFile) -> str:
-    """A reference as its writer had it: lines are kept, where there are any, and of a page only the story."""
-    kind = kind_of(file)
-    if kind is not HTML and not isinstance(kind.parse, Apart):
-        return file.text().strip()
-    stories = []
-    for document in kind.parse(file):
-        blocks = [block for block in document.blocks or () if block.kind not in OUTSIDE]
-        stories += [document.text[block.start : block.end] for block in blocks] if document.blocks else [document.text]
-    return "\n\n".join(stories)
+    return [to_text(read_bytes(path), path, source.encoding, None).strip() for path in paths]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
 from os import PathLike, fspath
@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.documents import matching, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import cut_jsonl, looks_like_jsonl
-from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, Wanted, as_given, cut_items, piece_sizes
+from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, as_given, cut_items, piece_sizes
 
 if TYPE_CHECKING:
     from dpplearn._io.workfolder import WorkFolder
@@ -53,17 +53,14 @@ def kinds() -> str:
 
 
 class Census:
-    """What was seen of a corpus so far: ids, of which a file may have each once, and what its clusters say."""
+    """The ids that were seen of a corpus so far, of which a file may have each once, and how many clusters count."""
 
     def __init__(self) -> None:
         self.lines: dict[tuple[str, str], int] = {}
-        self.said: dict[str, set[str]] = {"split": set(), "language": set()}
         self.kept = 0
 
-    def see(self, path: Path, line: int | None, name: str | None, split: str | None, language: str | None) -> None:
+    def see(self, path: Path, line: int | None, name: str | None) -> None:
         """Another cluster; a ValueError if its id is that of a line before."""
-        self.said["split"].add(str(split))
-        self.said["language"].add(str(language))
         before = None if line is None else self.lines.setdefault((str(path), str(name)), line)
         if line is not None and before != line:
             raise ValueError(
@@ -76,14 +73,13 @@ class Census:
 class Corpus:
     """Clusters that are read when they are asked for, piece by piece, as often as they are.
 
-    Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit`, the commands and
-    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list.
+    Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit` and the commands take
+    it as they take a list. `open_corpus` makes one of files, `listed` one of a list.
     """
 
     name: Path  # for messages
     sources: Sequence[tuple[Reader, Source]]
     clusters: Sequence[Cluster] = ()  # those in memory
-    wanted: Wanted = field(default_factory=Wanted)
     skip_bad: bool = False
 
     def __repr__(self) -> str:
@@ -102,7 +98,7 @@ class Corpus:
             own = piece.source.fresh()
             for entry in piece.entries(own):
                 with own.tolerate():
-                    census.see(own.path, *entry[1:5])
+                    census.see(own.path, entry.line, entry.id)
                     if entry.cluster is not None:
                         census.kept += 1
                         yield entry.cluster
@@ -120,7 +116,7 @@ class Corpus:
             own = source.fresh()
             for cut in reader.cut(own, sizes):
                 cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
-                yield CorpusPiece(number, cut, source, self.wanted)
+                yield CorpusPiece(number, cut, source)
                 number += 1
             notes.add(own.passed)
 
@@ -167,10 +163,9 @@ class Corpus:
         notes.warn(suffixes(), census.kept, stacklevel=stacklevel)
         if census.kept:
             return
-        for what, wanted in (("split", self.wanted.split), ("language", self.wanted.language)):
-            there = sorted(census.said[what])
-            if wanted is not None and there:
-                raise ValueError(f"No cluster of {self.name} has the {what} {wanted!r}. Found {', '.join(there)}.")
+        if others := sorted(set(notes.noted("language"))):
+            wanted = self.sources[0][1].language
+            raise ValueError(f"No cluster of {self.name} has the language {wanted!r}. Found {', '.join(others)}.")
         if notes.noted("left"):
             raise ValueError(f"No cluster of {self.name} has both sentences and a reference summary: none is left.")
         readable = " that can be read" if notes.noted("bad") else ""
@@ -184,8 +179,9 @@ class Corpus:
             texts.update(json.dumps(asdict(one), default=str).encode())
         for _, source in () if self.clusters else self.sources:
             places = filter(None, (source.path, source.references))
-            files.append([source.encoding, *((str(path.resolve()), state_of(path)) for path in places)])
-        return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
+            options = [source.encoding, source.language, source.usable, source.skip_bad]
+            files.append([options, *((str(path.resolve()), state_of(path)) for path in places)])
+        return [files, texts.hexdigest()]
 
 
 def compiled(work: Callable[..., int], task: tuple[Any, ...], given: tuple[Any, ...]) -> int:
@@ -219,9 +215,7 @@ def open_corpus(
     skip_bad: bool = False,
     *,
     references: str | PathLike[str] | None = None,
-    split: str | None = None,
     language: str | None = None,
-    only: str | None = None,
     usable: bool = False,
 ) -> Corpus:
     """A corpus that is read when its clusters are asked for: as `read_clusters`, with one cluster in memory.
@@ -230,22 +224,10 @@ def open_corpus(
     ----------
     path, encoding, skip_bad, references
         As in `read_clusters`.
-    split, language : str, optional
-        Only clusters of this part, or in this language; one that names no language is in the one asked for.
-    only : str, optional
-        Only references with this in their `reference_ids`.
+    language : str, optional
+        Only clusters in this language; one that names none is in the one asked for.
     usable : bool
         Leave out clusters without a sentence or without a reference, and say so.
-
-    Examples
-    --------
-    >>> import json, pathlib, tempfile
-    >>> lines = [json.dumps({"id": k, "documents": ["It rained."], "split": "ab"[k % 2]}) for k in range(4)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "corpus.jsonl")
-    ...     _ = file.write_text("\\n".join(lines))
-    ...     [cluster.id for cluster in open_corpus(file, split="a")]
-    ['0', '2']
     """
     given, models = Path(fspath(path)), None if references is None else Path(fspath(references))
     paths, sources = matching(str(path)), list[tuple[Reader, Source]]()
@@ -256,8 +238,8 @@ def open_corpus(
         if reader is None:
             advice = "For documents of one cluster, use Cluster.from_files."
             raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
-        sources.append((reader, Source(one, encoding, models, skip_bad)))
-    return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
+        sources.append((reader, Source(one, encoding, models, skip_bad, language, usable)))
+    return Corpus(given, sources, skip_bad=skip_bad)
 
 
 def read_clusters(

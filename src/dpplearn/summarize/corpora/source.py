@@ -35,7 +35,7 @@ class Omission(NamedTuple):
     """Something that was not read, or a remark of a reader.
 
     The kind is "other" (a file of a kind that is not read), "empty" (a file without a word), "bad", "left" (a cluster
-    of no use), or "said" (a remark).
+    of no use), "language" (the language of one that is in another), or "said" (a remark).
     """
 
     kind: str
@@ -51,6 +51,8 @@ class Source:
     encoding: str | None = None  # UTF-8, unless a file says otherwise
     references: Path | None = None  # where reference summaries are, if not under the path
     skip_bad: bool = False  # whether to go on past what cannot be read
+    language: str | None = None  # of the clusters that count; one that names none is in the one asked for
+    usable: bool = False  # whether clusters without a sentence or a reference are left out, and named
     passed: list[Omission] = field(default_factory=list)
 
     @contextmanager
@@ -64,6 +66,16 @@ class Source:
                 kind = ValueError if isinstance(error, ValueError) else OSError
                 raise kind(message) if before else error from None
             self.passed.append(Omission("bad", message, getattr(error, "id", None)))
+
+    def wants(self, cluster: Cluster) -> bool:
+        """Whether a cluster counts; if not, it is noted why."""
+        if self.language and normal_language(cluster.language) not in (None, normal_language(self.language)):
+            self.note("language", [cluster.language])
+            return False
+        lack = lacking(cluster) if self.usable else ""
+        if lack:
+            self.note("left", [f"left out {cluster.name} of {self.path}: {lack}"])
+        return not lack
 
     def note(self, kind: str, texts: Iterable[object]) -> None:
         """Note things of one kind."""
@@ -117,13 +129,11 @@ def some(texts: Sequence[str], most: int, between: str, last: str) -> str:
 
 
 class Entry(NamedTuple):
-    """A cluster on its way: where it stands, what it says of itself, and what is wanted of it."""
+    """A cluster on its way, and where it stands."""
 
     place: int  # in its piece
     line: int | None  # its number, where it has one
     id: str | None
-    split: str | None
-    language: str | None
     cluster: Cluster | None  # None if it does not count
 
 
@@ -133,32 +143,6 @@ class Cut(NamedTuple):
     read: Callable[[Source, Any], Iterable[tuple[Cluster, int | None]]]  # of the source and what is given here
     given: Any
     share: float = 0.0  # of the file that is read by its end; 0 where that is not known
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which clusters of a corpus count, and which of their references."""
-
-    split: str | None = None
-    language: str | None = None  # a cluster that names none is in the one asked for
-    only: str | None = None  # references with this in their names
-    usable: bool = False  # whether those without a sentence or a reference are left out, and named
-
-    def of(self, cluster: Cluster, source: Source) -> Cluster | None:
-        """The cluster, or what is wanted of it; None if it does not count."""
-        if self.split is not None and cluster.split != self.split:
-            return None
-        if self.language and normal_language(cluster.language) not in (None, normal_language(self.language)):
-            return None
-        if self.only is not None:
-            named = zip(cluster.references, cluster.reference_ids, strict=False)
-            kept = [(text, name) for text, name in named if self.only in name]
-            texts, names = [text for text, _ in kept], [name for _, name in kept]
-            cluster = replace(cluster, references=texts, reference_ids=names)
-        if self.usable and (lack := lacking(cluster)):
-            source.note("left", [f"left out {cluster.name} of {source.path}: {lack}"])
-            return None
-        return cluster
 
 
 def lacking(cluster: Cluster) -> str:
@@ -179,13 +163,11 @@ class CorpusPiece:
     number: int
     cut: Cut
     source: Source
-    wanted: Wanted
 
     def entries(self, notes: Source) -> Iterator[Entry]:
         """All clusters that can be read; what is left out is noted."""
         for place, (cluster, line) in enumerate(self.cut.read(notes, self.cut.given)):
-            about = cluster.id, cluster.split, cluster.language
-            yield Entry(place, line, *about, self.wanted.of(cluster, notes))
+            yield Entry(place, line, cluster.id, cluster if notes.wants(cluster) else None)
 
 
 def piece_sizes() -> Iterator[int]:

@@ -7,13 +7,11 @@ same table.
 from __future__ import annotations
 
 import re
-import warnings
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
+from dpplearn._checks import warn_user
 from dpplearn._io.encoding import entries
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import Workers
@@ -23,6 +21,7 @@ from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut
 
@@ -110,17 +109,15 @@ class Task(NamedTuple):
     systems: Sequence[str]
 
 
-def summarize_some(piece: Task, length: tuple[float, Unit]) -> tuple[dict[str, dict[str, str]], Counter[str]]:
-    """Summaries by system and cluster, and the seconds that each system took; models are trained here if need be."""
+def summarize_some(piece: Task, length: tuple[float, Unit]) -> dict[str, dict[str, str]]:
+    """Summaries by system and cluster; models are trained here if need be."""
     models = piece.models() if callable(piece.models) else piece.models
-    made, seconds = {system: dict[str, str]() for system in piece.systems}, Counter[str]()
+    made = {system: dict[str, str]() for system in piece.systems}
     for cluster in piece.clusters:
         read = models.summarizer.features_.read(cluster)
         for system in piece.systems:
-            start = perf_counter()
             made[system][str(cluster.id)] = summary_of(system, models, read, *length)
-            seconds[system] += perf_counter() - start  # type: ignore[assignment]  # Counter adds any
-    return made, seconds
+    return made
 
 
 def make_summaries(
@@ -132,10 +129,9 @@ def make_summaries(
         pieces += [task] if callable(task.models) else [task._replace(clusters=[one]) for one in task.clusters]
     total = sum(len(piece.clusters) for piece in pieces)
     made = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
-    for piece, (own, seconds) in workers.each(summarize_some, pieces, (budget, unit)):
+    for piece, own in workers.each(summarize_some, pieces, (budget, unit)):
         for system, summaries in own.items():
             made[system] |= summaries
-            show.took(system, seconds[system])
         done += len(piece.clusters)
         show.stage("Summarizing", done, total)
     return made
@@ -179,6 +175,5 @@ def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> di
         )
     for system, summaries in found.items() if required else ():
         if lacking := sorted(set(ids) - set(summaries)):
-            some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
-            warnings.warn(f"Peer {system} has no summary of {len(lacking)} clusters: {some}.", stacklevel=2)
+            warn_user(f"Peer {system} has no summary of {len(lacking)} clusters: {few(lacking)}.")
     return found

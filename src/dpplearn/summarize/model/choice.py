@@ -72,6 +72,7 @@ class Decision:
     unit: Unit
     pinned: IntArray
     excluded: IntArray
+    allowed: Mask  # which sentences may be chosen
     diversity: float = 0.5
     order: str = CHRONOLOGICAL
     fill: bool = False
@@ -82,11 +83,6 @@ class Decision:
 
     def __repr__(self) -> str:
         return f"<Decision by {self.decoder} on {measured(self.budget, self.unit)} of {self.ready!r}>"
-
-    @property
-    def allowed(self) -> Mask:
-        """Which sentences may be chosen."""
-        return self.ready.allowed(self.pinned, self.excluded)
 
     @property
     def texts(self) -> list[str]:
@@ -118,7 +114,8 @@ class Decision:
         choice = self.among(alone if alone.any() else allowed)
         outcome = self.outcome(alone, choice)
         if outcome is not None:
-            return replace(self, pinned=np.append(pinned, outcome)).made()
+            told = replace(self, pinned=np.append(pinned, outcome)).among(alone)
+            choice = choice._replace(subset=told.subset)
         least = min(self.budget if self.unit == "sentences" else 1, allowed.sum())
         if choice.subset.size < least:  # nothing else is there
             return replace(self, pinned=choice.subset).among(allowed)

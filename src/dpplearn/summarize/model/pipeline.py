@@ -78,7 +78,7 @@ def read_piece(piece: CorpusPiece, out: Path, settings: SummarizerSettings) -> i
             whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
             whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
             lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]))
-        clusters.append([*entry[:5], about])
+        clusters.append([*entry[:3], about])
     head = json.dumps({"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
     write_whole(out, "\n".join([head, *lines]).encode())
     return len(lines)
@@ -151,9 +151,9 @@ class TrainingPipeline:
         for record in map(about_piece, self.files):
             own, kept = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad), list[int]()
             own.add(record["passed"])
-            for place, line, name, split, its_language, about in record["clusters"]:
+            for place, line, name, about in record["clusters"]:
                 with own.tolerate():
-                    census.see(own.path, line, name, split, its_language)
+                    census.see(own.path, line, name)
                     if about is not None:
                         known, language, documents, has = about
                         self.without += [] if known else [str(name or f"number {census.kept}")]

@@ -23,7 +23,6 @@ _QUOTED = re.compile(
     r"“[^”]*”|\"[^\"]*\"|``.*?''|(?<![\w’'])[‘'](?=\w)[^’']*(?:['’]\w[^’']*)*['’](?!\w)|«[^»]*»|„[^“”]*[“”]"
 )
 _LONE_QUOTE = re.compile(r"[\"“”«»„]|``|''|(?<!\w)['‘](?=\w{3})")
-_BRACKETS = re.compile(r"\s\([^()]{2,160}\)(?=[\s,.;:!?।،؟·]|$)|（[^（）]{2,160}）")
 
 
 class ShortForm(NamedTuple):
@@ -36,7 +35,7 @@ class ShortForm(NamedTuple):
 def short_forms(text: str, language: str | None = None) -> tuple[ShortForm, ...]:
     """The shorter forms of a sentence on one line: with the light rules, and with all; none where there is none.
 
-    In a language other than English only parentheses go.
+    There are rules for English alone.
 
     Examples
     --------
@@ -46,16 +45,13 @@ def short_forms(text: str, language: str | None = None) -> tuple[ShortForm, ...]
     >>> short_forms("The bridge stays open, unless the river rises above the mark.")
     ()
     """
-    if not 0 < len(text) <= _MOST_CHARACTERS:
-        return ()
-    english = language in (None, ENGLISH)
-    quoted = quotations(text)
+    quoted = quotations(text) if len(text) <= _MOST_CHARACTERS and language in (None, ENGLISH) else None
     if quoted is None:
         return ()
     found: dict[str, ShortForm] = {}
     gone: set[int] = set()  # the places of characters that are dropped
-    for heavy in (False, True) if english else (False,):
-        gone = _cut(text, gone, quoted, heavy) if english else _without_brackets(text, quoted)
+    for heavy in (False, True):
+        gone = _cut(text, gone, quoted, heavy)
         form = ShortForm(without(text, _spans(gone)), _spans(gone))
         if gone and form.text != text:
             found.setdefault(form.text, form)
@@ -137,14 +133,3 @@ def _is_safe(text: str, span: Span, quoted: list[Span]) -> bool:
 def _stands(left: str) -> bool:
     """Whether what is left is a sentence still: words enough, and a verb."""
     return count_words(left) >= _FEWEST_WORDS and is_clause(left) and left[:1].isalnum()
-
-
-def _without_brackets(text: str, quoted: list[Span]) -> set[int]:
-    """The places of parentheses, of a text in any language."""
-    gone: set[int] = set()
-    for found in _BRACKETS.finditer(text):
-        start, end = found.span()
-        inside = any(start < b and a < end for a, b in quoted)
-        if sum(map(str.isalpha, found[0])) > 2 and text[:start].rstrip()[-1:].isalnum() and not inside:
-            gone.update(range(start, end))
-    return gone if count_words(without(text, _spans(gone))) >= _FEWEST_WORDS else set()

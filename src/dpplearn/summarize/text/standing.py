@@ -51,17 +51,9 @@ _FIGURE = re.compile(r"\S*[0-9]\S*")
 _IDEOGRAPH = re.compile(f"[{SINGLE}]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _PAST = re.compile(r"[a-z]+[^\We]ed$")
-_FINITE = re.compile(  # endings of finite verbs that few other words have
-    r"(?:[a-z]{2,}(?:izes|ifies|ates|aient|èrent|erons|erez|eront|aron|ieron|aban|ía|ían|rá|rán|ió|ó|ava|avano|eva|evano|ou|ram)"
-    r"|[a-zäöüß]{3,}(?:te|ten|tet)|[а-яё]{3,}(?:ал|ала|али|ило|ил|ила|или|ется|ются|ёт|ут|ают|ает)"
-    r"|[α-ωά-ώ]{3,}(?:ηκε|ηκαν|ουν|ονται|εται|ήσει|ώσει|σε|σαν|άζει|εις|ίζει|ήσω)"
-    r"|[a-zěščřžýáíéúůť]{3,}(?:al|ala|ali|il|ila|ili|ěl|ěla|uje|ují|ily|aly)|[a-zçğıöşü]{2,}(?:dı|di|du|dü|tı|ti|tu|tü|yor|acak|ecek))$"
-)
-_EAST_END = re.compile(  # how Japanese, Korean and Chinese sentences end
-    r"(?:[たるだすんかよねうくい]|です|ます|ました|[다요까죠네해])[。.！!？?…」』）)\"'”]*$|[了吗呢吧的到过着][。.！!？?…]*$"
-)
-_EAST_VERB = re.compile(
-    r"[了是在有将被会说为吗呢不没把让就都也已能要可到来去因于]|表示|ได้|ถูก|จะ|ว่า|มี|ไม่|เป็น|แล้ว|ให้|ของเรา|ต้อง"
+_EAST_VERB = re.compile(  # what Japanese, Korean and Chinese sentences end with, and verbs and particles in them
+    r"(?:[たるだすんかよねうくい다요까죠네해])[。.！!？?…」』）)\"'”]*$"
+    r"|[了是在有将被会说为吗呢不没把让就都也已能要可到来去因于]|表示|ได้|ถูก|จะ|ว่า|มี|ไม่|เป็น|แล้ว|ให้|ของเรา|ต้อง"
 )
 
 
@@ -110,9 +102,7 @@ class _Look:
         # has the ending of the past, as participles do
         pairs = [*pairwise(["", *said])]
         self.verbs = sum(b in _SETS["verbs"] and b not in _NO_VERBS.get(a, ()) for a, b in pairs)
-        self.maybe = any(b in _SETS["weak verbs"] and a != "to" for a, b in pairs[1:]) or (
-            not self.english and any(map(_FINITE.search, said[1:] or said))
-        )
+        self.maybe = any(b in _SETS["weak verbs"] and a != "to" for a, b in pairs[1:])
         self.past = any(map(_PAST.match, said))
 
 
@@ -144,8 +134,7 @@ def is_sentence(text: str, among: bool = False) -> bool:
     if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
         return False
     if look.east:
-        ended = closed or _EAST_END.search(look.body) is not None
-        return ended or (n > 1 and _EAST_VERB.search(look.body) is not None)
+        return closed or (n > 1 and _EAST_VERB.search(look.body) is not None)
     if long or (closed and ((among and n > 2) or (look.body[-1] in _QUESTION_MARKS and n > 1))):
         return True
     # A piece of a few words, or a line without a stop: what people type, and headlines that say what happened.

@@ -12,7 +12,7 @@ _CUE_TIME = r"(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}[,.][0-9]{1,3}"
 # Its times and its lines, to a blank line or the next cue, whose number may stand above its times.
 _CUE = re.compile(
     rf"^[ \t]*({_CUE_TIME})[ \t]*-->[ \t]*({_CUE_TIME})[^\n]*(?:\n|\Z)"
-    rf"((?:(?!(?:[0-9]+[ \t]*\n)?[ \t]*{_CUE_TIME}[ \t]*-->)[^\S\n]*[^\s][^\n]*(?:\n|\Z))*)",
+    rf"((?:(?!(?:[0-9]+[ \t]*\n)?[ \t]*{_CUE_TIME}[ \t]*-->)[^\S\n]*[^\s][^\n]*(?:\n|\Z))*+)",
     re.MULTILINE,
 )
 # Files of subtitles begin so: a head of WebVTT, or the number and times of a cue.

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 SOFT = "\u00ad"
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
-_HEAD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
+_FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # A word cut at the end of a line of 30 characters or more, its rest in small letters, and the signs after that.
 _CUT = re.compile(
     r"(?<=[^\n]{30})(?<![^\W\d_])([^\W\d_]{2,30})-\r?\n[ \t]{0,8}([a-zà-ÿ]{2,30}(?:-[a-z]{1,30})?)"
     r"([^\s\w]{0,3})([ ]|(?=\r?\n|\Z))"
 )
-_LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "as", "but", "of", "en"])
-LEAST_LETTERS = 4  # letters of a first half that may be a word of its own: "in-" seldom is
+_LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "as", "but", "of", "en"])
+_LEAST_LETTERS = 4  # of each half that may be a word of its own: "in-" seldom is
 
 
 class Hyphens:
@@ -53,17 +53,14 @@ class Hyphens:
 
     def keeps(self, above: str, below: str) -> bool:
         """Whether the hyphen between two lines is the word's own."""
-        first, second = _HEAD.search(above[-80:]), _TAIL.match(below[:80])
+        first, second = _FIRST_PART.search(above[-80:]), _TAIL.match(below[:80])
         if first is None or second is None:
             return True  # "3-" "fold"
         head, tail = first[1].lower(), second[0].lower()
         if head + tail in self.words:
             return False
-        if f"{head}-{tail}" in self.words:
-            return True
-        return "-" in head or (
-            len(head) >= LEAST_LETTERS and len(tail) >= LEAST_LETTERS and head in self.words and tail in self.words
-        )
+        halves = min(len(head), len(tail)) >= _LEAST_LETTERS and {head, tail} <= self.words
+        return f"{head}-{tail}" in self.words or "-" in head or halves
 
 
 def without_hyphens(text: str) -> str:

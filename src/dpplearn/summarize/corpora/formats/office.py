@@ -66,10 +66,7 @@ def read_docx(package: Package, file: DocumentFile) -> Document:
         if member.endswith((".xml", ".rels")):
             package.xml(member)
     ignore = {"ignore_empty_paragraphs": True, "convert_image": mammoth.images.img_element(lambda _: {})}
-    try:
-        source = mammoth.convert_to_html(BytesIO(file.data), style_map=STYLE_MAP, **ignore).value
-    except ValueError as error:  # such as a document without a body
-        raise ValueError(f"{package.place} is damaged: {error} Save it anew.") from None
+    source = mammoth.convert_to_html(BytesIO(file.data), style_map=STYLE_MAP, **ignore).value
     text, *notes = _NOTE_ITEM.split(_BACK.sub("", _BOLD_LINE.sub(as_heading, source)))
     made, title = read_html(_CELL.sub(r"\1\2\3", text), fragment=True)
     for note in notes:
