@@ -29,6 +29,7 @@ All are read off the choice as it was made: nothing is decided again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +55,7 @@ from dpplearn.summarize.explain.ideas import (
 )
 from dpplearn.summarize.explain.topics import Vocabulary, document_name, place_in_words, quoted
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.split_cluster import SplitCluster, place_of
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ class Reasons:
     def __init__(self, summary: Summary) -> None:
         self.summary, self.decision, self.choice = summary, summary.decision, summary.worth
         self.ready, self.read, self.Y = summary.ready, summary.read, summary.subset
-        self.vocabulary, self.texts = Vocabulary.of(self.read), [one.text for one in summary.sentences]
-        self.shown = dict(zip(summary.order.tolist(), summary.sentences, strict=True))
+        self.vocabulary, self.texts = Vocabulary.of(self.read), [self.decision.texts[i] for i in self.Y]
+        self.shown = {place_of(one): one for one in summary.sentences}
         q, forms = self.ready.dpp.quality, self.read.forms
         self.usual = float(np.average(q[self.Y], weights=self.decision.cost[self.Y]))  # of a word
         rest = others_than(self.Y, forms, q.size)
@@ -112,12 +113,7 @@ class Reasons:
 
     def judged(self, i: int) -> tuple[Sentence, int, float, float]:
         """What is said of any sentence: itself, its number, its quality, and its probability."""
-        return (
-            self.shown.get(i, self.read.sentences[i]),
-            i,
-            float(self.ready.dpp.quality[i]),
-            float(self.summary.marginals[i]),
-        )
+        return self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.summary.marginals[i])
 
     # What speaks for a chosen sentence
 
@@ -128,7 +124,8 @@ class Reasons:
         reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
         terms = contributions(self.ready.names, self.ready.contributions[i])
         alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
-        return Chosen(*self.judged(i), terms, pinned, reasons, self.vocabulary.strongest(alone))
+        found = Chosen(*self.judged(i), terms, pinned, reasons, self.vocabulary.strongest(alone))
+        return replace(found, sentence=self.shown.get(place_of(found.sentence), found.sentence))
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
         """Where no idea counts by itself: all of them together, or the room that there was."""

@@ -124,7 +124,7 @@ class Decision:
     def outcome(self, alone: Mask, choice: Choice) -> int | None:
         """The likeliest sentence with the last number of dead, where several documents tell one and none is chosen."""
         read = self.ready.read
-        if choice.chance is None or read.listed_language != "English":
+        if choice.chance is None or self.ready.question is not None or read.listed_language != "English":
             return None
         dead = np.array([tolls(text).get("dead", 0) for text in read.texts])
         many = dead == max(dead[alone], default=0)
