@@ -25,7 +25,7 @@ from dpplearn._linalg import logdet
 from dpplearn._precision import rounding
 from dpplearn._run.blas import blas_threads, one_thread
 from dpplearn._run.processes import Processes
-from dpplearn._run.workers import check_backend, cluster_client
+from dpplearn._run.workers import cluster_client
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.itemset import ItemSet, Shard, check_encoding, check_examples
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
@@ -333,7 +333,7 @@ class DaskBackend(Backend):
     def __init__(self, sources: Sequence[Source], prepare: Any, tick: Any, backend: Any, n_jobs: int | None) -> None:
         super().__init__(sources, prepare, tick)
         self._open = ExitStack()
-        client = cluster_client(check_backend(backend), None if n_jobs == 1 else n_jobs)
+        client = cluster_client(backend, None if n_jobs == 1 else n_jobs)
         self.client = self._open.enter_context(client)
         keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
         self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
