@@ -35,7 +35,7 @@ from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, sett
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
 
-LEARNED = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
+FOUND_BY_FIT = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
 
 
 class Summarizer(Parameters):
@@ -322,7 +322,7 @@ class Summarizer(Parameters):
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name not in LEARNED:
+        if name not in FOUND_BY_FIT:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if "_trained" not in vars(self):
             from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed
