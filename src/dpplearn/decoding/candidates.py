@@ -120,6 +120,10 @@ class Embedded(NamedTuple):
     def __repr__(self) -> str:
         return short_repr(self)
 
+    def part(self, subset: IntArray) -> Embedded:
+        """Some of the items."""
+        return Embedded(self.rows[subset], self.lengths[subset], self.q[subset])
+
     def operand(self, diversity: float = 0.5, tilt: float = 0.0, nugget: float = 0.0) -> Rows:
         """e^s L(d), of which similarities count for 1 - nugget of what they are."""
         a, b = (1.0, 1.0) if diversity == 0.5 else exponents(diversity)

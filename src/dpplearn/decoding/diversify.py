@@ -124,7 +124,7 @@ def diversify(
     n_jobs : int, optional
         Threads, for many rows and for sets drawn; workers, for a Dask array. Every core by default.
     **options
-        For the decoder: n_samples, rng, gain, ... For a Dask array: client, per_part, work, progress; see
+        For the decoder: n_samples, rng, gain, ... For a Dask array: client, per_part, progress; see
         `dpplearn.decoding.dask`.
 
     Returns
