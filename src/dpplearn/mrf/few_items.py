@@ -36,9 +36,7 @@ def pair_to_dpp(p1: float, p2: float, p12: float) -> DPP:
     """
     atoms = check_pair(p1, p2, p12)
     if atoms[0] <= 0.0:
-        raise ValueError(
-            "One item is always chosen, which takes an infinite q. DPP.from_marginal(K) needs none."
-        )
+        raise ValueError("One item is always chosen, which takes an infinite q. DPP.from_marginal(K) needs none.")
     w, w12 = log_ratios(atoms)
     S = float(np.sqrt(-np.expm1(w12)))
     return DPP.from_quality(np.exp(w / 2), [[1.0, S], [S, 1.0]])
