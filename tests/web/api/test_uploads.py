@@ -45,7 +45,7 @@ def test_another_charset_is_named(client, is_problem):
     ("data", "found"),
     [
         (b"%PDF-1.7 ...", "end of the PDF file is missing"),
-        (b"PK\x03\x04....", "its archive"),
+        (b"PK\x03\x04....", "it is damaged"),
         (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600), "such as a Word file"),
         (gzip.compress(b"Rain fell.", mtime=0), "a gzip file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a picture (PNG)"),
