@@ -27,7 +27,7 @@ from dpplearn._run.workers import open_workers
 from dpplearn.learning.files import load_shard, save_shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
 from dpplearn.learning.similarity import fixed_similarity
-from dpplearn.learning.training_set import PreparedShard, make_evaluator
+from dpplearn.learning.training_set import PreparedShard
 from dpplearn.summarize import Cluster, Document, Summarizer, open_corpus
 from dpplearn.summarize.batch import summarize_piece
 from dpplearn.summarize.corpora.reading import compiled
@@ -75,9 +75,7 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
 
     def likelihood() -> None:
         shard = load_shard(folder / "shard.npz")
-        PreparedShard.of(shard, evaluator=make_evaluator("numpy"), similarity=fixed_similarity(settings.rho)).answer(
-            request
-        )
+        PreparedShard.of(shard, evaluator="numpy", similarity=fixed_similarity(settings.rho)).answer(request)
 
     def read() -> None:
         for cluster in open_corpus(path):

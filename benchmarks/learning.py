@@ -21,7 +21,7 @@ from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, LogLinear
 from dpplearn.learning.similarity import Similarity
-from dpplearn.learning.training_set import OneByOne, PreparedShard, make_backend
+from dpplearn.learning.training_set import PreparedShard, make_backend
 
 ROOT = Path(__file__).parent.parent
 VARIANCE = 10.0
@@ -168,7 +168,7 @@ def two_processes(repeats: int, T: int) -> dict:
     """One evaluation with Hessian over T instances, in two processes and in one."""
     X, y = problem(T)
     data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.zeros(39)), Similarity())
-    prepare = partial(PreparedShard.of, evaluator=OneByOne(), similarity=Similarity())
+    prepare = partial(PreparedShard.of, evaluator="numpy", similarity=Similarity())
     with make_backend(None, 2, data, prepare) as two, make_backend(None, 1, data, prepare) as one:
         values = [backend.evaluate(request) for backend in (two, one)]
         assert abs(values[0].value - values[1].value) < 1e-9

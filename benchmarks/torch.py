@@ -21,7 +21,7 @@ from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
 from dpplearn.learning.similarity import Similarity
-from dpplearn.learning.training_set import PreparedShard, make_backend, make_evaluator
+from dpplearn.learning.training_set import PreparedInstances, PreparedShard, make_backend
 
 M = 39
 TARGETS = {
@@ -106,7 +106,7 @@ def rates(device, quick: bool) -> list[dict]:
             ours = ready.evaluate(request)
             few = Shard(X[:50], y[:50], np.ones(50))
             one, two = (
-                make_evaluator(name).prepare(few, Similarity()).evaluate(request) for name in ("numpy", "torch")
+                prepare(few, Similarity()).evaluate(request) for prepare in (PreparedInstances, batches(None).prepare)
             )
             for a, b in zip(one[: order + 1], two[: order + 1], strict=True):
                 np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
@@ -135,7 +135,7 @@ def against_numpy(device, quick: bool) -> dict:
     X, y = made_up(T, 250, device)
     data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Similarity())
     ready = batches(device).prepare(data, Similarity())
-    prepare = partial(PreparedShard.of, evaluator=make_evaluator("numpy"), similarity=Similarity())
+    prepare = partial(PreparedShard.of, evaluator="numpy", similarity=Similarity())
     with make_backend(None, -1, data, prepare) as cores:
         theirs = cores.evaluate(request)
         np.testing.assert_allclose(ready.evaluate(request).gradient, theirs.gradient, rtol=1e-9, atol=1e-8)

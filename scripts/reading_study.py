@@ -73,7 +73,7 @@ def standing(found: Corpus, features: str) -> None:
             ready = model.prepare(cluster)
             for model.random_state in SEEDS:
                 allowed = ready.allowed(NONE, NONE)
-                decision = Decision(ready, "consensus", found.words, "words", NONE, NONE, rng=model.random_state)
+                decision = Decision(ready, "consensus", found.words, "words", NONE, NONE, allowed)
                 plain = decision.among(allowed).subset
                 sets = [np.sort(plain), model.summarize(ready, found.words, "words").order]
                 for way, subset in zip(ways, sets, strict=True):

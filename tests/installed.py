@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from dpplearn.learning.training_set import EVALUATORS
+from dpplearn.learning.fit import EVALUATORS
 
 
 def has_torch():

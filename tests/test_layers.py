@@ -70,13 +70,12 @@ def test_every_room_of_the_table_is_there():
         assert set(inner) == there - {"__init__"}
 
 
-def test_no_constant_or_function_of_the_summarizer_has_the_name_of_another():
-    """Of its model, explanations and experiments; records may be called as the page's schema calls them."""
+def test_no_name_stands_for_two_things():
+    """Of the summarizer, its page and the commands: no function, class or constant is called as another."""
     home = {}
-    for part in ("model", "explain", "experiments"):
-        for path in sorted((ROOT / "summarize" / part).glob("*.py")):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
-                names = [name.id for one in targets if one for name in ast.walk(one) if isinstance(name, ast.Name)]
-                for name in [*names, *([node.name] if hasattr(node, "name") else [])]:
-                    assert home.setdefault(name, path.name) == path.name, f"{name} is in {home[name]} and {path.name}"
+    for path in sorted(path for room in ("summarize", "web", "cli") for path in (ROOT / room).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
+            names = [name.id for one in targets if one for name in ast.walk(one) if isinstance(name, ast.Name)]
+            for name in {*names, getattr(node, "name", "__all__")} - {"__all__", "__getattr__"}:
+                assert home.setdefault(name, path) == path, f"{name} is in {home[name]} and {path}"

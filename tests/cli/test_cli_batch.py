@@ -36,7 +36,8 @@ def test_a_line_for_each_cluster_in_order(corpus, tmp_path):
     clusters = list(open_corpus(corpus))
     found, model = read(out), Summarizer.load()
     assert [line["id"] for line in found] == [one.id for one in clusters]
-    for line, summary in zip(found, model.summarize_many(clusters, 20, "words", decoder="greedy"), strict=True):
+    for line, cluster in zip(found, clusters, strict=True):
+        summary = model.summarize(cluster, 20, "words", decoder="greedy")
         assert (line["text"], line["length"], line["unit"]) == (summary.text, summary.length, "words")
         assert "explanation" not in line
     assert not list(tmp_path.glob("*.work"))
@@ -84,20 +85,6 @@ def test_a_batch_that_was_stopped_goes_on(corpus, tmp_path, monkeypatch):
     assert run("batch", corpus, "--out", out, *arguments).exit_code == 0
     assert made[68:] == [f"c{k}" for k in range(64, 70)]  # the piece that was begun, and none before
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-
-
-def test_many_are_summarized_as_they_are_asked_for():
-    taken = []
-
-    def endless():
-        while True:
-            taken.append(0)
-            yield TEXTS[len(taken) % 8][:300]
-
-    many = Summarizer.load().summarize_many(endless(), 10, "words", n_jobs=1, decoder="greedy")
-    assert len({next(many).text for _ in range(3)}) == 3
-    assert len(taken) <= 8
-    many.close()
 
 
 def test_what_is_left_out_and_what_is_bad_are_each_told_once(tmp_path, monkeypatch):

@@ -153,23 +153,6 @@ def test_select_with_a_model_within_limits_of_groups(model, tmp_path):
     assert "leave -k auto out" in run("select", "--model", model, path, "-k", "auto").stderr
 
 
-def test_select_with_a_model_writes_a_report(model, tmp_path):
-    path = write(tmp_path / "new.csv", NEW, "csv")
-    found = run("select", "--model", model, path, "-k", 4, "--report", tmp_path / "report", "--group", "genre")
-    assert found.exit_code == 0, found.output
-    with (tmp_path / "report" / "chosen.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [int(row["item"]) for row in rows] == chosen_by(model, path, "-k", 4)
-    fitted = ConditionalDPP.load(model)
-    [items] = ItemSet.from_long(NEW, group="playlist", encoding=fitted.encoding_)
-    for row in rows:  # what the model says of an item by itself, and how alike it finds two
-        i = int(row["item"])
-        assert float(row["score"]) == pytest.approx(2 * fitted.quality_.log_q(items)[i], rel=1e-5)
-        S = fitted.similarity_.matrix(items)[i, int(row["nearest"])]
-        assert float(row["similarity"]) == pytest.approx(S, rel=1e-5)
-    assert (tmp_path / "report" / "selection.svg").stat().st_size > 1000
-
-
 def test_select_with_a_model_says_what_is_wrong(model, tmp_path):
     path = write(tmp_path / "new.csv", {**NEW, "tempo": ["fast", *NEW["tempo"][1:]]}, "csv")
     refused = run("select", "--model", model, path)

@@ -1,6 +1,5 @@
 """`dpplearn select` with reports in files, and on Dask."""
 
-import csv
 import json
 
 import numpy as np
@@ -20,30 +19,8 @@ def run(*arguments):
 @pytest.fixture
 def problem(tmp_path, rng):
     E = rng.standard_normal((300, 6)).astype(np.float32)
-    np.save(tmp_path / "scores.npy", rng.standard_normal(300))
     np.save(tmp_path / "items.npy", E)
     return E
-
-
-def test_reports(problem, tmp_path):
-    scores = ("--score", tmp_path / "scores.npy")
-    result = run(tmp_path / "items.npy", *scores, "-k", 20, "--report", tmp_path / "why", "--out", tmp_path / "o.jsonl")
-    assert result.exit_code == 0, result.output
-    found = diversify(problem, np.load(tmp_path / "scores.npy"), k=20)
-    with (tmp_path / "why/chosen.csv").open() as file:
-        chosen = list(csv.DictReader(file))
-    with (tmp_path / "why/left-out.csv").open() as file:
-        left = list(csv.DictReader(file))
-    assert [int(one["item"]) for one in chosen] == found.subset.tolist()
-    np.testing.assert_allclose([float(one["gain"]) for one in chosen], found.gains, rtol=1e-4)
-    assert [int(one["nearest"]) for one in chosen] == [kept.nearest for kept in found.kept]
-    assert sorted(int(one["item"]) for one in left) == [one.item for one in found.skipped]
-    similar = [float(one["similarity"]) for one in left]
-    assert similar == sorted(similar, reverse=True)
-    covers = {one.item: one.nearest for one in found.skipped}
-    assert all(covers[int(one["item"])] == int(one["covered_by"]) for one in left)
-    picture = (tmp_path / "why/selection.svg").read_text()
-    assert "Groups" in picture or "<path" in picture
 
 
 def test_groups_with_dollars_are_no_formulas(problem, tmp_path):
@@ -51,9 +28,9 @@ def test_groups_with_dollars_are_no_formulas(problem, tmp_path):
     with (tmp_path / "items.jsonl").open("w") as file:
         for row, kind in zip(problem[:20].tolist(), ["costs $5_{ and $7", "free"] * 10, strict=True):
             file.write(json.dumps({"embedding": row, "kind": kind}) + "\n")
-    result = run(tmp_path / "items.jsonl", "-k", 5, "--group", "kind", "--report", tmp_path / "why")
+    result = run(tmp_path / "items.jsonl", "-k", 5, "--group", "kind", "--plot", tmp_path / "why.svg")
     assert result.exit_code == 0, result.output
-    assert "<path" in (tmp_path / "why/selection.svg").read_text()
+    assert "<path" in (tmp_path / "why.svg").read_text()
 
 
 def test_dask(problem, tmp_path, monkeypatch):

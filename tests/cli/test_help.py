@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dpplearn.cli import COMMANDS, PAPER, load_command, main
+from dpplearn.cli import COMMANDS, OF_PAPER, load_command, main
 
 
 def commands(group=None, name=""):
@@ -53,9 +53,9 @@ def test_help_fits_a_screen(name):
 def test_the_paper_stands_apart():
     found = CliRunner().invoke(main, ["--help"]).stdout
     ours, paper = found.split("The paper:")
-    assert re.findall(r"^  (\w+) ", paper, re.M) == list(PAPER)
+    assert re.findall(r"^  (\w+) ", paper, re.M) == list(OF_PAPER)
     assert re.findall(r"^  (\w+) ", ours.split("Commands:")[1], re.M) == [
-        name for name in COMMANDS if name not in PAPER
+        name for name in COMMANDS if name not in OF_PAPER
     ]
 
 

@@ -155,8 +155,8 @@ def test_the_next_items_given_earlier_ones(k, make, rng):
         ({"min_per_group": {"a": 4}}, "group 'a' has 3 candidates, and 4 are asked for"),
         ({"min_per_group": {"a": 3}, "exclude": [0]}, "group 'a' has 2 candidates, and 3"),
         ({"min_per_group": 2, "max_per_group": 1}, "group 'a' they are 2 and 1"),
-        ({"min_per_group": 3}, r"asks for 6 items, and k is 4 \(group 'a': 3, group 'b': 3\)"),
-        ({"min_per_group": {"b": 2}, "cost": [1, 1, 1, 2, 3, 4], "budget": 4}, r"budget is 4 \(group 'b': 5\)"),
+        ({"min_per_group": 3}, r"asks for 6 items, and k is 4"),
+        ({"min_per_group": {"b": 2}, "cost": [1, 1, 1, 2, 3, 4], "budget": 4}, r"budget is 4"),
         ({"max_per_group": 1, "include": [0, 1]}, "names 2 items of group 'a', of which 1 may"),
         ({"max_per_group": {"c": 1}}, "names the group 'c', which no item has. There are 'a', 'b'"),
         ({"groups": None, "max_per_group": 1}, "need groups"),
@@ -218,7 +218,7 @@ def test_an_item_without_a_group_is_refused_by_its_number(labels, holder):
 @pytest.mark.parametrize("labels", [[1, "1"], [b"a", "a"], [np.datetime64("2020"), 1]])
 @pytest.mark.parametrize("holder", [list, tuple, lambda x: np.array(x, object)])
 def test_labels_of_two_kinds_are_refused(labels, holder):
-    with pytest.raises(TypeError, match=r"of one kind, .* groups\[0\] is .* and groups\[1\] is .*str\(label\)"):
+    with pytest.raises(TypeError, match=r"of one kind, .* like .* like .*str\(label\)"):
         diversify(np.eye(2), k=2, groups=holder(labels), max_per_group=1)
     assert len(diversify(np.eye(2), k=2, groups=[str(label) for label in labels], max_per_group=1)) >= 1
 

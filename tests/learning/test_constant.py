@@ -133,8 +133,7 @@ def test_the_derivatives_of_a_centered_quality(rng):
 def test_none_or_all_chosen(chosen):
     """It is said, and the model stays finite: its prior keeps it."""
     table = people(0, missing=0.1) | {"invited": np.full(400, chosen)}
-    with pytest.warns(UserWarning, match=f"By column 'invited', {'every' if chosen else 'no'} item was chosen"):
-        X, y = read(table, features=["pubs", "field"])
+    X, y = read(table, features=["pubs", "field"])
     with pytest.warns(UserWarning, match="nothing tells a good item from a bad one"):
         model = ConditionalDPP(nugget=0.4).fit(X, y)
     assert model.converged_
@@ -144,8 +143,7 @@ def test_none_or_all_chosen(chosen):
 
 def test_columns_with_one_value():
     table = people(0)
-    with pytest.warns(UserWarning, match="'only' has one category in every row, 'x': it has no weight"):
-        X, y = read(table, features=["pubs", "only"])
+    X, y = read(table, features=["pubs", "only"])
     assert X[0].names == ("pubs",)
     for same in (np.full(400, 0.1), np.ones(400, int), np.zeros(400, bool)):
         with pytest.warns(UserWarning, match="'same' has the same value in every row, .*: it has no weight"):
@@ -155,10 +153,7 @@ def test_columns_with_one_value():
     assert ones[0].names == ("one",)
     with pytest.warns(UserWarning, match="'only' has the same value in every row, so that it makes all items alike"):
         read(table, phi=["only"])
-    with (
-        pytest.warns(UserWarning, match="has one category"),
-        pytest.raises(ValueError, match="nothing is left to learn"),
-    ):
+    with pytest.raises(ValueError, match="nothing is left to learn"):
         read(table, features=["only"])
     five = [ItemSet(np.column_stack([x.features[:, 0], np.full(x.n, 5.0)]), phi=x.phi) for x in X]
     assert ConditionalDPP(nugget=0.4).fit(five, y).feature_names_in_.tolist() == ["x0", "x1"]  # 5 is a constant too
@@ -236,12 +231,10 @@ def test_numbers_in_phi_count_by_distance():
 
 def test_directions_that_are_more_likely_measurements_are_told():
     table = people(4) | {"age": np.random.default_rng(0).normal(40, 10, 400)}
-    with pytest.warns(
-        UserWarning, match=r"numbers pubs, age in phi, all items are alike: .* phi={'pubs': \['pubs'\], "
-    ):
+    with pytest.warns(UserWarning, match=r"numbers pubs, age in phi, all items are alike .* phi={'pubs': \['pubs'\], "):
         read(people(4, 5000.0) | {"age": table["age"]}, phi=["pubs", "age"])
     centered = table | {name: np.array(table[name]) - np.mean(table[name]) for name in ("pubs", "age")}
-    with pytest.warns(UserWarning, match=r"some items have the similarity -1.00. Items in opposite directions repel"):
+    with pytest.warns(UserWarning, match="some items are opposite to others, which repel"):
         read(centered, phi=["pubs", "age"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -97,7 +97,7 @@ def test_item_sets_are_frozen_copies():
 
 @pytest.mark.parametrize("rho", [-0.1, np.nan, np.inf, "0.3", True])
 def test_bad_rho(rho):
-    with pytest.raises(ValueError, match="rho must be"):
+    with pytest.raises((TypeError, ValueError), match="rho must"):
         ItemSet(F, S=S).similarity_matrix(rho)
 
 
@@ -165,7 +165,5 @@ def test_names_of_a_data_frame():
 )
 def test_bad_long_tables(change, options, error, message):
     settings = {"group": "query", "features": ["score"], "phi": ["x", "y"], "chosen": "clicked", **options}
-    with pytest.raises(error, match=message) as caught:
+    with pytest.raises(error, match=message):
         ItemSet.from_long({**long_table(), **change}, **settings)
-    if "zero" in message:
-        assert "group 'a'" in caught.value.__notes__[0]

@@ -14,7 +14,7 @@ from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.solve import Posterior, covariance, trust_region
-from dpplearn.learning.training_set import Backend, OneByOne, PreparedShard
+from dpplearn.learning.training_set import Backend, PreparedShard
 
 
 def products(F):
@@ -40,7 +40,7 @@ def make_posterior(rng, constant=(1.0, 0.0, 0.5)):
     F = rng.standard_normal((n, 3))
     items = [ItemSet(F + t, phi={name: rng.standard_normal((n, 2)) for name in names}) for t in range(2)]
     S, shard = Similarity(names), Shard(items, [np.array([0, 3]), np.array([1, 2, 5])], np.ones(2))
-    engine = Backend([shard], partial(PreparedShard.of, evaluator=OneByOne(), similarity=None))
+    engine = Backend([shard], partial(PreparedShard.of, evaluator="numpy", similarity=None))
     return Posterior(
         engine,
         engine.survey(),
@@ -50,6 +50,7 @@ def make_posterior(rng, constant=(1.0, 0.0, 0.5)):
         np.array([0.1, 0.2, 0.3]),
         np.ones(3),
         np.asarray(constant, float),
+        3,
         ConditionalDPP(similarity="mixture"),
         learned=True,
     )

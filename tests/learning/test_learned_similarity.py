@@ -16,7 +16,7 @@ from dpplearn.learning.fit import warn_about_mixture
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear, log_likelihood
 from dpplearn.learning.similarity import Similarity
-from dpplearn.learning.training_set import Backend, PreparedShard, make_evaluator
+from dpplearn.learning.training_set import Backend, PreparedInstances, PreparedShard
 
 THETA = np.array([-1.0, 0.8, -0.5])
 TRUE = np.array([0.1, 0.2, 0.5, 0.2])  # of I, of 11^T, of a and of b
@@ -124,7 +124,7 @@ def test_the_sample_does_not_depend_on_how_instances_are_filed():
     """With 24 files or more, starts were compared on some of them: another layout gave another answer."""
     X, y = made_up(48, 5, 9)
     S = Similarity(("a", "b"))
-    prepare = partial(PreparedShard.of, evaluator=make_evaluator("numpy"), similarity=None)
+    prepare = partial(PreparedShard.of, evaluator="numpy", similarity=None)
     request = LikelihoodRequest(LogLinear(THETA), S, 2, True, sample=True)
     found = []
     for cuts in (1, 6, 48):
@@ -158,7 +158,7 @@ def test_parts_are_told_apart_by_their_names():
     items = items_with(6, np.random.default_rng(0), "features")
     one, other = Similarity(("a", "b"), TRUE), Similarity(("b", "a"), TRUE)
     assert one != other
-    ready = make_evaluator("numpy").prepare(Shard([items], [np.array([0, 2])], np.ones(1)), one)
+    ready = PreparedInstances(Shard([items], [np.array([0, 2])], np.ones(1)), one)
     for S in (one, other, one):
         found = ready.evaluate(LikelihoodRequest(LogLinear(THETA), S))
         assert found.value == pytest.approx(enumerated(items, S, [0, 2], False), abs=1e-10)

@@ -1,15 +1,23 @@
 """Where the maximum is hard to find, or not there: warm starts, raw columns, many features, weights nothing holds."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import rosen, rosen_der, rosen_hess
 from sklearn.exceptions import ConvergenceWarning
 
+import dpplearn
 from brute_learning import THETA, random_items, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import fit
 from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.solve import Point, newton, trust_region
+
+
+def point(value, gradient, hessian=None):
+    return Point(value, gradient, hessian, np.nan, np.abs(gradient).max(), 1e-14 * (1 + abs(value)))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +57,7 @@ def test_newton_where_the_objective_does_not_bend():
         z = theta[0] - 3.0
         bend = np.cosh(np.clip(20 * z, -300, 300)) ** -2.0
         value = -(abs(20 * z) + np.log1p(np.exp(-2 * abs(20 * z)))) / 20
-        return Point(float(value), -np.tanh(20 * np.array([z])), -20 * np.array([[bend]]))
+        return point(float(value), -np.tanh(20 * np.array([z])), -20 * np.array([[bend]]))
 
     found = newton(Plain(objective), np.array([400.0]), np.ones(1), tol=1e-8, max_iter=100)
     assert found.converged
@@ -60,7 +68,7 @@ def test_stuck_is_not_converged():
     """No step is better, and the gradient says that one should be: not a maximum."""
 
     def objective(theta, _order):
-        return Point(-1.0 - float(np.abs(theta).max() > 0), np.ones(1), np.zeros((1, 1)))
+        return point(-1.0 - float(np.abs(theta).max() > 0), np.ones(1), np.zeros((1, 1)))
 
     found = newton(Plain(objective), np.zeros(1), np.ones(1), tol=1e-8, max_iter=50)
     assert not found.converged
@@ -194,10 +202,10 @@ def test_newton_where_the_objective_is_not_concave():
     """Rosenbrock's ridge, and a saddle: steps go up whatever the signs of the Hessian's eigenvalues are."""
 
     def ridge(x, _order):
-        return Point(-rosen(x), -rosen_der(x), -rosen_hess(x))
+        return point(-rosen(x), -rosen_der(x), -rosen_hess(x))
 
     def saddle(x, _order):
-        return Point(x[0] ** 2 - x[0] ** 4 - x[1] ** 2, np.array([2 * x[0] - 4 * x[0] ** 3, -2 * x[1]]),
+        return point(x[0] ** 2 - x[0] ** 4 - x[1] ** 2, np.array([2 * x[0] - 4 * x[0] ** 3, -2 * x[1]]),
                      np.diag([2 - 12 * x[0] ** 2, -2.0]))  # fmt: skip
 
     led = trust_region(Plain(ridge), np.array([-1.2, 1.0]), 0, tol=1e-8, max_iter=500)
@@ -206,3 +214,36 @@ def test_newton_where_the_objective_is_not_concave():
     led = trust_region(Plain(saddle), np.array([0.01, 1.0]), 0, tol=1e-8, max_iter=500)
     assert led.converged
     np.testing.assert_allclose(led.x, [np.sqrt(0.5), 0.0], atol=1e-3)
+
+
+def passed(call):
+    """The files of this package, and the functions in them, that a call runs through."""
+    root, found = str(Path(dpplearn.__file__).parent), set()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(root) and frame.f_code.co_name[0] != "<":
+            found.add((frame.f_code.co_filename, frame.f_code.co_name))
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return {file for file, _ in found}, found
+
+
+@pytest.mark.parametrize(("similarity", "most_files", "most_functions"), [("fixed", 14, 70), ("mixture", 17, 100)])
+@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end in a lower maximum")
+def test_a_plain_fit_passes_few_files_and_functions(similarity, most_files, most_functions):
+    """So that one who reads it need not hold many in mind."""
+    rng = np.random.default_rng(0)
+    X, y = [], []
+    for _ in range(8):
+        phi = {name: rng.standard_normal((12, 5)) for name in "ab"}
+        phi = phi if similarity == "mixture" else phi["a"]
+        X.append(ItemSet(rng.standard_normal((12, 3)), phi=phi, names=["size", "price", "age"]))
+        y.append(np.sort(rng.choice(12, 4, replace=False)))
+    ConditionalDPP(similarity=similarity).fit(X, y)
+    files, functions = passed(lambda: ConditionalDPP(similarity=similarity).fit(X, y))
+    assert len(files) <= most_files
+    assert 30 < len(functions) <= most_functions, sorted(functions)

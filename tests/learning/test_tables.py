@@ -1,12 +1,11 @@
 """Tables as people have them: categories, booleans, missing values, new data, pandas and polars."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dpplearn import ConditionalDPP, ItemSet, KernelDPP
+from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import load_shard, save_shard
 from dpplearn.learning.columns import Column
 from dpplearn.learning.tables import Encoding
@@ -91,15 +90,6 @@ def test_what_says_which_items_were_chosen():
             ItemSet.from_long(table | {"kept": flags}, **wanted)
     with pytest.raises(ValueError, match=r"found 'no' in row 0 \(3 such"):
         ItemSet.from_long(table | {"kept": ["no", "yes", "no"]}, **wanted)
-    with pytest.raises(TypeError, match="collect"):
-        ItemSet.from_long(pl.DataFrame(table).lazy(), **wanted)
-
-
-def test_a_path_is_no_table():
-    with pytest.raises(TypeError, match=r"found the path 'shop.csv'.*pandas.read_csv\('shop.csv'\)"):
-        read("shop.csv")
-    with pytest.raises(TypeError, match=r"pandas.read_parquet\('a.parquet'\)"):
-        KernelDPP.from_long(Path("a.parquet"), basket="order", item="what")
 
 
 def test_a_model_refuses_tables_that_were_read_in_another_way(tmp_path):
@@ -123,15 +113,13 @@ def test_a_model_refuses_tables_that_were_read_in_another_way(tmp_path):
     other, chosen = read(fewer)
     by_hand = [ItemSet(x.features, phi=x.phi, names=x.names) for x in X]
     np.testing.assert_array_equal(model.predict(by_hand)[0], model.predict(X)[0])
-    with pytest.raises(
-        ValueError, match=r"One of the item sets was read .* than the others: .*encoding=X\[0\]\.encoding"
-    ):
+    with pytest.raises(ValueError, match=r"X\[20\] was read .* than the others: .*encoding=X\[0\]\.encoding"):
         ConditionalDPP(nugget=0.3).fit(X + other, y + chosen)
-    with pytest.raises(ValueError, match=r"X\[20\] has 9 features, and 10 were.*encoding=\.\.\."):
+    with pytest.raises(ValueError, match=r"X\[20\] has 9 features, and 10 were.*encoding=model"):
         ConditionalDPP(nugget=0.3).fit(X + read(folk)[0], y + read(folk)[1])
     save_shard(tmp_path / "0.npz", X, y)
     save_shard(tmp_path / "1.npz", other, chosen)
-    with pytest.raises(ValueError, match="One of the item sets was read"):
+    with pytest.raises(ValueError, match="Shard 1 was read"):
         ConditionalDPP(nugget=0.3).fit([tmp_path / "0.npz", tmp_path / "1.npz"])
     assert len(model.predict(load_shard(tmp_path / "0.npz").item_sets)) == 20  # equal is enough
 
@@ -174,7 +162,7 @@ def test_similarity_columns():
     np.testing.assert_allclose(cosines("g", "loud")[0], (np.array([1, 0, 1, 0]) + np.append(near, 0.0)) / 2, atol=1e-7)
 
 
-def test_many_categories_are_sparse_and_the_frequent_ones_have_weights():
+def test_many_categories_are_sparse():
     rng = np.random.default_rng(0)
     table = {"who": [f"artist {j}" for j in rng.integers(0, 400, 3000)], "v": rng.random(3000)}
     [x] = ItemSet.from_long(table, group=None, features=["v"], phi=["who"])
@@ -182,10 +170,8 @@ def test_many_categories_are_sparse_and_the_frequent_ones_have_weights():
     np.testing.assert_array_equal(
         x.parts[0].cosines([0, 1, 2]), np.equal.outer(table["who"][:3], table["who"][:3]) * 1.0
     )
-    with pytest.warns(UserWarning, match="'who' has 400 categories: the 254 most frequent"):
-        [x] = ItemSet.from_long(table, group=None, features=["who"], phi=["who"])
-    assert x.n_features == 253 + 1
-    assert x.names[-1] == "who is unknown"
+    [x] = ItemSet.from_long(table, group=None, features=["who"], phi=["who"])
+    assert x.n_features == len(set(table["who"])) - 1
 
 
 def test_new_data_are_read_as_training_was():

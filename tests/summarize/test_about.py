@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer, summarize
+from dpplearn.summarize import summarizer as summarizer_module
 from dpplearn.summarize.model import first_choice as first
-from dpplearn.summarize.model import prepared
 from dpplearn.summarize.model.about import (
     FAR,
     ONWARD,
@@ -17,7 +17,7 @@ from dpplearn.summarize.model.about import (
     Question,
     asked_words,
     directly,
-    matching,
+    matching_words,
     spread_over,
 )
 from dpplearn.summarize.model.split_cluster import split_cluster
@@ -77,7 +77,7 @@ def test_relevance_is_that_of_its_equation():
     df = (counts > 0).sum(axis=0)
     rows = np.sqrt(counts) * np.log(13 / (0.5 + df))
     rows /= np.linalg.norm(rows, axis=1)[:, None]
-    direct = rows @ (np.log(13 / (0.5 + df)) * matching(list(columns), ["word3", "word17"]))
+    direct = rows @ (np.log(13 / (0.5 + df)) * matching_words(list(columns), ["word3", "word17"]))
     C = rows @ rows.T
     r = np.linalg.solve(np.eye(12) - ONWARD * C / C.sum(axis=0), (1 - ONWARD) * direct)
     assert np.allclose(
@@ -92,7 +92,7 @@ def test_a_sentence_without_a_word_of_the_question_says_that_it_is_only_near(bun
         found = bundled.summarize(ready, 100, "words", about=question, compress=compress)
         for one in found.explain().chosen:
             said = " ".join(reason.words for reason in one.reasons if reason.idea == "about")
-            shares = matching(found.read.words[one.number], asked_words(question)).any()  # from the definition
+            shares = matching_words(found.read.words[one.number], asked_words(question)).any()  # from the definition
             assert ("shares no word with the question" in said) <= (not shares), one.words
             assert ("about the question" in said) <= bool(shares), one.words
             near += "shares no word" in said
@@ -101,7 +101,7 @@ def test_a_sentence_without_a_word_of_the_question_says_that_it_is_only_near(bun
 
 def test_forms_of_a_word_match_and_others_do_not():
     words = ["evacuations", "phone", "nation", "povodně", "povodeň", "הסכר", "dam", "damage"]
-    found = dict(zip(words, matching(words, ["evacuation", "povodní", "סכר", "dam", "xylophone"]), strict=True))
+    found = dict(zip(words, matching_words(words, ["evacuation", "povodní", "סכר", "dam", "xylophone"]), strict=True))
     assert found["dam"] == 1.0
     assert min(found[word] for word in ("evacuations", "povodně", "הסכר")) >= 0.25
     assert found["nation"] == found["damage"] == found["phone"] == 0.0
@@ -152,8 +152,8 @@ def test_what_is_no_question_is_refused(bundled):
 
 
 def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
-    monkeypatch.setattr(prepared, "EXACT", 20)
-    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
+    monkeypatch.setattr(summarizer_module, "EXACT", 20)
+    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     lines = [f"The council of Brenn met on day {k} and spoke of the harbour and the boats." for k in range(90)]
     lines.insert(70, "Nobody in the town feeds the grey heron under the mill.")
     cluster = Cluster([Document("book", "\n\n".join(lines))])

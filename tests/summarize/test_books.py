@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize import summarizer as summarizer_module
 from dpplearn.summarize.experiments.baselines import lexrank_items
 from dpplearn.summarize.explain import summary as summary_module
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.model import first_choice as first
-from dpplearn.summarize.model import prepared
 from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.model.quality_features import lexrank, mean_similarity
 from dpplearn.summarize.text.units import suited
@@ -91,8 +91,8 @@ def test_what_is_kept_has_its_kernel_of_the_whole(model):
 
 
 def test_all_views_tell_of_the_first_choice(model, monkeypatch):
-    monkeypatch.setattr(prepared, "EXACT", 60)
-    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
+    monkeypatch.setattr(summarizer_module, "EXACT", 60)
+    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, 40, "words")
     reasons = summary.explain()
@@ -119,8 +119,8 @@ def test_copies_are_one_candidate(model, line, kept):
 
 
 def test_a_budget_for_more_than_was_kept_is_told(model, monkeypatch):
-    monkeypatch.setattr(prepared, "EXACT", 20)
-    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
+    monkeypatch.setattr(summarizer_module, "EXACT", 20)
+    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     monkeypatch.setattr(summary_module, "EXACT", 20)
     summary = model.summarize(book(100, longest=9), 10_000, "words", decoder="greedy")
     assert len(summary.sentences) == 20
@@ -138,8 +138,8 @@ def test_what_compares_every_two_says_how_many_it_takes(model):
 
 def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
     """Not of the sentences that a first choice kept of it; nor is what suits the text."""
-    monkeypatch.setattr(prepared, "EXACT", 60)
-    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
+    monkeypatch.setattr(summarizer_module, "EXACT", 60)
+    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     cluster = book(400, seed=4)
     words = sum(len(sentence.text.split()) for sentence in cluster.sentences())
     assert model.summarize(cluster, "5%", decoder="greedy").budget == np.floor(0.05 * words)
@@ -150,8 +150,8 @@ def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
 @pytest.mark.parametrize(("budget", "unit"), [("90%", "words"), (60, "sentences")])
 def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, budget, unit):
     """A consensus over sets of thousands of sentences takes hours, to say that all of them are in it."""
-    monkeypatch.setattr(prepared, "EXACT", 60)
-    monkeypatch.setattr(prepared, "first_choice", partial(first.first_choice, part=50))
+    monkeypatch.setattr(summarizer_module, "EXACT", 60)
+    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     monkeypatch.setattr(Decision, "decoded", None)
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, budget, unit)

@@ -92,7 +92,7 @@ def test_an_address_is_told_and_what_to_do(address, tmp_path):
         (None, "found None"), (5, "found int"), (3.5, "found float"), ({"a": RAIN}, r"found dict.*list\(given.values"),
         ({RAIN}, "found set.*no order"), (io.StringIO(RAIN), r"found StringIO.*read\(\)"), (object(), "found object"),
         ([RAIN, None], "item 2 of the list is None"), ([[RAIN]], "item 1 of the list is list"),
-        ([RAIN, 7], "item 2 of the list is int"), ([Cluster.example()], "summarize_many"),
+        ([RAIN, 7], "item 2 of the list is int"), ([Cluster.example()], "each by itself"),
     ],
 )  # fmt: skip
 def test_what_is_none_of_these(given, message):
@@ -116,9 +116,7 @@ def test_one_call_is_what_the_summarizer_says(folder, tmp_path):
     model.save(tmp_path / "models" / "model.json")
     assert summarize([STORM, RAIN], 12, model=tmp_path / "models" / "model.json").text == expected
     assert summarize(STORM.encode("utf-16"), 9, encoding="utf-16").text == summarize(STORM, 9).text
-    assert [one.text for one in model.summarize_many([STORM, folder / "storm.txt"], 9, "words")] == [
-        summarize(STORM, 9).text
-    ] * 2
+    assert model.summarize(folder / "storm.txt", 9, "words").text == summarize(STORM, 9).text
     assert dpplearn.summarize.summarize is summarize  # the package, and the function in it
     assert model.prepare(STORM).n == 3
     assert model.dpp(os.fspath(folder)).n == 5

@@ -11,7 +11,7 @@ from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
 from dpplearn.learning.similarity import Similarity, fixed_similarity
-from dpplearn.learning.training_set import make_evaluator
+from dpplearn.learning.training_set import PreparedInstances
 from dpplearn.torch import determinants, evaluator
 from dpplearn.torch.evaluator import Batches
 
@@ -91,7 +91,7 @@ def test_every_kind_of_similarity(similarity, order, data):
         Shard(X, y, np.arange(1.0, len(X) + 1)),
         LikelihoodRequest(LogLinear(np.array(THETA)), similarity, order, bool(similarity.names)),
     )
-    one, two = (make_evaluator(name).prepare(shard, similarity).evaluate(request) for name in ("numpy", "torch"))
+    one, two = (prepare(shard, similarity).evaluate(request) for prepare in (PreparedInstances, Batches().prepare))
     for a, b in zip(one, two, strict=True):
         if a is not None:
             np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
@@ -120,9 +120,9 @@ def test_what_is_close_to_singular_goes_the_numpy_way(theta, data, monkeypatch):
     monkeypatch.setattr(evaluator.Instance, "evaluate", lambda *given: gone.append(1) or real(*given))
     shard = Shard(*data, np.ones(len(data[0])))
     request = LikelihoodRequest(LogLinear(np.array(theta)), fixed_similarity(0.3))
-    two = make_evaluator("torch").prepare(shard, fixed_similarity(0.3)).evaluate(request)
+    two = Batches().prepare(shard, fixed_similarity(0.3)).evaluate(request)
     assert gone
-    one = make_evaluator("numpy").prepare(shard, fixed_similarity(0.3)).evaluate(request)
+    one = PreparedInstances(shard, fixed_similarity(0.3)).evaluate(request)
     np.testing.assert_allclose(two.value, one.value, rtol=1e-12)
     np.testing.assert_allclose(two.gradient, one.gradient, rtol=1e-9, atol=1e-7)
 
@@ -140,7 +140,7 @@ def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
         Shard(*data, np.ones(len(data[0]))),
         LikelihoodRequest(LogLinear(np.array(THETA)), Similarity()),
     )
-    ready = make_evaluator("torch").prepare(shard, Similarity())
+    ready = Batches().prepare(shard, Similarity())
     want = ready.evaluate(request)
     monkeypatch.setattr(evaluator, "evaluate_batch", short)
     found = ready.evaluate(request)

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from functools import lru_cache
 from threading import Lock
 from typing import Any
-
-from dpplearn._cached import Latest
 
 LARGE = 1024  # below this many items a second BLAS thread gains little, and on a busy machine costs up to 30 times
 IN_CHILD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # of processes we start
@@ -39,19 +38,20 @@ class OneThread:
                     set_threads(library, number)
 
 
-_libraries = Latest[list[Any]]()
-
-
-def libraries() -> list[Any]:
+def libraries() -> tuple[Any, ...]:
     """Libraries with threads of their own, looked for once, and again after torch was imported, which brings others.
 
     Not more often: a search may deadlock with a thread that imports a compiled module meanwhile.
     """
+    torch = sys.modules.get("torch")
+    return find_libraries(torch is not None and not getattr(torch.__spec__, "_initializing", False))
+
+
+@lru_cache(maxsize=1)
+def find_libraries(has_torch: bool) -> tuple[Any, ...]:  # noqa: ARG001  # a search for each answer
     from threadpoolctl import ThreadpoolController  # scikit-learn brings it
 
-    torch = sys.modules.get("torch")
-    has_torch = torch is not None and not getattr(torch.__spec__, "_initializing", False)
-    return _libraries.get(has_torch, lambda: list(ThreadpoolController().lib_controllers))
+    return tuple(ThreadpoolController().lib_controllers)
 
 
 def set_threads(library: Any, number: int) -> None:

@@ -50,12 +50,14 @@ class Progress:
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:
         """An iteration is done."""
         self.iteration = iteration
+        if not self.verbose:
+            return
         self.last = (
             f"iteration {iteration:3d}  {bar(1, 1)}  log-likelihood {log_likelihood:.6f}  gradient {gradient:.1e}"
         )
         if self.moving:
             self._draw(self.last)
-        elif self.verbose:
+        else:
             print(self.last, file=self.stream, flush=True)
 
     def clear(self) -> None:

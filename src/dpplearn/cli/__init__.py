@@ -36,7 +36,7 @@ COMMANDS = {
     "train": "Train a summarizer on clusters with reference summaries.",
     "warm": "Compile every loop once, so that nothing waits for it later.",
 }
-PAPER = ("experiment", "figures")
+OF_PAPER = ("experiment", "figures")
 MODULES = {"batch": "summarize", "train": "summarize", "experiment": "evaluate", "figures": "evaluate"}
 
 
@@ -46,7 +46,9 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
         for heading in ("Commands", "The paper"):
             with formatter.section(heading):
-                formatter.write_dl([row for row in COMMANDS.items() if (row[0] in PAPER) == (heading == "The paper")])
+                formatter.write_dl(
+                    [row for row in COMMANDS.items() if (row[0] in OF_PAPER) == (heading == "The paper")]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -23,7 +23,7 @@ from dpplearn.learning.columns import is_missing
 
 BATCH = 16384  # rows of an embedding that are looked at together
 BYTES = 2**28  # of embeddings in a part, about
-FEWEST, SMALLEST = 8, 20_000  # parts, unless they would have fewer rows than this
+FEWEST_PARTS, SMALLEST = 8, 20_000  # parts, unless they would have fewer rows than this
 Record = dict[str, Any]
 EMPTY = "is empty or missing. Fill it, or leave out what has none."
 
@@ -105,7 +105,7 @@ class Items:
 
     def rows_in_part(self, row: np.ndarray) -> int:
         """How many rows like this one a part has."""
-        return max(1, min(BYTES // max(1, row.nbytes), max(SMALLEST, -(-self.n // FEWEST))))
+        return max(1, min(BYTES // max(1, row.nbytes), max(SMALLEST, -(-self.n // FEWEST_PARTS))))
 
     def where(self, i: int) -> str:
         """The place of an item in the file."""

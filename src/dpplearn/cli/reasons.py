@@ -1,17 +1,14 @@
-"""What select says of a choice, in words, as JSON and in files; and a saved ConditionalDPP that chooses."""
+"""What select says of a choice, in words and as JSON; and a saved ConditionalDPP that chooses."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.atomic import replace_file
-from dpplearn.cli import visible
 from dpplearn.cli.items import Items
 from dpplearn.decoding.candidates import Embedded
 from dpplearn.decoding.limits import check_limits
@@ -19,12 +16,8 @@ from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.relative import Reason, Relative, strongest
 from dpplearn.learning.tables import Encoding
-from dpplearn.plots import import_plots
-from dpplearn.plots.figures import check_folder
 
-ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
-CHOSEN = ("rank", "item", "place", "score", "gain", "share", "nearest", "similarity")
-LEFT_OUT = ("item", "place", "score", "covered_by", "similarity")
+NOTED_FROM = 0.5  # the cosine from which two items that were kept are worth a word
 
 
 class AppliedModel:
@@ -104,7 +97,7 @@ def explanation(items: Items, chosen: DiverseSelection, applied: AppliedModel | 
         why = why_kept(chosen, applied, kept.item)
         yield f"{items.name}, {name(kept.item)}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
-    much = usual + ALIKE * (1.0 - usual)  # where all items are alike, two of them are no more so
+    much = usual + NOTED_FROM * (1.0 - usual)  # where all items are alike, two of them are no more so
     if closest is not None and closest.similarity >= much and chosen.skipped and chosen.diversity < 1.0:
         yield (
             f"Note: {name(closest.item)} and {name(closest.nearest)} were both kept, though "
@@ -150,42 +143,3 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
         for skipped in chosen.skipped_among(items.where)
     ]
     return record
-
-
-def check_report(folder: Path | None) -> None:
-    """Files can be written in the folder, which is made, and the picture drawn: said before the work, not after it."""
-    if folder is not None:
-        try:
-            import_plots("dpplearn.plots.charts")
-        except ImportError as error:
-            raise ValueError(f"--report draws a picture. {error}.") from None
-        check_folder(folder)
-
-
-def write_report(
-    folder: Path, items: Items, chosen: DiverseSelection, scores: Any, groups: Sequence[str] | None
-) -> list[str]:
-    """chosen.csv, left-out.csv (the nearest to a chosen item first) and selection.svg in a folder that is there."""
-    added = zip(chosen.kept, chosen.gains.tolist(), chosen.shares.tolist(), strict=True)
-    kept = (
-        (rank, i, items.place(i), scores[i], gain, share, j if j >= 0 else "", similarity)
-        for rank, ((i, j, similarity), gain, share) in enumerate(added, 1)
-    )
-    write_table(folder / "chosen.csv", CHOSEN, kept)
-    covered, similarity = chosen.nearest
-    order = np.argsort(-similarity, kind="stable")
-    rest = order[~np.isin(order, chosen.subset)].tolist()
-    left = ((i, items.place(i), scores[i], covered[i] if covered[i] >= 0 else "", similarity[i]) for i in rest)
-    write_table(folder / "left-out.csv", LEFT_OUT, left)
-    draw = import_plots("dpplearn.plots.charts").draw_coverage
-    shown = None if groups is None else [visible(group) for group in groups]  # no font draws half of a character
-    with replace_file(folder / "selection.svg", "wb") as file:
-        draw(chosen, shown).savefig(file, format="svg")
-    return ["chosen.csv", "left-out.csv", "selection.svg"]
-
-
-def write_table(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with replace_file(path, "w") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(names)
-        out.writerows([f"{x:.6g}" if isinstance(x, float) else x for x in row] for row in rows)

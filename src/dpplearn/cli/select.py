@@ -15,15 +15,16 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
-from dpplearn.cli import check_out, say
+from dpplearn.cli import check_out, say, visible
 from dpplearn.cli.bars import bars
 from dpplearn.cli.formats import WRITTEN, beside, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
-from dpplearn.cli.reasons import AppliedModel, as_record, check_report, explanation, write_report
+from dpplearn.cli.reasons import AppliedModel, as_record, explanation
 from dpplearn.decoding.dask import choose_in_parts
 from dpplearn.decoding.diversify import Settings, diversify
 from dpplearn.decoding.selection import DiverseSelection
+from dpplearn.plots import import_plots
 
 SCORES, EMBEDDINGS, TEXTS = ("score", "scores"), ("embedding", "embeddings"), ("text", "texts")  # usual names
 SCREEN = 20  # lines of reasons that are printed
@@ -47,12 +48,12 @@ SCREEN = 20  # lines of reasons that are printed
 @more("--max-per-group", type=click.IntRange(0), metavar="N", help="Most items of a group.")
 @more("--min-per-group", type=click.IntRange(0), metavar="N", help="Fewest items of a group.")
 @DECODER(default="greedy", help=f"{DECODER_NAMES}.")
-@more("--report", type=FILE, metavar="FOLDER", help="Write there chosen.csv, left-out.csv and selection.svg.")
+@more("--plot", type=FILE, help="Draw what each item added and covers, as SVG.")
 @more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory: what each part gave.")
 @JOBS
 @ENCODING
 def select_command(
-    items: Path, explain: bool, out: Path | None, as_json: bool, report: Path | None, **limits: Any
+    items: Path, explain: bool, out: Path | None, as_json: bool, plot: Path | None, **limits: Any
 ) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
@@ -84,11 +85,12 @@ def select_command(
             raise click.UsageError(advice)
     if cost is not None and not budgeted:
         say("No --budget: --cost limits nothing.")
-    if group is not None and report is None and unlimited:
+    if group is not None and plot is None and unlimited:
         say("No --max-per-group or --min-per-group: --group limits nothing.")
     ending = None if out is None else ending_to_write(out, as_json)
     check_out(out)
-    check_report(report)
+    check_out(plot, "--plot")
+    charts = None if plot is None else import_plots("dpplearn.plots.charts")  # says what to install, before any work
     table = read_items(items, encoding or "utf-8")
     if not table.n:
         raise ValueError(f"{table.name} holds no items: there is nothing to select from.")
@@ -98,7 +100,7 @@ def select_command(
     applied = None
     if model is not None:
         applied = AppliedModel(model, table, costs)
-        scores, choose = 2.0 * applied.log_q, applied.choose  # what the model says of each item by itself
+        choose = applied.choose
     else:
         scores, limits["cost"] = read_scores(*beside(table, score, SCORES[0], 1)), costs
         source, embedding = beside(table, embedding, EMBEDDINGS[0], 2)
@@ -123,8 +125,11 @@ def select_command(
         with replace_file(out, "wb") as file:
             file.write(output)
     say(f"{len(chosen)} of {table.n} items: {chosen.reason}.")
-    if report is not None:
-        say(f"Wrote {', '.join(write_report(report, table, chosen, scores, groups))} in {report}.")
+    if plot is not None and charts is not None:
+        shown = None if groups is None else [visible(group) for group in groups]  # no font draws half of a character
+        with replace_file(plot, "wb") as file:
+            charts.draw_coverage(chosen, shown).savefig(file, format="svg")
+        say(f"Wrote {plot}.")
     if explain and not as_json:
         reasons = list(explanation(table, chosen, applied))
         for line in reasons[:SCREEN]:

@@ -8,7 +8,6 @@ With fewer than k from each part, or parts that are not random, nothing is promi
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,26 +15,26 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_int
+from dpplearn._checks import FloatArray, IntArray, check_int, check_subset
 from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import NUGGET, Embedded, Given, read_features, read_given, read_given_items
-from dpplearn.decoding.diversify import Settings, check_settings, choose_among, exclude_given
+from dpplearn.decoding.diversify import Settings, check_settings, choose_among
 from dpplearn.decoding.greedy import check_rule
 from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.registry import check_options
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest, read_held
+from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, nearest, read_held
 
 SPARE = 4  # times as many candidates as the parts' share of k
 FEWEST = 1000  # candidates of a part, unless k is less
-COMPARED = 256  # rows of a part by which one that is kept is known to be of the same data
 UNKNOWN = Unknown(
     "log_prob of a choice in two rounds is not computed, because its normalizer is of all items. log det L_Y is "
     "gains.sum()."
@@ -49,7 +48,7 @@ class Part(NamedTuple):
     stop: int
     load: Callable[..., Any] | None
     args: tuple[Any, ...]
-    name: str  # tells it from another part or another file, for going on
+    name: str = ""  # tells it from another part or another file, for going on
 
     def read(self) -> Any:
         """Its rows, in this process."""
@@ -67,11 +66,10 @@ class Task(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The candidates of a part: their numbers in the whole, their rows, and a digest of some rows of the part."""
+    """The candidates of a part: their numbers in the whole, and their rows."""
 
     items: IntArray
     rows: np.ndarray
-    digest: str
 
 
 def read_array(path: str, start: int, stop: int) -> Any:
@@ -79,18 +77,13 @@ def read_array(path: str, start: int, stop: int) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)[start:stop].copy()
 
 
-def pick(
-    load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: Task, before: str | None
-) -> Picked | None:
-    """The first round: candidates of the part that begins at `start`; None where its digest is what it was before.
+def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: Task) -> Picked:
+    """The first round: candidates of the part that begins at `start`.
 
     The worker reads the part itself, so that no more than one is in its memory.
     """
     q, settings, limits, given, options = task
     rows = args[0] if load is None else load(*args)
-    digest = digest_of(rows)
-    if digest == before:
-        return None
     with one_thread():  # workers share the machine's cores
         rows, lengths = read_features(rows, "embeddings", start)
         if len(lengths) != q.size:
@@ -99,7 +92,7 @@ def pick(
                 f"rows for {q.size} scores. Were they changed meanwhile?"
             )
         if settings.size is not None and settings.size >= q.size:
-            return Picked(start + np.arange(q.size), rows, digest)
+            return Picked(start + np.arange(q.size), rows)
         free = replace(limits, need=0 * limits.need)  # what groups must have is for the whole to say
         found = [choose_among(Embedded(rows, lengths, q), settings, free, given, **dict(options)).subset]
     for c in np.flatnonzero(limits.need):  # the final choice finds enough among the best and the cheapest
@@ -107,14 +100,7 @@ def pick(
         for order in (-q[inside], limits.cost[inside]):
             found.append(inside[np.argsort(order, kind="stable")[: limits.need[c]]])
     chosen = np.unique(np.concatenate(found)).astype(np.int64)
-    return Picked(start + chosen, np.ascontiguousarray(rows[chosen]), digest)
-
-
-def digest_of(rows: Any) -> str:
-    """Of some rows of a part, spread over it."""
-    n = rows.shape[0]
-    places = np.linspace(0, n - 1, min(n, COMPARED)).astype(np.int64)
-    return hashlib.sha256(repr(rows.shape).encode() + np.asarray(rows[places], np.float64).tobytes()).hexdigest()
+    return Picked(start + chosen, np.ascontiguousarray(rows[chosen]))
 
 
 def diversify_dask(
@@ -135,17 +121,15 @@ def diversify_dask(
         embeddings = embeddings.rechunk({1: -1})
     ends = np.cumsum([0, *embeddings.chunks[0]]).tolist()
     blocks = embeddings.to_delayed().ravel()
-    parts = [
-        Part(a, b, None, (block,), f"{embeddings.name}-{i}")
-        for i, (a, b, block) in enumerate(zip(ends, ends[1:], blocks, strict=False))
-        if b > a
-    ]
+    parts = [Part(a, b, None, (block,)) for a, b, block in zip(ends, ends[1:], blocks, strict=False) if b > a]
     if hasattr(scores, "compute"):
         scores = scores.compute()
     if given is not None and (items := read_given_items(given, len(embeddings))) is not None:
         given = embeddings[items].compute()
-        exclude = exclude_given(items, include, exclude, len(embeddings))
+        exclude = np.union1d(check_subset(exclude, len(embeddings), "exclude"), items)
     call |= {"include": include, "exclude": exclude, "given": given}
+    if "work" in call:  # only a look at a block's rows would tell whether they are still the same
+        raise TypeError("work= is for files (`dpplearn select --work`), which say when they were changed.")
     return choose_in_parts(parts, embeddings.shape[1], scores, settings, **call)
 
 
@@ -188,7 +172,7 @@ def choose_in_parts(
         Of greedy choice: gain, cost_power, stop.
     """
     settings = check_settings(settings)
-    check_options("greedy", options, "client", "per_part", "work", "progress")
+    check_options("greedy", options, "client", "per_part", "progress")
     check_rule(**options)
     if settings.decoder != "greedy":
         raise ValueError(f'a Dask array needs decoder="greedy", found {settings.decoder!r}.')
@@ -224,7 +208,7 @@ def choose_in_parts(
     if mine.size == items.size < n:
         reason = f"the parts gave no more candidates than these: {reason}"
     whole = (items[mine], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits)
-    return PartsSelection(*whole, Embedded(rows[mine], embedded.lengths[mine], embedded.q[mine]), list(parts))
+    return PartsSelection(*whole, embedded.part(mine), list(parts))
 
 
 def limits_of(limits: Limits, items: IntArray) -> Limits:
@@ -239,10 +223,16 @@ def first_round(
     parts: Sequence[Part], tasks: list[Task], cluster: Any, work: str | Path | None, progress: Progress
 ) -> list[Picked]:
     """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
-    files = [None if work is None else Path(work) / f"{key(*one)}.npz" for one in zip(parts, tasks, strict=True)]
-    picked: list[Any] = [read_kept(file) for file in files]
-    # Dask's name of files is the same when they are changed, so that their rows are compared
-    left = [i for i, part in enumerate(parts) if picked[i] is None or part.load is None]
+    files: list[Path | None] = [None] * len(parts)
+    if work is not None:  # named by all that decides what a part gives
+        keys = (joblib.hash((*part[:2], part.name, task)) for part, task in zip(parts, tasks, strict=True))
+        files = [Path(work) / f"{key}.npz" for key in keys]
+    picked: list[Any] = [None] * len(parts)
+    for i, file in enumerate(files):
+        if file is not None and file.exists():
+            with np.load(file, allow_pickle=False) as arrays:
+                picked[i] = Picked(arrays["items"], arrays["rows"])
+    left = [i for i, one in enumerate(picked) if one is None]
     progress.stage("Candidates of parts", len(parts) - len(left), len(parts))
     if not left:
         return picked
@@ -250,42 +240,19 @@ def first_round(
     with cluster as client, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
         call = dask.delayed(pick, pure=False)
-        before = [one and one.digest for one in picked]
-        asked = [call(parts[i].load, parts[i].args, parts[i].start, tasks[i], before[i]) for i in left]
+        asked = [call(parts[i].load, parts[i].args, parts[i].start, tasks[i]) for i in left]
         futures = client.compute(asked)
         place = {future.key: i for future, i in zip(futures, left, strict=True)}
         for done, future in enumerate(dd.as_completed(futures), len(parts) - len(left) + 1):
-            i, found = place[future.key], future.result()
+            i = place[future.key]
+            picked[i] = future.result()
             future.release()
-            if found is not None:
-                picked[i] = found
-                if (file := files[i]) is not None:
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    with replace_file(file, "wb") as out:
-                        np.savez(out, **found._asdict())
+            if (file := files[i]) is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with replace_file(file, "wb") as out:
+                    np.savez(out, **picked[i]._asdict())
             progress.stage("Candidates of parts", done, len(parts))
     return picked
-
-
-def read_kept(file: Path | None) -> Picked | None:
-    """What a part gave before, if that was kept."""
-    if file is None or not file.exists():
-        return None
-    with np.load(file, allow_pickle=False) as arrays:
-        return Picked(arrays["items"], arrays["rows"], str(arrays["digest"]))
-
-
-def key(part: Part, task: Task) -> str:
-    """The same for the same part, qualities and settings, and for no others."""
-    q, settings, limits, before, options = task
-    asked = (part.start, part.stop, part.name, settings, limits.budget, limits.k, options)
-    digest = hashlib.sha256(repr(asked).encode())
-    given: Any = np.empty(0) if before is None else before.rows
-    held = (given.data, given.indices, given.indptr) if sparse.issparse(given) else (given,)
-    for values in (q, limits.cost, limits.include, limits.exclude, limits.group, limits.most, limits.need, *held):
-        array = np.ascontiguousarray(values)
-        digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
-    return digest.hexdigest()[:32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -294,20 +261,14 @@ class PartsSelection(DiverseSelection):
 
     parts: list[Part] = field(repr=False)
 
+    def chosen_items(self) -> Embedded:
+        """The embeddings of the chosen items, which are all that is held."""
+        return read_held(self.held)
+
     @cached_property
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate; one part after the other, in this process."""
-        chosen, k, answers = read_held(self.held), len(self), []
-        for part in self.parts:
-            rows, lengths = read_features(part.read(), "embeddings")
-            both = np.concatenate([chosen.rows, rows]), np.append(chosen.lengths, lengths), np.ones(k + lengths.size)
-            places, similarity = nearest(Embedded(*both), np.arange(k))
-            answers.append((self.subset[places[k:]] if k else places, similarity[k:]))
+        chosen = self.chosen_items()
+        parts = (Embedded(*read_features(part.read(), "embeddings"), np.empty(0)) for part in self.parts)
+        answers = [nearest(part, chosen, self.subset) for part in parts]
         return Nearest(*(np.concatenate(both) for both in zip(*answers, strict=True)))
-
-    @cached_property
-    def kept(self) -> list[Kept]:
-        """Every chosen item, with the other chosen one most similar to it."""
-        places, similarity = nearest(read_held(self.held), np.arange(len(self)), themselves=True)
-        items = np.where(places < 0, -1, self.subset[places]).tolist()
-        return [Kept(*one) for one in zip(self.subset.tolist(), items, similarity.tolist(), strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from numbers import Number
@@ -37,29 +37,31 @@ def read_groups(groups: Any, n: int) -> tuple[list[Any], IntArray]:
         known = dict.fromkeys(labels)
     except TypeError as error:
         raise TypeError(f"groups must be labels such as texts or numbers, found an {error}.") from None
-    plain, first = set(map(type, known)) in ({str}, {int}, {float}), as_label(labels[0]) if n else None
     for label in known:
-        known[label] = label if plain else as_label(label)
         if label is None or type(label).__name__ == "NAType" or label != label:
+            where = next(i for i, other in enumerate(labels) if other is label)
             raise ValueError(
-                f"groups must have a label for each item, but groups[{place_of(label, labels)}] is missing ({label}). "
+                f"groups must have a label for each item, but groups[{where}] is missing ({label}). "
                 "Give such items a label of their own, or leave them out."
             )
-        if not plain and kind_of(known[label]) is not kind_of(first):
-            raise TypeError(
-                f"groups must be labels of one kind, such as texts or numbers, but groups[0] is {first!r:.60} and "
-                f"groups[{place_of(label, labels)}] is {known[label]!r:.60}. Pass [str(label) for label in groups]."
-            )
+        known[label] = as_label(label)
     names = list(dict.fromkeys(known.values()))
+    kinds = {kind_of(name): name for name in names}
+    if len(kinds) > 1:
+        first, other = list(kinds.values())[:2]
+        raise TypeError(
+            f"groups must be labels of one kind, such as texts or numbers, but some are like {first!r:.60} and "
+            f"some like {other!r:.60}. Pass [str(label) for label in groups]."
+        )
     with suppress(TypeError):  # what has no order stays in that of the items
         names.sort()
     place = {name: c for c, name in enumerate(names)}
     return names, np.fromiter((place[known[label]] for label in labels), np.int64, n)
 
 
-def place_of(label: Any, labels: Sequence[Any]) -> int:
-    """Where this very label stands first."""
-    return next(i for i, other in enumerate(labels) if other is label)
+def kind_of(label: Any) -> Any:
+    """A number, a text, a time, or else its own type."""
+    return next((kind for kind in KINDS if isinstance(label, kind)), type(label))
 
 
 def as_label(x: Any) -> Any:
@@ -70,11 +72,6 @@ def as_label(x: Any) -> Any:
     if isinstance(x, date) and not isinstance(x, datetime):
         return datetime(x.year, x.month, x.day)
     return x.item() if isinstance(x, np.generic) else x
-
-
-def kind_of(label: Any) -> Any:
-    """A number, a text, a time, or else its own type."""
-    return next((kind for kind in KINDS if isinstance(label, kind)), type(label))
 
 
 def read_bound(bound: int | Mapping[Any, int] | None, names: list[Any], what: str, default: int) -> IntArray:

@@ -300,22 +300,14 @@ def check_possible(limits: Limits) -> None:
     size = int(np.maximum(need, inside).sum())
     if size > limits.k:
         raise ValueError(
-            f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k} "
-            f"({by_group(limits, need)})."
+            f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k}."
         )
     left = Remaining(limits, limits.include)
     if left.spent + left.pledged > limits.room:
         raise ValueError(
             f"min_per_group cannot be met: the cheapest items that would do cost {left.spent + left.pledged:g}, "
-            f"and the budget is {limits.budget:g} ({by_group(limits, left.price)})."
+            f"and the budget is {limits.budget:g}."
         )
-
-
-def by_group(limits: Limits, numbers: IntArray | FloatArray) -> str:
-    """The groups with the largest numbers above 0, for messages."""
-    order = [c for c in np.argsort(-numbers, kind="stable").tolist() if numbers[c] > 0]
-    shown = ", ".join(f"group {limits.names[c]!r}: {numbers[c]:g}" for c in order[:8])
-    return shown + (", ..." if len(order) > 8 else "")
 
 
 def is_number(x: Any) -> bool:
@@ -325,8 +317,6 @@ def is_number(x: Any) -> bool:
 
 def check_number(x: Any, name: str, low: float = -np.inf) -> float:
     """A real number; with `low` 0, one that is not negative."""
-    if isinstance(x, np.ndarray) and x.ndim == 0:
-        x = x.item()
     if not is_number(x):
         raise TypeError(f"{name} must be a number, found {x!r:.60}.")
     try:

@@ -37,9 +37,8 @@ from dpplearn.decoding.limits import Limits
 NUGGET = 1e-3  # the part of each item that is its own
 POWER = 0.25  # of w^2, from the share of anchors that an item stands for
 LOWEST_SHARE = 1e-4  # the least that counts as this share
-ANCHORS_PER_CHOICE = 10  # anchors for each item to be chosen
-FEW_ANCHORS, MORE_PER_CHOICE = 8192, 20  # up to so many anchors in all, so many for each
-MOST_SAMPLED = 2**17  # anchors, or items by which middles are found
+ANCHORS_PER_CHOICE, FEWEST_ANCHORS = 10, 2048  # anchors for each item to be chosen, and in all
+FEWEST_SAMPLED, MOST_SAMPLED = 2**14, 2**17  # items by which middles are found; MOST_SAMPLED anchors, too
 CELL = 128  # anchors in a cell
 COMPARED = 2048  # anchors in the cells that an item is compared with
 FEWEST_DESCRIBING = 8  # anchors that describe an item
@@ -51,7 +50,7 @@ PART = 1024  # items in one product
 PRODUCT = 2**22  # cosines computed at once
 SMALL = 2**23  # numbers in rows up to which one thread computes their products
 PER_MIDDLE = 50  # sampled items for each middle
-ROUNDS = 4  # of k-means
+ROUNDS = 6  # of k-means
 CHUNK = 1024  # directions in one sparse matrix
 REFRESH = 64  # choices between two passes over all items
 
@@ -61,10 +60,7 @@ class Anchors:
 
     def __init__(self, rows: FloatArray, k: int) -> None:
         n = len(rows)
-        self.rows, self.heads = (
-            rows,
-            rows[: max(1, n // CELL)],
-        )  # any rows can be heads of cells: the sample is in random order
+        self.rows, self.heads = rows, rows[: max(1, n // CELL)]  # any may be heads of cells: the order is random
         self.p = min(n, max(FEWEST_DESCRIBING, round(DESCRIBING * n / k)))  # anchors that an item is described by
         cells = grouped(nearest(rows, self.heads), len(self.heads))
         sizes = np.array([len(cell) for cell in cells])
@@ -155,7 +151,7 @@ class NearGains(Gains):
         self, rows: Any, lengths: FloatArray, q: FloatArray, k: int, b: float, nugget: float = NUGGET, given: Any = ()
     ) -> None:
         self.rows, self.lengths, self.n = rows, lengths, len(lengths)
-        size = min(max(ANCHORS_PER_CHOICE * k, min(FEW_ANCHORS, MORE_PER_CHOICE * k)), max(2 * k, MOST_SAMPLED))
+        size = min(max(ANCHORS_PER_CHOICE * k, FEWEST_ANCHORS), max(2 * k, MOST_SAMPLED))
         some = np.random.default_rng(0).permutation(self.n)[:size]
         X = unit_rows(rows[some], lengths[some])
         with one_blas_thread(X):
@@ -205,7 +201,9 @@ class NearGains(Gains):
             return items
         centers = np.concatenate([self.before, unit_rows(rows[items], lengths[items])])
         free = np.append(np.zeros(first, np.bool_), limits.alive[items] & (lengths[items] > 0.0))
-        some = np.random.default_rng(1).permutation(n)[: min(PER_MIDDLE * items.size, MOST_SAMPLED)]
+        some = np.random.default_rng(1).permutation(n)[
+            : min(max(PER_MIDDLE * items.size, FEWEST_SAMPLED), MOST_SAMPLED)
+        ]
         X = unit_rows(rows[some], lengths[some])
         for _ in range(ROUNDS):
             sums = sparse_rows(nearest(X, centers)[:, None], np.ones((len(X), 1), np.float32), len(centers)).T @ X

@@ -90,7 +90,7 @@ def sampled_map(
     -------
     SampledSelection
         Where no sample counts, `n_feasible` is 0, and the set is that of the items to include, if these by themselves
-        are within the limits, else empty; `reason` names the nearest cost seen and what to change.
+        are within the limits, else empty; `reason` says what to change.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def sampled_map(
     >>> chosen.sorted_subset, [Y.sorted_subset.tolist() for Y in chosen.best]
     (array([1, 2]), [[1, 2], [0, 2]])
     >>> sampled_map(dpp, cost=[1, 2, 1], budget=9, min_cost=7, n_samples=1000, rng=0).reason
-    'none of 1000 samples cost between 7 and 9; the nearest cost 4. Pass tilt=True, or widen the window'
+    'none of 1000 samples cost between 7 and 9. Pass tilt=True, or widen the window'
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
@@ -135,15 +135,15 @@ def sampled_choice(
         target = limits.worth if low == 0.0 else (least + max(limits.worth, least)) / 2
         sampler = Sampler(candidates, limits, low, target if tilt else None)
         with showing(progress, "Sampling"):
-            sets, feasible, nearest = sampler.best(n_samples, m, generator, jobs)
+            sets, feasible = sampler.best(n_samples, m, generator, jobs)
         reason = f"{feasible} of {n_samples} samples were feasible"
         if feasible and not sets:
             reason += ", but all have probability 0 to rounding"
         elif not sets:
             quotas = " and kept the quotas of groups" if limits.names else ""
-            seen = f"the nearest cost {nearest:g}" if np.isfinite(nearest) else f"all had more than {limits.k} items"
+            most = f" with at most {limits.k} items" if limits.sized else ""
             advice = "Widen the window, or use greedy_map" if tilt else "Pass tilt=True, or widen the window"
-            reason = f"none of {n_samples} samples cost between {low:g} and {limits.budget:g}{quotas}; {seen}. {advice}"
+            reason = f"none of {n_samples} samples cost between {low:g} and {limits.budget:g}{most}{quotas}. {advice}"
     else:
         n_samples, reason = 0, "nothing may be chosen beside what is included"
     if not sets and include.size and limits.meets(include) and reaches(limits.total(include), low):
@@ -185,33 +185,26 @@ class Sampler:
         self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # a bound that rounding does not break
         self.low, self.high = low * (1.0 - SLACK) - self.base, limits.room - self.base
 
-    def best(self, count: int, m: int, rng: np.random.Generator, n_jobs: int) -> tuple[list[IntArray], int, float]:
-        """The m most probable distinct sets of `count`; how many counted; and of the others' costs the nearest."""
+    def best(self, count: int, m: int, rng: np.random.Generator, n_jobs: int) -> tuple[list[IntArray], int]:
+        """The m most probable distinct sets of `count`, and how many counted."""
         within = 0, self.limits.k - self.include.size
         found = draw_blocks(
             self.tables, count, rng, self.mean, n_jobs, partial(self.score, most=within[1], m=m), within
         )
-        merged = {Y: value for sets, _, _ in found for Y, value in sets.items()}
-        seen = np.array([nearest for _, _, nearest in found if not np.isnan(nearest)] or [np.nan])
-        nearest = float(seen[np.maximum(self.low - seen, seen - self.high).argmin()]) + self.base
+        merged = {Y: value for sets, _ in found for Y, value in sets.items()}
         order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
         whole = [np.union1d(self.items[np.array(Y, np.int64)], self.include) for Y in order]
-        return whole, sum(counted for _, counted, _ in found), nearest
+        return whole, sum(counted for _, counted in found)
 
-    def score(
-        self, lengths: Array, indices: Array, most: int, m: int
-    ) -> tuple[dict[tuple[int, ...], float], int, float]:
+    def score(self, lengths: Array, indices: Array, most: int, m: int) -> tuple[dict[tuple[int, ...], float], int]:
         """The same of sets that lie end to end, with log det; those of more than `most` items do not count."""
         sizes = lengths.astype(np.int64)
-        sized, sizes = (sizes >= 0) & (sizes <= most), np.maximum(sizes, 0)  # -1 of one left out
+        these, sizes = (sizes >= 0) & (sizes <= most), np.maximum(sizes, 0)  # -1 of one left out
         owner = np.repeat(np.arange(sizes.size), sizes)
         cost = np.bincount(owner, self.cost[indices], sizes.size)
-        away = np.maximum(self.low - cost, cost - self.high)
-        these = sized & (away <= 0.0)
+        these &= (cost >= self.low) & (cost <= self.high)
         if self.limits.names:
             these &= keep_quotas(self.limits, owner, self.items[indices], sizes.size)
-        missed = np.flatnonzero(sized & ~these)
-        nearest = float(cost[missed[away[missed].argmin()]]) if missed.size else np.nan
         # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization
         bound = np.bincount(owner, self.log_diag[indices], sizes.size) + self.fill * sizes
         left, step, ends = np.flatnonzero(these), 4 * m, np.cumsum(sizes)
@@ -231,7 +224,7 @@ class Sampler:
             found = dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))[:m])
             if len(found) == m:
                 left = left[bound[left] >= min(found.values())]
-        return found, int(these.sum()), nearest
+        return found, int(these.sum())
 
 
 def keep_quotas(limits: Limits, owner: IntArray, items: IntArray, count: int) -> BoolArray:

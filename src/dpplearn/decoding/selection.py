@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pkgutil import resolve_name
 from typing import Any, NamedTuple, Self
 
@@ -111,12 +110,7 @@ class Selection:
         """Copies and other processes get the number, not the model."""
         if isinstance(self.log_prob_of, Unknown):
             return dict(self.__dict__)
-        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": partial(known, self.log_prob)}
-
-
-def known(value: float, subset: IntArray) -> float:  # noqa: ARG001  # known for the one subset
-    """A log-probability that was computed before."""
-    return value
+        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": GONE}
 
 
 @dataclass(frozen=True)
@@ -219,15 +213,21 @@ class DiverseSelection(Selection):
         """exp(gains), as a share of the largest."""
         return np.exp(self.gains - self.gains.max(initial=-np.inf))
 
+    def chosen_items(self) -> Embedded:
+        """The embeddings of the chosen items, in their order."""
+        return read_held(self.held).part(self.subset)
+
     @cached_property
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate."""
-        return nearest(read_held(self.held), self.subset)
+        items = read_held(self.held)
+        return nearest(items, items.part(self.subset), self.subset)
 
     @cached_property
     def kept(self) -> list[Kept]:
         """Every chosen item, with the other chosen one most similar to it."""
-        items, similarity = nearest(read_held(self.held), self.subset, themselves=True)
+        chosen = self.chosen_items()
+        items, similarity = nearest(chosen, chosen, self.subset)
         return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
 
     def why(self, item: int) -> str:
@@ -288,31 +288,32 @@ class DiverseSelection(Selection):
         return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "held": None}
 
 
-def nearest(candidates: Embedded, subset: IntArray, *, themselves: bool = False) -> Nearest:
-    """The chosen item most similar to each candidate, by blocks; of equals, the one chosen first.
+def nearest(items: Embedded, chosen: Embedded, subset: IntArray) -> Nearest:
+    """The chosen item most similar to each of some items, by blocks; of equals, the one chosen first.
 
-    With `themselves`, for each chosen item, in their order, the most similar of the others that were chosen.
+    `subset` has the numbers of the chosen items. Where `items` are these themselves, each is compared with the others.
     """
-    if is_tensor(candidates.rows):
-        candidates = Embedded(*map(resolve_name(HOST), candidates))
-    lengths = np.where(candidates.lengths > 0.0, candidates.lengths, 1.0)
-    rows, scale = (candidates.rows[subset], lengths[subset]) if themselves else (candidates.rows, lengths)
-    items, similarity = np.full(scale.size, -1), np.zeros(scale.size)
+    themselves = items is chosen
+    if is_tensor(items.rows):
+        items, chosen = (Embedded(*map(resolve_name(HOST), each)) for each in (items, chosen))
+    scale, length = (np.where(each.lengths > 0.0, each.lengths, 1.0) for each in (items, chosen))
+    found, similarity = np.full(scale.size, -1), np.zeros(scale.size)
     if subset.size > themselves:
-        chosen = to_dense(single(candidates.rows[subset]))
-        chosen = chosen / lengths[subset, None].astype(chosen.dtype)
+        unit = to_dense(single(chosen.rows))
+        unit = unit / length[:, None].astype(unit.dtype)
         step = min(16384, max(1, BLOCK // subset.size))
         for low in range(0, scale.size, step):
             part = slice(low, min(low + step, scale.size))
-            cosines = np.asarray(single(rows[part]) @ chosen.T)
+            cosines = np.asarray(single(items.rows[part]) @ unit.T)
+            places = np.arange(len(cosines))
             if themselves:
-                cosines[subset[part, None] == subset] = -np.inf
+                cosines[places, low + places] = -np.inf
             best = cosines.argmax(axis=1)
-            items[part] = subset[best]
-            similarity[part] = cosines[np.arange(best.size), best] / scale[part]
+            found[part] = subset[best]
+            similarity[part] = cosines[places, best] / scale[part]
         np.clip(similarity, -1.0, 1.0, out=similarity)
-    read_only(items, similarity)
-    return Nearest(items, similarity)
+    read_only(found, similarity)
+    return Nearest(found, similarity)
 
 
 def single(rows: Any) -> Any:

@@ -17,11 +17,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray, warn_user
+from dpplearn._checks import Features, FloatArray
 
 Kind = Literal["number", "boolean", "category", "ordered"]
 KINDS: tuple[Kind, ...] = ("number", "boolean", "category", "ordered")
-MOST_LEVELS = 254  # with weights of their own
 WIDE = 256  # similarity features beyond this are sparse
 FARTHEST = 12.0  # standard deviations from the mean: numbers beyond are taken for this
 WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
@@ -57,8 +56,8 @@ class Column:
     shares: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, name: str, values: np.ndarray, dtype: Any = None, *, most: int | None = None) -> Self:
-        """What a column of training is; the data frame's `dtype` may name its levels. `most` are kept at most."""
+    def of(cls, name: str, values: np.ndarray, dtype: Any = None) -> Self:
+        """What a column of training is; the data frame's `dtype` may name its levels."""
         given: Any = None
         kind: Kind
         if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):  # pandas
@@ -69,12 +68,6 @@ class Column:
             kind = kind_of(name, values)
         if kind in ("category", "ordered"):
             counts = Counter(label(x) for x in values.tolist() if not is_missing(x))
-            if most is not None and len(counts) > most:
-                warn_user(
-                    f"Column {name!r} has {len(counts)} categories: the {most} most frequent have weights of their "
-                    "own, the others count as unknown."
-                )
-                counts = Counter(dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]))
             levels = tuple(level for level in (sorted(counts) if given is None else given) if level in counts)
             shares = tuple(counts[level] / counts.total() for level in levels)
             base = int(np.argmax(shares)) if shares and kind == "category" else -1
@@ -243,13 +236,15 @@ def is_missing(x: Any) -> bool:
 def column_from(state: Any) -> Column:
     """A column that a model file has, checked."""
     one = Column(**{**state, "levels": tuple(state["levels"]), "shares": tuple(state["shares"])})
-    texts = isinstance(one.name, str) and all(isinstance(level, str) for level in one.levels)
     figures = all(type(x) in (int, float) and math.isfinite(x) for x in (one.mean, one.scale, *one.shares))
-    labels = one.kind in ("category", "ordered")
-    if not texts or one.kind not in KINDS or not figures or not one.scale > 0 or type(one.unknown) is not bool:
+    labels, n = one.kind in ("category", "ordered"), len(one.levels)
+    whole = (
+        all(isinstance(text, str) for text in (one.name, *one.levels)),
+        one.kind in KINDS and type(one.unknown) is bool,
+        figures and one.scale > 0,
+        len(one.shares) == len(set(one.levels)) == n and labels == (n > 0),
+        type(one.base) is int and -1 <= one.base < max(n, 1),
+    )
+    if not all(whole):
         raise ValueError(f"the column {one.name!r:.40} is not whole")
-    if len(one.shares) != len(one.levels) or labels != bool(one.levels) or len(set(one.levels)) != len(one.levels):
-        raise ValueError(f"the levels of {one.name!r:.40} are not those of a {one.kind}")
-    if type(one.base) is not int or not -1 <= one.base < len(one.levels):
-        raise ValueError(f"the base of {one.name!r:.40} is {one.base!r:.40}")
     return one

@@ -18,13 +18,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_choice, check_int, warn_user
-from dpplearn._run.progress import Progress, as_progress
+from dpplearn._run.progress import Progress
 from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.itemset import Shard, default_names
 from dpplearn.learning.likelihood import LogLinear
@@ -37,14 +38,14 @@ from dpplearn.learning.solve import (
     Point,
     Posterior,
     covariance,
-    largest,
     lbfgs,
     newton,
     trust_region,
     unit_diagonal,
 )
-from dpplearn.learning.training_set import Backend, PreparedShard, Survey, make_backend, make_evaluator
+from dpplearn.learning.training_set import Backend, PreparedShard, Survey, make_backend
 
+EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
 AVERAGE = 100.0  # variance of the prior on log q^2 of the average item: e^20 and e^-20 are 2 deviations away
 MANY_INSTANCES, MANY_ITEMS = 24, 5000  # from which on starts are compared on a sample of the instances
 ROUGH = 0.01  # a gain in the log-posterior below which the end of a start is known
@@ -84,13 +85,26 @@ def fit_weights(
     model: Any, data: Shard | list[str], evaluator: Any, checkpoint: str | os.PathLike[str] | None = None
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j), over a mixture too if asked to."""
-    similarity, progress = check_settings(model), as_progress(model.progress)
+    similarity = check_settings(model)
+    progress = model.progress if isinstance(model.progress, Progress) else Progress(model.progress)
     if isinstance(data, Shard) and similarity is None:  # here, where instances have their numbers
         shared_names([items.part_names for items in data.item_sets])
-    prepare = partial(PreparedShard.of, evaluator=make_evaluator(evaluator), similarity=similarity)
+    if not callable(getattr(evaluator, "prepare", None)):
+        check_choice(evaluator, "evaluator", EVALUATORS)
+        evaluator = import_module("dpplearn.torch.evaluator").Batches() if evaluator == "torch" else evaluator
+    prepare = partial(PreparedShard.of, evaluator=evaluator, similarity=similarity)
     try:
         with make_backend(model.backend, model.n_jobs, data, prepare, progress.tick) as engine:
-            return maximize_posterior(engine, model, progress, checkpoint)
+            survey = engine.survey()
+            check_possible(survey, model.on_impossible)
+            posterior = posterior_of(engine, survey, model, similarity, progress)
+            if checkpoint is not None:
+                posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
+            if posterior.learned:
+                ends, starts = climb_starts(posterior)
+            else:
+                start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
+                ends, starts = climb_each(posterior, [start]), np.empty(0)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -98,22 +112,6 @@ def fit_weights(
         if checkpoint is not None:
             kept = f"{checkpoint} holds the weights so far: fit again with it to go on."
         raise KeyboardInterrupt(f"{stopped} {kept}") from None
-
-
-def maximize_posterior(
-    engine: Backend, model: Any, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
-) -> Fitted:
-    """Over the weights of all features, of a constant where none is spanned, and of a mixture."""
-    survey = engine.survey()
-    check_possible(survey, model.on_impossible)
-    posterior = posterior_of(engine, survey, model, progress)
-    if checkpoint is not None:
-        posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
-    if posterior.learned:
-        ends, starts = climb_starts(posterior)
-    else:
-        start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
-        ends, starts = climb_each(posterior, [start]), np.empty(0)
     progress.clear()
     best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
     return concluded(posterior, best, starts)
@@ -142,16 +140,19 @@ def ascend(
     return trust_region(posterior, x, posterior.m, hessian, **limits, enough=ROUGH * posterior.rough, beat=beat)
 
 
-def posterior_of(engine: Backend, survey: Survey, settings: Any, progress: Progress) -> Posterior:
+def posterior_of(
+    engine: Backend, survey: Survey, settings: Any, similarity: Similarity | None, progress: Progress
+) -> Posterior:
     """What is to be maximized, and in which units; theta is 0 in its quality.
 
     A constant that is added has a wide prior, and the features are then centered.
     """
-    names, few = survey.names or default_names(survey.n_features), survey.n_features <= MANY
+    n_features = survey.low.size
+    names, few = survey.names or default_names(n_features), n_features <= MANY
     missing = settings.constant and not settings.given_size
     missing = missing and not ((survey.low == survey.high) & (survey.low != 0)).any()
-    constant = constant_of(survey.products) if missing or few else np.zeros(survey.n_features)
-    precision, center = check_precision(settings.prior_variance, survey.n_features), np.zeros(survey.n_features)
+    constant = constant_of(survey.products) if missing or few else np.zeros(n_features)
+    precision, center = check_precision(settings.prior_variance, n_features), np.zeros(n_features)
     added = bool(missing and not constant.any())
     if added:
         name = next(name for name in ("constant", "added constant", *default_names(1)) if name not in names)
@@ -161,9 +162,10 @@ def posterior_of(engine: Backend, survey: Survey, settings: Any, progress: Progr
     quality = LogLinear(np.zeros(precision.size), names, added, center if added else None)
     spread = np.maximum(np.abs(survey.low - center), np.abs(survey.high - center))
     scale = np.append(np.ones(int(added)), spread)
-    learned = settings.similarity == "mixture"
-    S = Similarity(survey.parts) if learned else fixed_similarity(settings.rho, settings.nugget)
-    return Posterior(engine, survey, progress, quality, S, precision, scale, constant, settings, learned=learned)
+    S, learned = similarity or Similarity(survey.parts), similarity is None
+    return Posterior(
+        engine, survey, progress, quality, S, precision, scale, constant, precision.size, settings, learned
+    )
 
 
 def constant_of(products: FloatArray) -> FloatArray:
@@ -290,7 +292,7 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
         std,
         S,
         best.point.log_likelihood,
-        largest(best.point.gradient),
+        best.point.size,
         best.n_iter,
         converged,
         starts,
@@ -306,7 +308,7 @@ def problem_of(posterior: Posterior) -> dict[str, Any]:
     survey = posterior.survey
     return {
         "n_instances": survey.n_instances,
-        "n_features": survey.n_features,
+        "n_features": survey.low.size,
         "feature_names": list(posterior.quality.names),
         "largest_features": np.maximum(np.abs(survey.low), np.abs(survey.high)),
         "precision": posterior.precision,
@@ -383,7 +385,7 @@ def warn_unless_settled(posterior: Posterior, best: Optimum, theta: FloatArray, 
         return False
     if not best.converged:
         warn_user(
-            f"fit stopped after {best.n_iter} iterations with a gradient of {largest(best.point.gradient):.2g}, "
+            f"fit stopped after {best.n_iter} iterations with a gradient of {best.point.size:.2g}, "
             f"above tol={settings.tol:g}. Raise max_iter ({settings.max_iter}), or tol.",
             ConvergenceWarning,
         )

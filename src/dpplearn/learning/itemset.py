@@ -17,7 +17,7 @@ from dpplearn._checks import (
     IntArray,
     check_array,
     check_int,
-    check_subset,
+    check_items,
     check_vector,
     read_only,
 )
@@ -247,15 +247,13 @@ def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:
     if isinstance(names, str):
         raise TypeError(f"names must be a sequence of {m} strings, found the single string {names!r}.")
     found = tuple(names)
-    if not all(isinstance(name, str) for name in found):
-        bad = next(name for name in found if not isinstance(name, str))
-        raise TypeError(f"names must be strings, found {bad!r}.")
+    if bad := [name for name in found if not isinstance(name, str)]:
+        raise TypeError(f"names must be strings, found {bad[0]!r}.")
     if len(found) != m:
         raise ValueError(f"names must have one entry per feature ({m}), found {len(found)}.")
-    if len(set(found)) != m:
-        twice = next(name for k, name in enumerate(found) if name in found[:k])
-        raise ValueError(f"names must differ, but {twice!r} appears more than once.")
-    return tuple(str(name) for name in found)
+    if twice := [name for k, name in enumerate(found) if name in found[:k]]:
+        raise ValueError(f"names must differ, but {twice[0]!r} appears more than once.")
+    return tuple(map(str, found))
 
 
 def default_names(m: int) -> tuple[str, ...]:
@@ -284,40 +282,37 @@ class Shard:
         return Shard([self.item_sets[t] for t in which], [self.subsets[t] for t in which], self.weights[which])
 
 
-def check_item_sets(X: Any) -> Sequence[ItemSet]:
-    """A list of item sets with the same features."""
+def check_item_sets(
+    X: Any, n_features: int | None = None, names: Sequence[str] | None = None, name: str = "X[{}]"
+) -> Sequence[ItemSet]:
+    """A list of item sets with the same features: those seen before, if any were."""
     if isinstance(X, ItemSet):
         raise TypeError("X must be a list of ItemSets, found a single one. Pass [item_set].")
     if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str | bytes):
         raise TypeError(f"X must be a list of ItemSets, found {type(X).__name__}.")
-    n_features: int | None = None
-    names: Sequence[str] | None = None
-    for t, items in enumerate(X):
-        check_item_set(items, n_features, names, f"X[{t}]")
-        n_features, names = items.n_features, names if names is not None else items.names
-    return X  # type: ignore[return-value]  # each entry was checked above
-
-
-def check_item_set(
-    items: Any, n_features: int | None, names: Sequence[str] | None, name: str = "The ItemSet"
-) -> ItemSet:
-    """An ItemSet with the features that were seen before."""
-    if not isinstance(items, ItemSet):
-        raise TypeError(
-            f"{name} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
-        )
+    encoding = None
     rule = "all instances must have the same features, in the same order."
-    if items.encoding is not None:
-        rule += (
-            " Read all tables in one way, with ItemSet.from_long(table, ..., encoding=...): model.encoding_, or the "
-            "encoding of an item set."
-        )
-    if n_features is not None and items.n_features != n_features:
-        raise ValueError(f"{name} has {items.n_features} features, and {n_features} were seen before: {rule}")
-    if names is not None and items.names is not None and tuple(items.names) != tuple(names):
-        k, here, before = next((k, a, b) for k, (a, b) in enumerate(zip(items.names, names, strict=True)) if a != b)
-        raise ValueError(f"{name} names its feature {k} {here!r}, where {before!r} was seen before: {rule}")
-    return items
+    for t, items in enumerate(X):
+        here = name.format(t)
+        if not isinstance(items, ItemSet):
+            raise TypeError(
+                f"{here} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
+            )
+        if items.encoding is not encoding:
+            rule += " Read all tables in one way: ItemSet.from_long(table, ..., encoding=model.encoding_)."
+        m = items.features.shape[1]
+        if n_features is not None and m != n_features:
+            raise ValueError(f"{here} has {m} features, and {n_features} were seen before: {rule}")
+        if names is not None and items.names is not None and tuple(items.names) != tuple(names):
+            k = next(k for k in range(m) if items.names[k] != names[k])
+            raise ValueError(
+                f"{here} names its feature {k} {items.names[k]!r}, where {names[k]!r} was seen before: {rule}"
+            )
+        if items.encoding is not encoding:
+            check_encoding(items.encoding, encoding, here, "the others", "X[0].encoding")
+            encoding = encoding or items.encoding
+        n_features, names = m, names if names is not None else items.names
+    return X  # type: ignore[return-value]  # each entry was checked above
 
 
 def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str, other: str, advice: str) -> None:
@@ -341,7 +336,7 @@ def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tu
         raise ValueError(f"X and y must have the same length, found {len(X)} item sets and {len(y)} subsets.")
     if len(X) == 0:
         raise ValueError("X has no instances: at least one is needed to learn from.")
-    subsets = [check_subset(Y, items.n, f"y[{t}]") for t, (items, Y) in enumerate(zip(X, y, strict=True))]
+    subsets = [np.sort(check_items(Y, items.n, f"y[{t}]")) for t, (items, Y) in enumerate(zip(X, y, strict=True))]
     if sample_weight is None:
         return subsets, np.ones(len(X))
     weights = check_array(sample_weight, "sample_weight", 1)

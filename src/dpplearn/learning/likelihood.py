@@ -28,9 +28,8 @@ from dpplearn._linalg import logdet, reduced_rows, reduced_similarity
 from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.normalizer import Normalizer, normalize
+from dpplearn.learning.normalizer import normalize
 from dpplearn.learning.similarity import ALL, Similarity, fixed_similarity
-from dpplearn.learning.sized import normalize_sized
 
 FEW = 64  # items whose S is kept whatever it is made of
 MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
@@ -164,12 +163,14 @@ class Instance:
         rank = similarity.rank(items)
         if method == "dual" and rank is None:
             raise ValueError('method="dual" needs similarity features phi; this ItemSet was given similarity.')
-        self.dual = method == "dual" or (method == "auto" and prefers_dual(items.n, rank))
+        n, d = items.n, rank or 0  # n^3 operations, or fewer by the dual
+        few = rank is not None and bool(2 * n * d**2 + d**3 / 3 + n**2 * d < n**3)
+        self.dual = method == "dual" or (method == "auto" and few)
         self.prepare(similarity)
 
     def prepare(self, similarity: Similarity) -> None:
         """What depends on S alone."""
-        self.similarity, self.nugget, self.S = similarity, similarity.nugget, None
+        self.similarity, self.nugget, self.S = similarity, float(similarity.w[0]), None
         self.shares, self.parts = similarity.parts_of(self.items)
         rare = any(part.matrix is None and sparse.issparse(part.phi) for part in self.parts)
         self.keep = not rare or self.items.n <= FEW
@@ -240,7 +241,7 @@ class Instance:
             counts[k] = counts.get(k, 0.0) + w
             known.append((w, target))
         for k, w in counts.items():
-            z = self.normalizer(eta, J if order == 2 else None, with_similarity, k)
+            z = normalize(eta, self, J if order == 2 else None, with_similarity, k)
             if z is None:
                 return request.impossible()
             value -= w * z.log_z
@@ -264,18 +265,10 @@ class Instance:
     def log_prob(self, eta: FloatArray, given_size: bool) -> tuple[float, FloatArray]:
         """log P(Y) of the only target, -inf where it cannot be, and the marginals."""
         target = self.targets[0]
-        z = self.normalizer(eta, k=target.Y.size if given_size else None)
+        z = normalize(eta, self, k=target.Y.size if given_size else None)
         if z is None:
             return -np.inf, np.full(eta.size, np.nan)
         return float(eta[target.Y].sum() + target.log_det - z.log_z), z.marginals
-
-    def normalizer(
-        self, eta: FloatArray, J: FloatArray | None = None, weights: bool = False, k: int | None = None
-    ) -> Normalizer | None:
-        """log Z with its derivatives; given |Y| = k, that of the k-DPP, and None where no set of k is possible."""
-        if k is None:
-            return normalize(eta, self, J, weights)
-        return normalize_sized(eta, self, k, J, weights)
 
 
 def block_slopes(C: FloatArray, S_Y: FloatArray) -> tuple[FloatArray, float] | tuple[()]:
@@ -289,11 +282,6 @@ def block_slopes(C: FloatArray, S_Y: FloatArray) -> tuple[FloatArray, float] | t
     inverse = lapack.dpotrs(factor, np.eye(k), lower=1)[0]
     slopes = np.concatenate([[inverse.trace(), inverse.sum()], C.reshape(len(C), -1) @ inverse.ravel()])
     return slopes, EPS / float(factor.diagonal().min()) ** 2
-
-
-def prefers_dual(n: int, d: int | None) -> bool:
-    """Whether 2 n d^2 + d^3 / 3 + n^2 d operations are fewer than n^3."""
-    return d is not None and bool(2 * n * d**2 + d**3 / 3 + n**2 * d < n**3)
 
 
 def log_likelihood(

@@ -55,11 +55,18 @@ class Route(NamedTuple):
     W: Any = None
 
 
-def normalize(eta: FloatArray, S: Instance, J: FloatArray | None, weights: bool) -> Normalizer:
+def normalize(
+    eta: FloatArray, S: Instance, J: FloatArray | None = None, weights: bool = False, k: int | None = None
+) -> Normalizer | None:
     """By the route of choice. With J = d eta / d parameters, the covariance too.
 
-    With `weights`, the slopes in those of a mixture.
+    With `weights`, the slopes in those of a mixture. With k, given that k items are chosen: None where no set of k
+    items is possible.
     """
+    if k is not None:
+        from dpplearn.learning.sized import normalize_sized  # which builds on this file
+
+        return normalize_sized(eta, S, k, J, weights)
     log_D = np.logaddexp(0.0, eta + np.log(S.nugget)) if S.nugget > 0 else np.zeros(eta.size)
     s, inner = np.exp(-log_D), eta - log_D
     J_inner = J if J is None or S.nugget == 0 else s[:, None] * J
@@ -70,14 +77,14 @@ def normalize(eta: FloatArray, S: Instance, J: FloatArray | None, weights: bool)
         found = by_rows(inner, S.rows(), J_inner)
     if found is None:  # qualities too large, or items too alike, for a Cholesky factor to be accurate
         found = wide(inner, S.factor(inner / 2), J_inner)
-    log_z, k, covariance = found[:3]
+    log_z, marginals, covariance = found[:3]
     if S.nugget > 0:
-        absent = 1.0 - k
+        absent = 1.0 - marginals
         # K = I - D^-1/2 (I - K') D^-1/2: K_ii = 1 - s_i (1 - K'_ii), and K_ij^2 = s_i s_j K'_ij^2
-        log_z, k = log_z + float(log_D.sum()), np.clip(1.0 - s * absent, 0.0, 1.0)
+        log_z, marginals = log_z + float(log_D.sum()), np.clip(1.0 - s * absent, 0.0, 1.0)
         if covariance is not None and J is not None:
             covariance = covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J)
-    return Normalizer(log_z, k, covariance, weight_slopes(S, found) if weights else None)
+    return Normalizer(log_z, marginals, covariance, weight_slopes(S, found) if weights else None)
 
 
 def weight_slopes(S: Instance, found: Route) -> FloatArray:

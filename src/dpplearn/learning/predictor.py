@@ -25,12 +25,12 @@ from dpplearn.learning.itemset import (
     Shard,
     check_encoding,
     check_examples,
-    check_item_set,
     check_item_sets,
     check_names,
     default_names,
 )
 from dpplearn.learning.likelihood import MAX_ETA, MAX_ETA_KERNEL, Instance, LogLinear, check_eta
+from dpplearn.learning.normalizer import normalize
 from dpplearn.learning.similarity import Similarity, fixed_similarity
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import training_data
@@ -84,7 +84,7 @@ class ConditionalPredictor:
         self.log_likelihood_, self.gradient_norm_ = fitted.log_likelihood, fitted.gradient_norm
         self.n_iter_, self.converged_, self.starts_ = fitted.n_iter, fitted.converged, fitted.starts
         self.feature_names_in_ = np.array(fitted.quality.names, dtype=object)
-        self.n_features_in_ = fitted.quality.n_features
+        self.n_features_in_ = fitted.quality.theta.size - fitted.quality.constant
         self.encoding_, self.covariance_ = fitted.encoding, fitted.covariance
         self.n_sets_, self.n_items_ = fitted.n_sets, fitted.n_items
         return self
@@ -130,7 +130,7 @@ class ConditionalPredictor:
         """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen, by default the instance's."""
         eta = self._eta(x)
         size = self._size(x, k) if self.given_size or k is not None else None
-        z = Instance(x, [], [], self.similarity_).normalizer(eta, k=size)
+        z = normalize(eta, Instance(x, [], [], self.similarity_), k=size)
         if z is None:
             raise ValueError(
                 f"No set of {size} items is possible: the similarity features allow fewer. Give S a nugget."
@@ -275,7 +275,8 @@ class ConditionalPredictor:
         known = tuple(self.feature_names_in_[-m:])  # a constant that the model added comes before them
         if isinstance(x, ItemSet):
             check_encoding(x.encoding, self.encoding_, name, "the model's data", "model.encoding_")
-        return check_item_set(x, m, None if known == default_names(m) else known, name)
+        check_item_sets([x], m, None if known == default_names(m) else known, name)
+        return x
 
 
 def known_weights(

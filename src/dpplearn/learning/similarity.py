@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_between, check_directions, check_rho, read_only
+from dpplearn._checks import MAX_RHO, Features, FloatArray, IntArray, check_between, check_directions, read_only
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
 from dpplearn.dpp import check_similarity
@@ -271,5 +271,5 @@ def fixed_similarity(rho: float = 0.0, nugget: float = 0.0) -> Similarity:
     >>> fixed_similarity(rho=1.0, nugget=0.2)
     Similarity(weights={'own': 0.2, 'all': 0.4, 'cosines': 0.4})
     """
-    u, left = check_rho(rho) ** 2, 1 - check_between(nugget, "nugget", 0.0, 1.0)
+    u, left = check_between(rho, "rho", 0.0, MAX_RHO) ** 2, 1 - check_between(nugget, "nugget", 0.0, 1.0)
     return Similarity((), np.array([nugget, left * u / (1 + u), left / (1 + u)]))

@@ -39,6 +39,8 @@ class Point(NamedTuple):
     gradient: FloatArray
     hessian: FloatArray | None = None
     log_likelihood: float = np.nan  # the value without the priors
+    size: float = np.nan  # largest entry of the gradient
+    noise: float = np.nan  # what rounding may change in the value
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +55,12 @@ class Posterior:
     precision: FloatArray  # of the Gaussian prior on theta
     scale: FloatArray  # largest |f_ij| of each feature
     constant: FloatArray  # c with F c = 1, or 0 where there is none
+    m: int  # how many weights theta has
     settings: Any  # the estimator, whose arguments say how
-    checkpoint: Checkpoint | None = None
     learned: bool = False  # whether x has the parameters of the similarity
+    checkpoint: Checkpoint | None = None
     counts: float = 1.0  # how often each instance counts: more than once where they are a sample
     rough: bool = False  # whether it is climbed to see where a start leads: nothing of that is shown or kept
-
-    @property
-    def m(self) -> int:
-        return self.precision.size
 
     def join(self, theta: FloatArray, parameters: FloatArray) -> FloatArray:
         """x at a theta and parameters of the mixture."""
@@ -107,7 +106,8 @@ class Posterior:
             P = np.eye(len(rows)) - np.outer(rest, rest) / rest.sum()
             cross, second = P @ rows[:, : self.m], P @ rows[:, self.m :] @ P
             hessian = np.block([[hessian, cross.T], [cross, (second + second.T) / 2]])
-        return Point(value, gradient, hessian, terms.value)
+        size, noise = float(np.abs(gradient).max()), 64 * EPS * (1 + abs(value))
+        return Point(value, gradient, hessian, terms.value, size, noise)
 
     def jacobian(self, x: FloatArray) -> FloatArray:
         """d (theta, parameters of the similarity) / dx."""
@@ -118,7 +118,7 @@ class Posterior:
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:
         """Show how far it is, and keep it in the checkpoint."""
         if not self.rough:
-            self.progress.finish(n_iter, point.log_likelihood, largest(point.gradient))
+            self.progress.finish(n_iter, point.log_likelihood, point.size)
             if self.checkpoint is not None:
                 self.checkpoint.save(x, n_iter, point.log_likelihood)
 
@@ -148,19 +148,19 @@ def newton(
     while True:
         assert point.hessian is not None
         unit, H = unit_diagonal(-point.hessian)  # a step is 0 along what is flat: collinear features without a prior
-        step, size, noise = unit * step_within(H, unit * point.gradient), largest(point.gradient), rounding_of(point)
+        step, size, noise = unit * step_within(H, unit * point.gradient), point.size, point.noise
         if size <= tol or n_iter >= max_iter:
             return Optimum(x, point, n_iter, size <= tol, step)
         taken, left = step, np.abs(point.gradient + point.hessian @ step)
         if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
             taken = point.gradient / scale**2
-            taken = taken * max(1.0, largest(x * scale)) / largest(taken * scale)
-        reach = FARTHEST * (1.0 + largest(x * scale))  # a Hessian of nearly 0 would send it anywhere
-        taken = taken * min(1.0, reach / max(largest(taken * scale), reach))
+            taken = taken * max(1.0, np.abs(x * scale).max()) / np.abs(taken * scale).max()
+        reach = FARTHEST * (1.0 + np.abs(x * scale).max())  # a Hessian of nearly 0 would send it anywhere
+        taken = taken * min(1.0, reach / max(np.abs(taken * scale).max(), reach))
         slope = float(point.gradient @ taken)
         trial = objective.at(x + t * taken, 2)
         # where the rise is lost in rounding, the gradient tells whether the step is an improvement
-        better = slope > noise or largest(trial.gradient) < size
+        better = slope > noise or trial.size < size
         if trial.value >= point.value + 1e-4 * t * slope - noise and better:
             x, point, n_iter, t = x + t * taken, trial, n_iter + 1, 1.0
             objective.report(n_iter, x, point)
@@ -168,11 +168,6 @@ def newton(
             return Optimum(x, point, n_iter, slope <= noise, step)
         else:
             t *= 0.25
-
-
-def rounding_of(point: Point) -> float:
-    """What rounding may change in the value."""
-    return 64 * EPS * (1 + abs(point.value))
 
 
 def trust_region(
@@ -201,7 +196,7 @@ def trust_region(
     exact, near, begun = point.hessian, False, n_iter  # near: `exact` is the Hessian near the maximum
     unit = region_units(H, m)
     while True:
-        size, noise = largest(point.gradient), rounding_of(point)
+        size, noise = point.size, point.noise
         s = step_within(-unit[:, None] * H * unit, unit * point.gradient, reach)
         step, length = unit * s, float(np.linalg.norm(s))
         gain = float(point.gradient @ step + step @ H @ step / 2)
@@ -220,7 +215,7 @@ def trust_region(
             continue
         trial = objective.at(x + step, 1)
         rise, change = trial.value - point.value, trial.gradient - point.gradient
-        better = rise >= 1e-3 * gain or (abs(rise) <= noise and largest(trial.gradient) < size)
+        better = rise >= 1e-3 * gain or (abs(rise) <= noise and trial.size < size)
         if not better and (gain <= noise or length < 1e-10):  # no float on the way is better
             return Optimum(x, point._replace(hessian=exact), n_iter, gain <= noise)
         if better:
@@ -279,21 +274,20 @@ def lbfgs(
     """
     search = LineSearches(objective, scale, n_iter)
     best = Optimum(x, objective.at(x, 1), n_iter, False)
-    size = largest(best.point.gradient)
-    while size > tol and search.n_iter < max_iter:
+    while best.point.size > tol and search.n_iter < max_iter:
         options: dict[str, float] = {"maxiter": max_iter - search.n_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20}
         options |= {"gtol": tol / max(float(scale.max()), 1.0), "ftol": 0.0}
         found = optimize.minimize(
             search.loss, best.x * scale, jac=True, method="L-BFGS-B", callback=search.callback, options=options
         )
-        trial, before = objective.at(found.x / scale, 1), size
-        if largest(trial.gradient) < size:
-            best, size = replace(best, x=found.x / scale, point=trial), largest(trial.gradient)
-        if size > 0.5 * before:
+        trial, before = objective.at(found.x / scale, 1), best.point.size
+        if trial.size < before:
+            best = replace(best, x=found.x / scale, point=trial)
+        if best.point.size > 0.5 * before:
             break
     rounding = 1e-8 * (1 + abs(best.point.value)) * scale  # what a sum of this size leaves of a gradient
     settled = bool((np.abs(best.point.gradient) <= rounding).all()) and search.n_iter < max_iter
-    return replace(best, n_iter=search.n_iter, converged=size <= tol or settled)
+    return replace(best, n_iter=search.n_iter, converged=best.point.size <= tol or settled)
 
 
 class LineSearches:
@@ -334,7 +328,3 @@ def unit_diagonal(H: FloatArray) -> tuple[FloatArray, FloatArray]:
     d = H.diagonal()
     scale = np.divide(1.0, np.sqrt(np.maximum(d, 0.0)), out=np.zeros_like(d), where=d > np.finfo(np.float64).tiny)
     return scale, scale[:, None] * H * scale
-
-
-def largest(g: FloatArray) -> float:
-    return float(np.abs(g).max())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeVar
@@ -13,12 +12,11 @@ from scipy import sparse
 from dpplearn._checks import Features, FloatArray, IntArray, count_of, row_lengths, warn_user
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
-from dpplearn.learning.columns import MOST_LEVELS, WIDE, Column, column_from, is_missing
+from dpplearn.learning.columns import WIDE, Column, column_from, is_missing
 
 T = TypeVar("T")
 LOOKED_AT = 1000  # instances whose similarities are looked at, and items of each
 OPPOSITE, ALL_ALIKE = -0.5, 0.98  # the square of a similarity: a quarter of what two equal items have; nearly all of it
-READERS = {".parquet": "read_parquet", ".xlsx": "read_excel", ".json": "read_json"}  # of pandas
 Names = Sequence[str] | Mapping[str, Sequence[str]]
 
 
@@ -40,7 +38,7 @@ class Encoding:
         n = column(table, names[0]).size
         if n == 0:
             raise ValueError("The table must have a row for each item, but has no rows.")
-        columns = tuple(learn_column(table, name, n, MOST_LEVELS) for name in names)
+        columns = tuple(learn_column(table, name, n) for name in names)
         same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name)))]
         if len(same) < len(columns):  # a column of ones alone is a model without features
             columns = tuple(one for one in columns if one not in same)
@@ -49,10 +47,6 @@ class Encoding:
                     f"Column {one.name!r} has the same value in every row, {one.mean:.4g}: it has no weight. "
                     "ConditionalDPP adds a constant of its own."
                 )
-        for one in columns:
-            if len(one.levels) == 1 and not one.unknown:
-                only = one.levels[0]
-                warn_user(f"Column {one.name!r} has one category in every row, {only!r:.40}: it has no weight.")
         if not any(one.quality_names for one in columns):
             raise ValueError("No column of features has two values: nothing is left to learn from.")
         lists = phi if isinstance(phi, Mapping) else {} if phi is None else {"": phi}
@@ -103,9 +97,9 @@ class Encoding:
         return cls(features, phi)
 
 
-def learn_column(table: Any, name: str, n: int, most: int | None = None) -> Column:
+def learn_column(table: Any, name: str, n: int) -> Column:
     """What a column of training is."""
-    return Column.of(name, column(table, name, n), getattr(table[name], "dtype", None), most=most)
+    return Column.of(name, column(table, name, n), getattr(table[name], "dtype", None))
 
 
 # The similarity features of a part
@@ -149,18 +143,15 @@ def warn_about_phi(
         lengths = row_lengths(phi)
         if rows.size > 1 and lengths.min() > 0:
             lowest = min(lowest, float(((phi @ phi.T) / lengths[:, None] / lengths).min()))
-    if lowest == np.inf or OPPOSITE <= lowest <= ALL_ALIKE:
+    if OPPOSITE <= lowest <= ALL_ALIKE or lowest == np.inf:
         return
-    said = f"all items are alike: no similarity is below {lowest:.3f}."
+    said = "all items are alike"
     if lowest < OPPOSITE:
-        said = (
-            f"some items have the similarity {lowest:.2f}. Items in opposite directions repel each other as if they "
-            "were alike, because only the square of a similarity counts."
-        )
+        said = "some items are opposite to others, which repel each other as equal ones do"
     warn_user(
-        f"By the numbers {', '.join(names[:3])}{', ...' * (len(names) > 3)} in phi, {said} If they are measurements, "
-        "and not the coordinates of an embedding, make each a part of its own, which counts by distance: "
-        f"phi={{{names[0]!r}: [{names[0]!r}], {names[1]!r}: [{names[1]!r}]}}."
+        f"By the numbers {', '.join(names[:3])}{', ...' * (len(names) > 3)} in phi, {said} (the smallest similarity is "
+        f"{lowest:.3f}). If they are measurements, and not the coordinates of an embedding, make each a part of its "
+        f"own, which counts by distance: phi={{{names[0]!r}: [{names[0]!r}], {names[1]!r}: [{names[1]!r}]}}."
     )
 
 
@@ -183,7 +174,7 @@ def read_long(
 ) -> tuple[list[T], list[IntArray]]:
     """What `make` gives for each instance, and the items chosen in each; `new` data may have unknown categories."""
     n = column(table, encoding.features[0].name).size
-    labels, rows_of = ([None], [np.arange(n)]) if group is None else group_rows(column(table, group, n), group)
+    rows_of = [np.arange(n)] if group is None else group_rows(column(table, group, n), group)[1]
     raw = raw_columns(table, encoding.features, n, new)
     directions: dict[str, Features] = {}
     for part, columns in encoding.phi.items():
@@ -194,22 +185,12 @@ def read_long(
     F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
-    if chosen is not None and (len(rows_of) > 1 or not new) and is_constant(picked):
-        which = "every item was chosen" if picked[0] else "no item was chosen"
-        more = " The table must have the items that were not chosen too." if picked[0] else ""
-        warn_user(f"By column {chosen!r}, {which} in any group: nothing can be learned from it.{more}")
     made = []
-    for name, rows in zip(labels, rows_of, strict=True):
+    for rows in rows_of:
         parts = {part: phi[rows] for part, phi in directions.items()}
-        try:
-            phi = parts[""] if set(parts) == {""} else parts or None
-            c = None if costs is None else costs[rows]
-            made.append(make(F[rows], phi=phi, cost=c, names=encoding.names, encoding=encoding, raw=raw[rows]))
-        except (TypeError, ValueError) as error:
-            if group is not None:
-                few = f"{rows[:8].tolist()}{'...' * (rows.size > 8)}"
-                error.add_note(f"In group {name!r} of the table, whose rows are {few}.")
-            raise
+        phi = parts[""] if set(parts) == {""} else parts or None
+        c = None if costs is None else costs[rows]
+        made.append(make(F[rows], phi=phi, cost=c, names=encoding.names, encoding=encoding, raw=raw[rows]))
     return made, [np.flatnonzero(picked[rows]) for rows in rows_of]
 
 
@@ -231,14 +212,6 @@ def raw_columns(table: Any, columns: Sequence[Column], n: int, new: bool) -> Flo
 
 def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
     """One column as an array, of n entries if that is known."""
-    if isinstance(table, str | os.PathLike):
-        suffix = os.path.splitext(os.fspath(table))[1].lower()
-        raise TypeError(
-            f"The table must be there to be read, found the path {os.fspath(table)!r}. Read the file first: "
-            f"pandas.{READERS.get(suffix, 'read_csv')}({os.fspath(table)!r})."
-        )
-    if callable(getattr(table, "collect", None)) and not hasattr(table, "__len__"):  # polars, lazy
-        raise TypeError(f"The table must be there to be read, found a {type(table).__name__}: pass table.collect().")
     try:
         values = table[name]
         # numpy would write None and NaN among texts as texts too
@@ -248,7 +221,7 @@ def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
         known = list(table) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
         if name in known:
             raise
-        raise KeyError(f"The table has no column {name!r}; it has {known}.") from None
+        raise KeyError(f"The table has no column {name!r}; it has {known or 'none: is it in memory?'}.") from None
     if found.ndim != 1:
         raise ValueError(f"Column {name!r} of the table must hold one value per row, found shape {found.shape}.")
     if n is not None and found.size != n:
@@ -272,12 +245,10 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
     values = flags.tolist()
     odd = [row for row, x in enumerate(values) if is_missing(x) or isinstance(x, str) or x not in (0, 1)]
     if odd:
-        x, name_of = values[odd[0]], f"table[{name!r}]"
+        found = "nothing" if is_missing(values[odd[0]]) else repr(values[odd[0]])[:40]
         raise ValueError(
-            f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found "
-            f"{'nothing' if is_missing(x) else repr(x)[:40]} in row {odd[0]} ({len(odd)} such rows in all). Convert "
-            f"it, in pandas by {name_of}.fillna(0) where nothing means that an item was not chosen, or by "
-            f"{name_of} == VALUE with the value that means it was."
+            f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found {found} in row "
+            f"{odd[0]} ({len(odd)} such rows in all). Convert it, in pandas by table[{name!r}].fillna(0), for instance."
         )
     return flags.astype(np.bool_)
 

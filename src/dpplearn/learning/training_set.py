@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import combinations, groupby, pairwise
 from typing import Any, NamedTuple, TypeAlias
 from zlib import crc32
@@ -21,12 +20,12 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, check_jobs
+from dpplearn._checks import FloatArray, IntArray, check_jobs
 from dpplearn._linalg import logdet
 from dpplearn._precision import rounding
 from dpplearn._run.blas import blas_threads, one_thread
 from dpplearn._run.processes import Processes
-from dpplearn._run.workers import check_backend, cluster_client
+from dpplearn._run.workers import cluster_client
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.itemset import ItemSet, Shard, check_encoding, check_examples
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, Terms
@@ -36,10 +35,9 @@ from dpplearn.learning.tables import Encoding
 
 MOST_FEATURE = 1e100  # products of two of them, summed, are floats
 SAMPLED = 3  # one instance in so many is in the sample by which starts are compared
-EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
 TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
-KEPT = 2**25  # bytes of files, here or for each Dask worker, up to which their shards stay in memory
+KEPT = 2**25  # bytes of files, up to which their shards stay in the memory of a process
 
 Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
 
@@ -81,15 +79,11 @@ class Survey(NamedTuple):
     parts: tuple[str, ...]  # names of what a learned similarity is made of
     same_parts: frozenset[tuple[str, str]]  # parts that are the same matrix in every instance
 
-    @property
-    def n_features(self) -> int:
-        return self.low.size
-
 
 def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
     """The survey of a shard, the same for all evaluators."""
     learned = similarity is None  # its nugget is never 0: all is possible
-    item_sets, m, impossible, kept = shard.item_sets, shard.item_sets[0].n_features, [], []
+    item_sets, m, impossible, kept = shard.item_sets, shard.item_sets[0].features.shape[1], [], []
     low, high, products = np.full(m, np.inf), np.full(m, -np.inf), np.zeros((m + 1, m + 1))
     for t, (items, Y, w) in enumerate(zip(item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
         if w > 0 and similarity is not None and (why := why_impossible(items, Y, similarity)):
@@ -119,7 +113,7 @@ def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
     return Survey(
         n_instances=len(item_sets),
         names=names,
-        encoding=shared_encoding([items.encoding for items in item_sets]),
+        encoding=next((items.encoding for items in item_sets if items.encoding is not None), None),
         impossible=impossible,
         kept=kept,
         low=low,
@@ -132,42 +126,8 @@ def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
         n_counted=sum(sizes),
         largest=max(items.n for items in item_sets),
         parts=parts,
-        same_parts=same_parts(item_sets, learned),
+        same_parts=same_parts(item_sets, learned) if learned or len(item_sets[0].parts) > 1 else frozenset(),
     )
-
-
-def merge_surveys(surveys: Sequence[Survey]) -> Survey:
-    """One survey of all shards, with instances numbered through."""
-    m = surveys[0].n_features
-    names = next((s.names for s in surveys if s.names), None)
-    for k, s in enumerate(surveys):
-        if s.n_features != m or (names and s.names and s.names != names):
-            raise ValueError(
-                f"Shard {k} has {s.n_features} features ({', '.join(s.names or ['no names'])}), "
-                f"and shard 0 has {m}: all must have the same features, in the same order."
-            )
-    firsts = np.cumsum([0, *(s.n_instances for s in surveys)]).tolist()
-    totals = ("n_instances", "products", "weight", "n_chosen", "n_items", "sampled", "n_counted")
-    return surveys[0]._replace(
-        names=names,
-        encoding=shared_encoding([s.encoding for s in surveys]),
-        impossible=[(a + t, why) for a, s in zip(firsts, surveys, strict=False) for t, why in s.impossible],
-        kept=[a + t for a, s in zip(firsts, surveys, strict=False) for t in s.kept],
-        low=np.min([s.low for s in surveys], axis=0),
-        high=np.max([s.high for s in surveys], axis=0),
-        largest=max(s.largest for s in surveys),
-        parts=shared_names([s.parts for s in surveys], "Shard {}") if surveys[0].parts else (),
-        same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
-        **{name: sum(getattr(s, name) for s in surveys) for name in totals},
-    )
-
-
-def shared_encoding(encodings: Sequence[Encoding | None]) -> Encoding | None:
-    """How all these features were made of tables, which must be one way; None where they were not."""
-    first = next((one for one in encodings if one is not None), None)
-    for one in encodings if first is not None else ():
-        check_encoding(one, first, "One of the item sets", "the others", "X[0].encoding")
-    return first
 
 
 def is_sampled(shard: Shard, t: int) -> bool:
@@ -222,20 +182,6 @@ class PreparedInstances:
         return request.total([(1.0, instance.evaluate(request)) for instance in self.instances])
 
 
-class OneByOne:
-    """The numpy evaluator: one instance after the other, each with LAPACK's factors."""
-
-    prepare = PreparedInstances
-
-
-def make_evaluator(evaluator: Any) -> Any:
-    """The evaluator of a name, or the object given, which must pickle."""
-    if callable(getattr(evaluator, "prepare", None)):
-        return evaluator
-    check_choice(evaluator, "evaluator", EVALUATORS)
-    return OneByOne() if evaluator == "numpy" else import_module("dpplearn.torch.evaluator").Batches()
-
-
 @dataclass(frozen=True, eq=False)
 class PreparedShard:
     """A shard where it lives: what is known of it, and its instances that count, made ready by an evaluator."""
@@ -250,14 +196,16 @@ class PreparedShard:
     ) -> PreparedShard:
         """Read a shard if it is in a file, survey it unless its survey is known, and leave out what does not count.
 
-        Without a similarity, that is to be learned.
+        Without a similarity, that is to be learned. "numpy" is an evaluator, and any object with `prepare`.
         """
+        prepare = PreparedInstances if evaluator == "numpy" else evaluator.prepare
         shard = load_shard(source) if isinstance(source, str) else source
         survey = survey_of(shard, similarity) if survey is None else survey
         S = Similarity(survey.parts) if similarity is None else similarity
         some = [t for t in survey.kept if is_sampled(shard, t)] if similarity is None else []
-        ready, sample = (evaluator.prepare(shard.pick(t), S) if t else None for t in (survey.kept, some))
-        return cls(survey, ready, sample)
+        counted = shard if len(survey.kept) == len(shard.subsets) else shard.pick(survey.kept)
+        ready = prepare(counted, S) if survey.kept else None
+        return cls(survey, ready, prepare(shard.pick(some), S) if some else None)
 
     def answer(self, request: LikelihoodRequest | None) -> Any:
         """The survey where there is no request; else the sum over the instances that count, or over the sample."""
@@ -278,6 +226,10 @@ class PreparedShard:
 # Where they are
 
 
+def unwatched(done: int, total: int) -> None:
+    """How many shards have answered, where nobody wants to know."""
+
+
 class Backend(AbstractContextManager["Backend"]):
     """The shards in this process, prepared once; those in files that are large together are read for each request.
 
@@ -288,7 +240,7 @@ class Backend(AbstractContextManager["Backend"]):
         self,
         sources: Sequence[Source],
         prepare: Callable[..., PreparedShard],
-        tick: Callable[[int, int], None] | None = None,
+        tick: Any = unwatched,
     ) -> None:
         self.sources, self.n_shards, self.prepare, self.tick = list(sources), len(sources), prepare, tick
         self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one that is read again
@@ -304,16 +256,37 @@ class Backend(AbstractContextManager["Backend"]):
                 shard = self.prepare(source, known) if in_file or known is None else known
                 self.known[k] = shard.survey if in_file else shard
                 answers.append(shard.answer(request))
-                self.answered(k + 1)
+                self.tick(k + 1, self.n_shards)
         return answers
-
-    def answered(self, k: int) -> None:
-        if self.tick is not None:
-            self.tick(k, self.n_shards)
 
     def survey(self) -> Survey:
         """One survey of all shards, with instances numbered through."""
-        survey = merge_surveys(self.run(None))
+        surveys = self.run(None)
+        m = surveys[0].low.size
+        names = next((s.names for s in surveys if s.names), None)
+        encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
+        for k, s in enumerate(surveys):
+            if s.low.size != m or (names and s.names and s.names != names):
+                raise ValueError(
+                    f"Shard {k} has {s.low.size} features ({', '.join(s.names or ['no names'])}), "
+                    f"and shard 0 has {m}: all must have the same features, in the same order."
+                )
+            if s.encoding is not encoding:
+                check_encoding(s.encoding, encoding, f"Shard {k}", "the others", "X[0].encoding")
+        firsts = np.cumsum([0, *(s.n_instances for s in surveys)]).tolist()
+        totals = ("n_instances", "products", "weight", "n_chosen", "n_items", "sampled", "n_counted")
+        survey = surveys[0]._replace(
+            names=names,
+            encoding=encoding,
+            impossible=[(a + t, why) for a, s in zip(firsts, surveys, strict=False) for t, why in s.impossible],
+            kept=[a + t for a, s in zip(firsts, surveys, strict=False) for t in s.kept],
+            low=np.min([s.low for s in surveys], axis=0),
+            high=np.max([s.high for s in surveys], axis=0),
+            largest=max(s.largest for s in surveys),
+            parts=shared_names([s.parts for s in surveys], "Shard {}") if surveys[0].parts else (),
+            same_parts=frozenset.intersection(*(s.same_parts for s in surveys)),
+            **{name: sum(getattr(s, name) for s in surveys) for name in totals},
+        )
         self.largest = survey.largest
         return survey
 
@@ -338,7 +311,7 @@ class ProcessBackend(Backend):
         futures = [process.submit(run_in_process, request) for process in self.processes]
         for w, process in enumerate(self.processes):
             answers[w :: self.jobs] = process.answer(futures[w], run_in_process, request)
-            self.answered((w + 1) * self.n_shards // self.jobs)
+            self.tick((w + 1) * self.n_shards // self.jobs, self.n_shards)
         return answers
 
     def __exit__(self, *_: object) -> None:
@@ -352,20 +325,18 @@ def run_in_process(request: LikelihoodRequest | None, shards: Backend) -> list[A
 
 
 class DaskBackend(Backend):
-    """Shards as the results of tasks on a `distributed` cluster, kept in the workers' memory.
+    """Shards as the results of tasks on a `distributed` cluster, kept by the workers, on disk beyond their memory.
 
-    Tasks, never `scatter`: what a lost worker held is computed again from its task, and scattered data is gone. Files
-    too large to be kept are read where they lie, for each evaluation.
+    Tasks, never `scatter`: what a lost worker held is computed again from its task, and scattered data is gone.
     """
 
     def __init__(self, sources: Sequence[Source], prepare: Any, tick: Any, backend: Any, n_jobs: int | None) -> None:
         super().__init__(sources, prepare, tick)
         self._open = ExitStack()
-        client = cluster_client(check_backend(backend), None if n_jobs == 1 else n_jobs)
+        client = cluster_client(backend, None if n_jobs == 1 else n_jobs)
         self.client = self._open.enter_context(client)
-        if self.files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
-            keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
-            self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
+        keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
+        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
 
     def _map(self, *call: Any, **options: Any) -> list[Any]:
         """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
@@ -375,13 +346,9 @@ class DaskBackend(Backend):
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = []
-        surveys = [self.known.get(k) for k in range(self.n_shards)]
-        futures = self._map(ask_in_worker, self.sources, surveys, request=request, prepare=self.prepare)
-        for k, future in enumerate(futures):
+        for k, future in enumerate(self._map(ask_in_worker, self.sources, request=request)):
             answers.append(future.result())
-            self.answered(k + 1)
-            if request is None and isinstance(self.sources[k], str):
-                self.known[k] = answers[k]._replace(products=np.empty(0))
+            self.tick(k + 1, self.n_shards)
         return answers
 
     def __exit__(self, *_: object) -> None:
@@ -395,14 +362,14 @@ def in_worker(source: Source, prepare: Callable[..., PreparedShard]) -> Prepared
         return prepare(source)
 
 
-def ask_in_worker(shard: Any, survey: Survey | None, request: LikelihoodRequest | None, prepare: Any) -> Any:
-    """In a Dask worker: what a shard says; a path is read, used and forgotten."""
+def ask_in_worker(shard: PreparedShard, request: LikelihoodRequest | None) -> Any:
+    """In a Dask worker: what a shard says."""
     with one_thread():
-        return (prepare(shard, survey) if isinstance(shard, str) else shard).answer(request)
+        return shard.answer(request)
 
 
 def make_backend(
-    backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Any, tick: Any = None
+    backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Any, tick: Any = unwatched
 ) -> Backend:
     """The backend that `n_jobs`, or "dask" or a distributed.Client, ask for, with the data in it; one shard is cut."""
     jobs, sources = check_jobs(n_jobs), cut(data, N_SHARDS) if isinstance(data, Shard) else list(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -16,6 +16,7 @@ from dpplearn._io.atomic import replace_file, write_whole
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.corpora.source import CorpusPiece
 from dpplearn.summarize.summarizer import Summarizer
@@ -98,38 +99,30 @@ def summarizer_of(model: Path | None, _: int) -> Summarizer:
 def summarize_piece(
     piece: CorpusPiece, out: Path, model: Path | None, options: Mapping[str, Any], explain: bool
 ) -> int:
-    """Write the lines of a piece; how many there are."""
+    """Write a line for each cluster of a piece, in their order, also for those that cannot be read; how many."""
     summarizer = summarizer_of(model, 0 if model is None else model.stat().st_mtime_ns)
-    lines = [json.dumps(record) + "\n" for record in records_of(piece, summarizer, options, explain)]
-    write_whole(out, "".join(lines).encode())
-    return len(lines)
-
-
-def records_of(
-    piece: CorpusPiece, summarizer: Summarizer, options: Mapping[str, Any], explain: bool
-) -> Iterator[dict[str, Any]]:
-    """A record for each cluster that counts and each that cannot be read, in the order in which they stand."""
-    notes = replace(piece.source.fresh(), skip_bad=True)
+    notes, records = replace(piece.source.fresh(), skip_bad=True), list[dict[str, Any]]()
+    where = {"path": str(notes.path)}
     for entry in chain(piece.entries(notes), [None]):
-        for kind, why, name in notes.passed:  # before this entry
-            if kind in ("left", "bad"):
-                yield {"path": str(notes.path), "line": None, "id": name, "error": why}
+        unread = ((why, name) for kind, why, name in notes.passed if kind in ("left", "bad"))  # before this entry
+        records += [where | {"line": None, "id": name, "error": why} for why, name in unread]
         notes.passed.clear()
-        if entry is None or (cluster := entry.cluster) is None:
-            continue
-        head = {"path": str(notes.path), "line": entry.line, "id": cluster.id}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                summary = summarizer.summarize(cluster, **options)
-                found = summary.to_dict() if explain else brief(summary)
-            except (ValueError, RecursionError, MemoryError) as error:
-                found = {"error": str(error) or type(error).__name__}
-        said = {"warnings": [str(one.message) for one in caught]} if caught else {}
-        yield head | found | said
+        if entry is not None and entry.cluster is not None:
+            found = record_of(summarizer, entry.cluster, options, explain)
+            records.append(where | {"line": entry.line, "id": entry.cluster.id} | found)
+    write_whole(out, "".join(json.dumps(record) + "\n" for record in records).encode())
+    return len(records)
 
 
-def brief(summary: Any) -> dict[str, Any]:
-    """Without reasons."""
-    found = {"text": summary.text, "length": summary.length, "budget": summary.budget, "unit": str(summary.unit)}
-    return found | ({"note": summary.note} if summary.note else {})
+def record_of(summarizer: Summarizer, cluster: Cluster, options: Mapping[str, Any], explain: bool) -> dict[str, Any]:
+    """A summary, an error in its place, and what was warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            summary = summarizer.summarize(cluster, **options)
+            told = {"text": summary.text, "length": summary.length, "budget": summary.budget, "unit": str(summary.unit)}
+            told |= {"note": summary.note} if summary.note else {}
+            found = summary.to_dict() if explain else told
+        except (ValueError, RecursionError, MemoryError) as error:
+            found = {"error": str(error) or type(error).__name__}
+    return found | ({"warnings": [str(one.message) for one in caught]} if caught else {})

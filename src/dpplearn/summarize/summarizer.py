@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_subset, warn_user
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
-from dpplearn._run.threads import map_in_order
 from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
@@ -21,20 +20,22 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
+from dpplearn.summarize.model.first_choice import first_choice
+from dpplearn.summarize.model.modelfile import SETTINGS, load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.prepared import Prepared, prepare
+from dpplearn.summarize.model.prepared import Prepared, misread
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
-from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
 
-LEARNED = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
+FOUND_BY_FIT = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
 
 
 class Summarizer(Parameters):
@@ -117,7 +118,7 @@ class Summarizer(Parameters):
     @property
     def settings(self) -> SummarizerSettings:
         """The arguments as they are now, checked: an error says which is not what it must be."""
-        return SummarizerSettings(**self.get_params())
+        return SummarizerSettings(**{name: getattr(self, name) for name in SETTINGS})
 
     def fit(
         self,
@@ -188,7 +189,31 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        return prepare(cluster, self._trained, keep_all=keep_all, compress=compress, about=about)
+        features, model, language, _ = self._trained
+        about = None if about is None else check_about(about)
+        if isinstance(cluster, Featurized | Prepared) and keep_all:
+            raise ValueError("keep_all says how a cluster is read, and this one was read already.")
+        if isinstance(cluster, Prepared):
+            if cluster.model is not model:
+                raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
+            if compress and not cluster.compressed:
+                raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
+            return cluster.about(about)
+        if isinstance(cluster, Featurized):
+            read = cluster
+        else:
+            own = as_cluster(cluster)
+            if message := misread(own, language):
+                advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
+                warn_user(f"{message} Train a model on clusters in that language {advice}")
+            read = features.read(own, keep_all=keep_all)
+        language = read.cluster.read_as(language)
+        read = features.with_forms(read, language) if compress and read.forms is None else read
+        compressed, asked = compress or read.forms is not None, None if about is None else Question.of(read, about)
+        if len(read) > EXACT:  # of very many sentences, a first choice
+            kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
+            read, asked = read.only(kept), None if asked is None else asked.only(kept)
+        return Prepared(read, model, language, asked, compressed)
 
     def summarize(
         self,
@@ -259,16 +284,16 @@ class Summarizer(Parameters):
         about: str | None = None, **how: Any,
     ) -> Decision:  # fmt: skip
         """What a summary is asked for; `how` are fields of `Decision`."""
-        trained, settings = self._trained, self.settings
+        settings = self.settings
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = prepare(cluster, trained, keep_all=keep_all, compress=compress, about=about)
+            ready = self.prepare(cluster, keep_all=keep_all, compress=compress, about=about)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
-            return Decision(ready, name, budget, unit, pinned, excluded, rng=settings.random_state, **how)
+            return Decision(ready, name, budget, unit, pinned, excluded, allowed, rng=settings.random_state, **how)
 
     def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
         """How long a summary is to be, where it is not said."""
@@ -279,26 +304,6 @@ class Summarizer(Parameters):
             unit = "words" if isinstance(budget, str) else self.unit
         check_length(budget, unit)
         return budget, unit
-
-    def summarize_many(
-        self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,
-        n_jobs: int | None = None, **options: Any,
-    ) -> Iterator[Summary]:  # fmt: skip
-        """A summary of each cluster, in order, as they are asked for: only a few are in memory.
-
-        `clusters` may be a `Corpus`, or anything that yields clusters; options are those of `summarize`.
-
-        Examples
-        --------
-        >>> from dpplearn.summarize import Summarizer
-        >>> texts = (["It rained.", "The dam held."][k % 2] for k in range(1000))
-        >>> next(Summarizer.load().summarize_many(texts, 2, "words")).text
-        'It rained.'
-        """
-        _ = self._trained  # an error at once
-        return map_in_order(
-            lambda cluster: self.summarize(cluster, budget, unit, **options), clusters, check_jobs(n_jobs)
-        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""
@@ -317,7 +322,7 @@ class Summarizer(Parameters):
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name not in LEARNED:
+        if name not in FOUND_BY_FIT:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if "_trained" not in vars(self):
             from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed

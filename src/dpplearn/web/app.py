@@ -28,7 +28,7 @@ from dpplearn.web.guard import FORM, Guard, forget
 from dpplearn.web.problems import PROBLEM_JSON, PROBLEMS, Problem, of_validation
 from dpplearn.web.service import Service
 from dpplearn.web.settings import Settings
-from dpplearn.web.uploads import read_files, read_texts
+from dpplearn.web.uploads import read_texts, read_uploads
 from dpplearn.web.work import Deadline
 
 API = "/api/v1"
@@ -136,7 +136,7 @@ def routes(service: Service) -> APIRouter:
     async def add_files(request: Request, sent: Annotated[schema.FileForm, Form(media_type=FORM)]) -> Response:
         """The same of the documents in files; one that cannot be read does not block the others."""
         data = [(one.filename or "", await one.read()) for one in sent.files]
-        return await added(request, partial(read_files, data, sent.model, sent.keep_all))
+        return await added(request, partial(read_uploads, data, sent.model, sent.keep_all))
 
     @router.get("/clusters/{id}", response_model=schema.ClusterAnswer, summary="A cluster")
     async def get_cluster(cluster: ClusterId) -> Response:

@@ -32,7 +32,7 @@ BUDGETS = {"words": (100, 500), "sentences": (5, 30), "bytes": (665, 3_000), "to
 MOST_BUDGET = 1_000_000
 
 
-def check_budget(budget: float | str) -> float | str:
+def check_given_budget(budget: float | str) -> float | str:
     """A number, a share of the text, or "auto", which is the default."""
     if not isinstance(budget, str) and not 1 <= budget <= MOST_BUDGET:
         raise ValueError(f"budget must be a number from 1 to {MOST_BUDGET:,}, found {budget:g}.")
@@ -47,9 +47,9 @@ def check_question(about: str) -> str | None:
     return about.strip() or None
 
 
-GivenBudget = Annotated[float | str, Field(union_mode="left_to_right"), AfterValidator(check_budget)]
+GivenBudget = Annotated[float | str, Field(union_mode="left_to_right"), AfterValidator(check_given_budget)]
 Text = Annotated[str, StringConstraints(max_length=1_000)]
-Question = Annotated[Text, AfterValidator(check_question)]
+About = Annotated[Text, AfterValidator(check_question)]
 Label = Annotated[str, StringConstraints(max_length=200)]
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
 
@@ -116,7 +116,7 @@ class Options(Strict):
     unit: UnitName | None = Field(None, description="Of the budget; by default that of `defaults`, usually words.")
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: OfferedDecoder | None = Field(None, description="How the set is chosen; by default as the model has it.")
-    about: Question | None = Field(None, description="A question, or a few words: what the summary is to be about.")
+    about: About | None = Field(None, description="A question, or a few words: what the summary is to be about.")
     order: OrderName = Field("chronological", description="; ".join(f"{k}: {what}" for k, what in ORDER_WORDS.items()))
     compress: bool = Field(False, description="Choose from shorter forms of sentences, too, with spans dropped.")
     include: list[SentenceId] = Field([], max_length=10_000, description="Sentences pinned.")

@@ -26,7 +26,7 @@ def read_texts(sent: NewCluster, engine: Engine) -> Read:
     return engine.featurize(unlike(documents), sent.model, keep_all=sent.keep_all)
 
 
-def read_files(files: Sequence[tuple[str, bytes]], model: str | None, keep_all: bool, engine: Engine) -> Read:
+def read_uploads(files: Sequence[tuple[str, bytes]], model: str | None, keep_all: bool, engine: Engine) -> Read:
     """The documents of files, each a name and bytes; one that cannot be read does not block the others."""
     documents, skipped = list[Document](), list[SkippedFile]()
     with warnings.catch_warnings(record=True) as warned:

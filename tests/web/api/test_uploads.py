@@ -45,8 +45,8 @@ def test_another_charset_is_named(client, is_problem):
     ("data", "found"),
     [
         (b"%PDF-1.7 ...", "end of the PDF file is missing"),
-        (b"PK\x03\x04....", "it is damaged"),
-        (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600), "such as a Word file"),
+        (b"PK\x03\x04....", "is damaged"),
+        (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600), "an old Office file"),
         (gzip.compress(b"Rain fell.", mtime=0), "a gzip file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a picture (PNG)"),
         (b"Rain \0 fell.", "is binary"),

@@ -98,7 +98,7 @@ def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
     if isinstance(one, bytes | bytearray | memoryview):
         return parse_document(bytes(one), f"{number}.txt", f"item {number}", encoding)
     if isinstance(one, Cluster):
-        raise TypeError("Found a list with a Cluster in it: for a summary of each cluster, use summarize_many.")
+        raise TypeError("Found a list with a Cluster in it: summarize each by itself.")
     if is_path(one):
         return read_files([one], encoding)
     if not isinstance(one, str):

@@ -73,8 +73,8 @@ class Census:
 class Corpus:
     """Clusters that are read when they are asked for, piece by piece, as often as they are.
 
-    Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit`, the commands and
-    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list.
+    Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit` and the commands take
+    it as they take a list. `open_corpus` makes one of files, `listed` one of a list.
     """
 
     name: Path  # for messages

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dpplearn._checks import warn_user
 from dpplearn._io.atomic import replace_file
-from dpplearn._io.jsonfile import plain, write_json
-from dpplearn._io.workfolder import differences
+from dpplearn._io.jsonfile import write_json
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries
-from dpplearn.summarize.model.training import rouge_options
+from dpplearn.summarize.model.training import few, rouge_options
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import ENGLISH
@@ -27,7 +26,6 @@ from dpplearn.summarize.text.words import ENGLISH
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 MEASURES = {"f": "f", "p": "precision", "r": "recall"}
 CONFIDENCE = 95.0
-RESULTS, DETAILS = "results.json", "details.json"
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
@@ -37,14 +35,12 @@ def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
     name, count = Counter(one.id for one in found).most_common(1)[0]
     if count > 1:
         raise ValueError(f"Ids of clusters must differ, but in {what} {name!r} occurs more than once. Rename them.")
-    scored = [one for one in found if any(map(str.strip, one.references))]
     without = [str(one.id) for one in found if not any(map(str.strip, one.references))]
-    if not scored:
+    if len(without) == len(found):
         raise ValueError(f"No cluster of {what} has a reference summary, so there is nothing to score against.")
     if without:
-        some = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
-        warnings.warn(f"{what}: left out, without references: {some} ({len(without)} clusters).", stacklevel=2)
-    return scored
+        warn_user(f"{what}: left out, without references: {few(without)} ({len(without)} clusters).")
+    return [one for one in found if one.id not in without]
 
 
 @dataclass(frozen=True)
@@ -60,15 +56,8 @@ class Scoring:
         """What results.json says of it."""
         from dpplearn import __version__
 
-        english = self.language in (None, ENGLISH)
-        return {
-            "budget": self.budget,
-            "unit": self.unit,
-            "overrun_bytes": OVERRUN if self.unit == "bytes" else 0.0,
-            "language": self.language or ENGLISH,
-            "rouge": "1.5.5, stemmed" if english else "1.5.5 on unicode words, not stemmed",
-            "dpplearn": __version__,
-        }
+        length = {"budget": self.budget, "unit": self.unit, "overrun_bytes": OVERRUN if self.unit == "bytes" else 0.0}
+        return length | {"language": self.language or ENGLISH, "rouge": "1.5.5", "dpplearn": __version__}
 
     def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
         """The scores of a system's texts, by cluster, and their averages."""
@@ -106,10 +95,7 @@ class SystemComparison(NamedTuple):
 
 
 def compare(
-    summaries: Summaries,
-    clusters: Sequence[Cluster],
-    scoring: Scoring,
-    record: Mapping[str, Any],
+    summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring, record: Mapping[str, Any]
 ) -> SystemComparison:
     """Score systems; the details are intervals, tests and scores by topic, beside the record of the run.
 
@@ -125,11 +111,7 @@ def compare(
             "clusters": len(score.evaluations),
             "intervals": {m: {key: x[1:] for key, x in one.items()} for m, one in in_percent(score).items()},
             "against_best": {
-                metric: {
-                    "difference": round(100 * test.difference, 3),
-                    "interval": [round(100 * test.low, 3), round(100 * test.high, 3)],
-                    "p": test.p_value,
-                }
+                metric: {"difference": round(100 * test.difference, 3), "p": test.p_value}
                 for metric, test in tests.items()
             },
             "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in score.by_topic("rouge-1", "f").items()},
@@ -143,35 +125,18 @@ def best_of(scores: Mapping[str, CorpusScore]) -> str:
     return max(scores, key=lambda name: scores[name].averages["rouge-1"].f.average)
 
 
-def check_folder(path: Path | None, settings: Mapping[str, Any]) -> None:
-    """A folder for results: one without any, or with those of the same settings, which are written again."""
-    if path is None or not path.exists():
-        return
-    if not path.is_dir():
-        raise ValueError(f"{path} must be a folder for the results, but is a file. Give another.")
-    try:
-        found = json.loads((path / RESULTS).read_text(encoding="utf-8"))["settings"]
-        said = "; ".join(differences(found, json.loads(json.dumps(plain(dict(settings))))))
-    except FileNotFoundError:
-        return
-    except (ValueError, KeyError, TypeError):
-        said = "what they are is not told"
-    if said:
-        raise ValueError(f"{path} holds results of other settings: {said}. Give another folder, or remove that one.")
-
-
 def write_results(path: Path | None, found: SystemComparison, made: Summaries) -> None:
-    """results.json, details.json, and a file of summaries for each system, of which `made` has them by cluster."""
+    """results.json, details.json and all summaries, of which `made` has them by system and cluster, into a folder."""
     if path is None:
         return
     path.mkdir(parents=True, exist_ok=True)
-    for system, summaries in made.items():
-        with replace_file(path / f"{system}.jsonl", "w") as file:
+    with replace_file(path / "summaries.jsonl", "w") as file:
+        for system, summaries in made.items():
             for cluster, summary in sorted(summaries.items()):
                 record = {"id": cluster, "system": system, "summary": summary}
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    write_json(path / DETAILS, found.details)
-    write_json(path / RESULTS, found.results)
+    write_json(path / "details.json", found.details)
+    write_json(path / "results.json", found.results)
 
 
 def evaluate_systems(
@@ -180,7 +145,6 @@ def evaluate_systems(
 ) -> SystemComparison:  # fmt: skip
     """Table 2 of a trained model, also written to a folder; `names` say what the corpus and the model are called."""
     record = {"command": "evaluate", **names, "clusters": len(clusters), **scoring.record}
-    check_folder(out, record)
     tasks = [Task(SystemModels(summarizer), clusters, tuple(systems))]
     made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
     found = compare(made, clusters, scoring, record)

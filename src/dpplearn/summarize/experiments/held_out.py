@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ from dpplearn.summarize.experiments.evaluation import (
     Summaries,
     SystemComparison,
     best_of,
-    check_folder,
     compare,
     figures,
     score_table,
@@ -94,7 +93,6 @@ def run_experiment(
         "test": "leave one topic out" if test is None else names.get("test"), "test_clusters": len(tested),
         **{name: getattr(settings, name) for name in RECORDED}, **scoring.record,
     }  # fmt: skip
-    check_folder(out, record)
     others = {} if peers is None else read_peers(peers, [str(one.id) for one in tested])
     known = {} if peers is None else read_peers(peers, [str(one.id) for one in train], required=False)
     if clash := sorted(set(others) & set(systems)):
@@ -125,12 +123,10 @@ def plan(
     groups, tasks = {"greedy": PAPER_SYSTEMS, "consensus": sorted(set(SYSTEMS) - set(PAPER_SYSTEMS))}, list[Task]()
     for decoder, ours in groups.items():
         learn = partial(train_models, {**summarizer.get_params(), "decoder": decoder})
-        if not (own := [name for name in systems if name in ours]):
-            continue
-        if test is not None:
+        own = [name for name in systems if name in ours]
+        if own and test is not None:
             tasks.append(Task(learn(own, train, **where), test, own))
-            continue
-        for topic in topics_of(train):
+        for topic in dict.fromkeys(map(topic_of, train)) if own and test is None else ():
             rest = [one for one in train if topic_of(one) != topic]
             tasks.append(Task(partial(learn, own, rest), [one for one in train if topic_of(one) == topic], own))
     return tasks
@@ -158,17 +154,6 @@ def topic_of(cluster: Cluster) -> str:
     'M003'
     """
     return str(cluster.id).split(".", 1)[0]
-
-
-def topics_of(clusters: Iterable[Cluster]) -> list[str]:
-    """The topics of clusters, of which there must be two."""
-    found = list(dict.fromkeys(map(topic_of, clusters)))
-    if len(found) < 2:
-        raise ValueError(
-            f"Leaving one topic out trains on the others and needs two, but all clusters are on {found[0]!r} "
-            "(the id before its first dot)."
-        )
-    return found
 
 
 def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[str, list[str]]:
@@ -205,10 +190,7 @@ def human_scores(clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, Cor
 
 
 def table_1(
-    train: Sequence[Cluster],
-    oracle: Mapping[str, str],
-    peers: Summaries,
-    scoring: Scoring,
+    train: Sequence[Cluster], oracle: Mapping[str, str], peers: Summaries, scoring: Scoring
 ) -> dict[str, CorpusScore]:
     """The rows of Table 1 on the training corpus: the best peer there, if any, the oracle, the people."""
     scores = score_table(peers, train, scoring)

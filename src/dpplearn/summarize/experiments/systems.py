@@ -7,11 +7,11 @@ same table.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dpplearn._checks import warn_user
 from dpplearn._io.encoding import entries
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import Workers
@@ -21,6 +21,7 @@ from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut
 
@@ -174,6 +175,5 @@ def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> di
         )
     for system, summaries in found.items() if required else ():
         if lacking := sorted(set(ids) - set(summaries)):
-            some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
-            warnings.warn(f"Peer {system} has no summary of {len(lacking)} clusters: {some}.", stacklevel=2)
+            warn_user(f"Peer {system} has no summary of {len(lacking)} clusters: {few(lacking)}.")
     return found

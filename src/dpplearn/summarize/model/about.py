@@ -102,7 +102,7 @@ def directly(
     rows = said.counts()
     n = rows.shape[0]
     idf = np.log((1.0 + n) / (0.5 + np.bincount(rows.indices, minlength=rows.shape[1])))
-    asked = idf * matching(list(columns), question)
+    asked = idf * matching_words(list(columns), question)
     rows.data = np.sqrt(rows.data) * idf[rows.indices]
     rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1])), np.diff(rows.indptr))
     return rows, np.asarray(rows @ asked)
@@ -128,14 +128,14 @@ def spread_over(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
     return np.asarray(r / total * direct.size)
 
 
-def matching(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:
+def matching_words(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:
     """How much each word is one of the question's: 1 for the same, else the square of the share of letters in common.
 
     Endings differ, and so may a letter or two in front (as in Hebrew and Arabic); other beginnings are other words.
 
     Examples
     --------
-    >>> matching(["costs", "cost", "coast", "dam"], ["cost"]).round(2)
+    >>> matching_words(["costs", "cost", "coast", "dam"], ["cost"]).round(2)
     array([0.44, 1.  , 0.  , 0.  ])
     """
     counts = Numbered.of(map(_triples, [*vocabulary, *question]))[0].counts()

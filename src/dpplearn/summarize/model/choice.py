@@ -70,6 +70,7 @@ class Decision:
     unit: Unit
     pinned: IntArray
     excluded: IntArray
+    allowed: Mask  # which sentences may be chosen
     diversity: float = 0.5
     order: str = CHRONOLOGICAL
     fill: bool = False
@@ -79,11 +80,6 @@ class Decision:
 
     def __repr__(self) -> str:
         return f"<Decision by {self.decoder} on {measured(self.budget, self.unit)} of {self.ready!r}>"
-
-    @property
-    def allowed(self) -> Mask:
-        """Which sentences may be chosen."""
-        return self.ready.allowed(self.pinned, self.excluded)
 
     @property
     def quality_counts(self) -> bool:

@@ -56,10 +56,7 @@ class Overlap:
 
 
 def pairs_oracle(
-    sentences: Sequence[Tokens],
-    references: Sequence[Tokens],
-    cost: FloatArray,
-    budget: float,
+    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
 ) -> IntArray:
     """Add the sentence that raises the extract's own ROUGE-1 F plus ROUGE-2 F most, while one does and fits.
 
@@ -88,10 +85,7 @@ def pairs_oracle(
 
 
 def paper_oracle(
-    sentences: Sequence[Tokens],
-    references: Sequence[Tokens],
-    cost: FloatArray,
-    budget: float,
+    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
 ) -> IntArray:
     """Add the sentence with the best mean unigram F to the references, then remove the words it covers from them.
 

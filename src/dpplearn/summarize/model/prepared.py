@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -16,12 +15,8 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.process import remaining
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.given import Given, as_cluster
-from dpplearn.summarize.model.about import REASON, Question, check_about
+from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.first_choice import first_choice
-from dpplearn.summarize.model.settings import Trained
-from dpplearn.summarize.model.split_cluster import EXACT
 from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.words import ENGLISH, match_words
 
@@ -110,7 +105,11 @@ class Prepared:
 
         With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
         """
-        excluded = self.excluded(pinned, excluded)
+        forms = self.read.forms
+        if forms is not None:
+            whole = [i for i in excluded if not self.read.sentences[i].dropped]
+            out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
+            excluded = np.union1d(out, excluded)
         others = remaining(self.n, pinned, excluded)
         allowed, order = np.zeros(self.n, np.bool_), [*pinned.tolist(), *others.tolist()]
         allowed[pinned] = allowed[[*self.read.considered(order).values()]] = True
@@ -119,62 +118,11 @@ class Prepared:
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
         return allowed
 
-    def excluded(self, pinned: IntArray, excluded: IntArray) -> IntArray:
-        """What is out: the excluded, and forms of theirs and of the pinned."""
-        forms = self.read.forms
-        if forms is None:
-            return excluded
-        first, count = np.unique(forms[pinned], return_index=True, return_counts=True)[1:]
-        if (count > 1).any():
-            text = self.read.texts[pinned[first[count > 1][0]]]
-            raise ValueError(
-                f"include must name one form of a sentence, but names {count.max()} of this one: {text:.80}"
-            )
-        whole = [i for i in excluded if not self.read.sentences[i].dropped]
-        out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
-        return np.union1d(out, excluded)
-
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
         said, _ = Numbered.of([match_words(text, self.language) for text in self.read.texts])
         return [(1.0 - PAIRS, said.counts()), (PAIRS, said.pairs().counts())]
-
-
-def prepare(
-    given: Given | Featurized | Prepared,
-    trained: Trained,
-    *,
-    keep_all: bool = False,
-    compress: bool = False,
-    about: str | None = None,
-) -> Prepared:
-    """All that summaries of a cluster have in common; one that was prepared by the same model is taken as it is."""
-    features, model, language, _ = trained
-    about = None if about is None else check_about(about)
-    if isinstance(given, Featurized | Prepared) and keep_all:
-        raise ValueError("keep_all says how a cluster is read, and this one was read already.")
-    if isinstance(given, Prepared):
-        if given.model is not model:
-            raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
-        if compress and not given.compressed:
-            raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
-        return given.about(about)
-    if isinstance(given, Featurized):
-        read = given
-    else:
-        cluster = as_cluster(given)
-        if message := misread(cluster, language):
-            advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
-            warnings.warn(f"{message} Train a model on clusters in that language {advice}", stacklevel=4)
-        read = features.read(cluster, keep_all=keep_all)
-    language = read.cluster.read_as(language)
-    read = features.with_forms(read, language) if compress and read.forms is None else read
-    compressed, asked = compress or read.forms is not None, None if about is None else Question.of(read, about)
-    if len(read) > EXACT:
-        kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
-        read, asked = read.only(kept), None if asked is None else asked.only(kept)
-    return Prepared(read, model, language, asked, compressed)
 
 
 def misread(cluster: Cluster, language: str | None) -> str | None:

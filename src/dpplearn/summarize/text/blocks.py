@@ -25,7 +25,7 @@ _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
 _RULER = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
 _CELLS = ("\t", "|", ";")
-_CLOSING = CLOSERS + "\"'“«» "
+_CLOSING_MARKS = CLOSERS + "\"'“«» "
 
 WORDS_OF_HEADING, HEADING_LENGTH = 12, 100
 _JOINING = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
@@ -216,7 +216,7 @@ def is_closed(seen: str) -> bool:
     tail = seen[-80:]
     if tail.endswith("]"):
         tail = NOTE.sub("", tail)
-    tail = tail[-12:].rstrip(_CLOSING)
+    tail = tail[-12:].rstrip(_CLOSING_MARKS)
     if not tail:
         return False
     return tail[-1] in STOPS or (tail[-1] in ";|" and tail[:-1].rstrip()[-1:] > "\u0370")

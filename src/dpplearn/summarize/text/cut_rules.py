@@ -221,7 +221,7 @@ FREE = (
     r"(?!, (?:and|or) (?:on )?[A-Z])(?! the [0-9])"
 )
 INCLUDING = r"including|such as(?! they\b)|especially|particularly"
-REST = r"\s[^;:()]{3,200}?"
+CLAUSE_REST = r"\s[^;:()]{3,200}?"
 A_THING = r"(?:an?|the|his|her|its|one of)"
 SUBJECT = r"(?:the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z][\w’'-]*)"
 
@@ -263,7 +263,7 @@ def english_rules() -> tuple[Rule, ...]:
     ]
     heavy: list[tuple[str, str, Callable[[Found], bool]]] = [
         ("relative", middle(r"(?:who|which|whose)\s[^;:()]{3,160}?"), closes_before_verb),
-        ("relative", final(rf"(?:(?:\w+ of )?(?:who|which|whom)|whose|where){REST}"), ends_plainly),
+        ("relative", final(rf"(?:(?:\w+ of )?(?:who|which|whom)|whose|where){CLAUSE_REST}"), ends_plainly),
         (
             "apposition",
             rf"^(?P<name>(?:{NAME} ){{0,4}}{NAME})" + middle(rf"{A_THING} [^,;:()]{{3,90}}"),
@@ -274,11 +274,11 @@ def english_rules() -> tuple[Rule, ...]:
             middle(rf"(?:{INCLUDING}|(?:also )?known as|located|based)\s[^,;:()]{{2,90}}"),
             closes_before_verb,
         ),
-        ("included", final(rf"(?:{INCLUDING}|as well as|along with|among them){REST}"), ends_plainly),
-        ("participle", final(rf"(?:thus |thereby |also |then )?{any_of('participles')}{REST}"), ends_plainly),
+        ("included", final(rf"(?:{INCLUDING}|as well as|along with|among them){CLAUSE_REST}"), ends_plainly),
+        ("participle", final(rf"(?:thus |thereby |also |then )?{any_of('participles')}{CLAUSE_REST}"), ends_plainly),
         ("second clause", rf"(?P<cut>(?:\s?,\sand\s{SUBJECT}\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
         ("in front", front(rf"{any_of('in front')}\s[^,;:()]{{3,120}},"), leads_in),
-        ("clause", final(rf"{any_of('clauses')}{REST}"), ends_plainly),
+        ("clause", final(rf"{any_of('clauses')}{CLAUSE_REST}"), ends_plainly),
     ]
     return tuple(
         Rule(name, re.compile(pattern), holds, rules is heavy)

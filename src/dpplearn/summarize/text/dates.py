@@ -27,9 +27,9 @@ _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(
 _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
 
 _HEAD_LINES = 3  # lines in which a document says when it was written
-_MARKS = " \t\r\n#*_>|[]()·•—–-,"
+_DATE_MARKS = " \t\r\n#*_>|[]()·•—–-,"
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
-_LABEL = re.compile(  # what may stand before a date on its line
+_DATE_LABEL = re.compile(  # what may stand before a date on its line
     r"(?:(?:first |originally |last |page )?(?:published|posted|released|issued|written|created|dated?|updated|modified"
     r"|printed|datum|stand|veröffentlicht|publié|publicado|pubblicato|fecha|data)"
     r"(?: (?:on|at|am|le|el|il|em))?\s*(?::\s*|\s)"
@@ -51,7 +51,7 @@ _ON_PAGES = [  # how a page says when it was written, the surest first
         re.IGNORECASE,
     ),
 ]
-_SETTINGS = [
+_IN_HEAD = [
     re.compile(rf"^[\"']?(?:{names})[\"']?\s*[:=]\s*[\"']?([^\"'\n#]{{4,60}})", re.I | re.M)
     for names in ("date", "published|pubdate|publish_?date|date_?published|published_at|created(?:_at)?")
 ]
@@ -150,9 +150,9 @@ def date_line(line: str) -> str | None:
     >>> date_line("Storm of 8 May 2004"), date_line("It rained on May 7, 2007.")
     (None, None)
     """
-    line = line[: 2 * _LONGEST_DATE].strip(_MARKS)
-    label = _LABEL.match(line)
-    date = line[label.end() :].strip(_MARKS) if label else line
+    line = line[: 2 * _LONGEST_DATE].strip(_DATE_MARKS)
+    label = _DATE_LABEL.match(line)
+    date = line[label.end() :].strip(_DATE_MARKS) if label else line
     if not date or date[-1] in "!?:;" or parse_date(date) is None:
         return None
     parts = words(date)
@@ -164,7 +164,7 @@ def date_line(line: str) -> str | None:
 
 def is_later(line: str) -> bool:
     """Whether the date of a line is when the text was updated, or printed by a browser: of no use beside another."""
-    return _LATER.match(line.strip(_MARKS)) is not None
+    return _LATER.match(line.strip(_DATE_MARKS)) is not None
 
 
 def head_date(lines: Iterable[str]) -> str | None:
@@ -205,7 +205,7 @@ def source_date(source: str, head: bool = False) -> str | None:
     >>> source_date("title: Rain\\ndate: 2024-03-15\\n", head=True)
     '2024-03-15'
     """
-    said = (found[1].strip() for pattern in (_SETTINGS if head else _ON_PAGES) for found in pattern.finditer(source))
+    said = (found[1].strip() for pattern in (_IN_HEAD if head else _ON_PAGES) for found in pattern.finditer(source))
     return next((one for one in islice(said, 200) if parse_date(one) is not None), None)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 SOFT = "\u00ad"
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
-_HEAD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
+_FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # A word cut at the end of a line of 30 characters or more, its rest in small letters, and the signs after that.
 _CUT = re.compile(
@@ -53,7 +53,7 @@ class Hyphens:
 
     def keeps(self, above: str, below: str) -> bool:
         """Whether the hyphen between two lines is the word's own."""
-        first, second = _HEAD.search(above[-80:]), _TAIL.match(below[:80])
+        first, second = _FIRST_PART.search(above[-80:]), _TAIL.match(below[:80])
         if first is None or second is None:
             return True  # "3-" "fold"
         head, tail = first[1].lower(), second[0].lower()

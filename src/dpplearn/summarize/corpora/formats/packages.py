@@ -12,7 +12,7 @@ from zipfile import ZipFile
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, Limits
 
-SMALL = 1_000_000  # bytes below which the ratio of packing says nothing
+SMALL_PACKAGE = 1_000_000  # bytes below which the ratio of packing says nothing
 
 
 class Package:
@@ -31,7 +31,7 @@ class Package:
             raise ValueError(f"{self.place} is damaged: its part {name!r:.100} is missing. Save it anew.")
         if info.flag_bits & 1:
             raise ValueError(f"{self.place} is protected by a password. Save it without, then give it again.")
-        if info.file_size > max(SMALL, self.limits.ratio * info.compress_size):
+        if info.file_size > max(SMALL_PACKAGE, self.limits.ratio * info.compress_size):
             raise ValueError(
                 f"{self.place} unpacks to {info.file_size / max(info.compress_size, 1):,.0f} times its size, as bombs "
                 f"do, and was not read. The limit is {self.limits.ratio:g} times."

@@ -9,15 +9,15 @@ from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
-WHITE = 0.38  # times the type size: the least white between columns, about a character's width
+LEAST_WHITE = 0.38  # times the type size: the least white between columns, about a character's width
 GAP, CELL = 0.9, 1.6  # times the type size: white that divides the cells of a table, and the least that tells one
 LINE, TALL = 1.5, 3.0  # times the type size from one line to the next: more than in a paragraph, more than at a heading
-LEAST_LINES, SURE = 6, 10  # lines beside the white that tell columns, and those that tell them for all pages
+LEAST_LINES, SURELY_WHITE = 6, 10  # lines beside the white that tell columns, and those that tell them for all pages
 PAGE_SHARE = 3  # one page in so many must surely have a column there for others to have it, too
 MOST_BANDS = 60  # that are followed at once: the longest; a page in columns has ten
 PROSE = 3  # words that a line of a column has on average: cells of tables have fewer
 EDGE = 3  # lines at the top and at the foot of a page that may be headers and footers
-_NUMBER = re.compile(
+_PAGE_NUMBER = re.compile(
     r"[\W_]*(?:(?:page|seite|p|s|página|pagina)\.?\s*)?(?:[0-9]{1,4}|[ivxlcIVXLC]{1,7})"
     r"(?:\s*(?:of|/|von|sur|de|di|\|)\s*[0-9]{1,4})?[\W_]*",
     re.IGNORECASE,
@@ -121,7 +121,7 @@ def without_edges(pages: list[list[Row]]) -> list[list[Row]]:
         for at in {*range(half), *range(len(rows) - half, len(rows))}:
             text, top = text_of(rows[at]), at < half
             same = re.sub("[0-9]+", "#", text) + f" {rows[at][0].base:.0f}"
-            marks: set[tuple[bool, str | int]] = {(top, "" if _NUMBER.fullmatch(text) else same)}
+            marks: set[tuple[bool, str | int]] = {(top, "" if _PAGE_NUMBER.fullmatch(text) else same)}
             if len(text) <= 100:  # how far a number at one of its ends is from the page's
                 marks |= {(top, int(one[1] or one[2]) - number) for one in _ENDS.finditer(text)}
             edges[-1][at] = marks
@@ -150,7 +150,7 @@ def columns(rows: list[Row], known: set[float], sure: list[float] | None = None)
         if len(stretches) > 1 and any(bands):
             left += reversed(stretches)
         elif band := bands[0]:
-            if sure is not None and min(band.lines) >= SURE:
+            if sure is not None and min(band.lines) >= SURELY_WHITE:
                 sure.append(round(band.right))
             left += [part for part in reversed(cut_at(rows, band)) if part]
         elif rows:
@@ -197,7 +197,7 @@ def white_bands(rows: list[Row]) -> Iterator[Band]:
     """The white that runs down a page between words, each as far as it goes."""
     open_: dict[tuple[float, float], Band] = {}
     for number, row in enumerate(rows):
-        least, below = WHITE * max(word.size for word in row), dict[tuple[float, float], Band]()
+        least, below = LEAST_WHITE * max(word.size for word in row), dict[tuple[float, float], Band]()
         for end, start, *near in gaps_of(row):
             for band in [*open_.values(), Band(-inf, inf, number, number)]:
                 left, right = max(band.left, end), min(band.right, start)
