@@ -76,7 +76,6 @@ def test_value_and_derivatives(parts, method, Y, given_size):
             similarity=S.with_parameters(z),
             order=order,
             method=method,
-            with_similarity=True,
             given_size=given_size,
         )
 
@@ -101,7 +100,7 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
     monkeypatch.setattr(normalizer, "wide", lambda *given: asked.append(True) or slow(*given))
 
     def terms(z):
-        return log_likelihood(theta, items, [0, 2], similarity=S.with_parameters(z), order=1, with_similarity=True)
+        return log_likelihood(theta, items, [0, 2], similarity=S.with_parameters(z), order=1)
 
     found = terms(z).similarity_gradient
     assert asked == [True]
