@@ -59,11 +59,9 @@ def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     """
     array = np.array(as_numbers(x, name, ndim), np.float64, order="C")
     if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(
-            f"{name} must be finite, but {name}[{', '.join(map(str, where))}] is {array[where]} "
-            f"({count_of((~np.isfinite(array)).sum(), 'such entry', 'such entries')} in all)."
-        )
+        bad = np.argwhere(~np.isfinite(array)).tolist()
+        count, found = count_of(len(bad), "such entry", "such entries"), array[tuple(bad[0])]
+        raise ValueError(f"{name} must be finite, but {name}{bad[0]} is {found} ({count} in all).")
     return array
 
 

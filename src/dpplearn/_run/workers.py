@@ -86,30 +86,24 @@ def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Worker
     ...     list(workers.each(abs, [-2, 1]))
     [(-2, 2), (1, 1)]
     """
-    jobs = check_jobs(n_jobs)
-    if check_backend(backend) is None:
-        yield Workers(jobs)
+    if backend is None:
+        yield Workers(check_jobs(n_jobs))
         return
     with cluster_client(backend, None if n_jobs == 1 else n_jobs) as client:
         yield Workers(client=client)
 
 
-def check_backend(backend: Any) -> Any:
-    """None for this machine, or "dask", or a distributed.Client."""
-    if backend is None or (isinstance(backend, str) and backend == "dask") or hasattr(backend, "scheduler_info"):
-        return backend
-    raise TypeError(
-        f'backend must be None, "dask" or a distributed.Client, found {backend!r:.60}. On this machine n_jobs says how '
-        "many processes work."
-    )
-
-
 @contextmanager
 def cluster_client(backend: Any, n_jobs: int | None) -> Iterator[Any]:
     """The client given; else the current one, or that of a new local cluster, which ends with the block."""
-    if backend is not None and backend != "dask":
+    if hasattr(backend, "scheduler_info"):
         yield backend
         return
+    if backend is not None and not (isinstance(backend, str) and backend == "dask"):
+        raise TypeError(
+            f'backend must be None, "dask" or a distributed.Client, found {backend!r:.60}. On this machine n_jobs says '
+            "how many processes work."
+        )
     dd = import_distributed()
     current = None
     with suppress(ValueError):  # there is none

@@ -12,12 +12,12 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
 
 _BINS = re.compile(r" (?:rank|\d\+?|\d+/\d+(?: of cluster)?)$")
-TOP = 0.9  # of the other sentences below it: among the most
+PLACE, ADDS = "place", "adds"
 
 
 @dataclass(frozen=True)
 class Idea:
-    """What some features say of a sentence: the words where it has much of it, very much, and little.
+    """What some features say of a sentence: the words where it has much of it, and little.
 
     `less` says that it has less of it than the chosen sentences.
     """
@@ -25,35 +25,31 @@ class Idea:
     name: str
     features: tuple[str, ...]
     high: str
-    top: str
     low: str
     less: str = ""
 
-    def words(self, level: float) -> str:
-        """In words, from the share of the other sentences that have less of it."""
-        return self.low if level < 0.5 else self.top if level >= TOP else self.high
 
-
-PLACE, ADDS = "place", "adds"
-EARLY, LATE, LATER = "stands early in its document", "stands late in its document", "later in its document"
 PLACES = ("position", "toward the beginning", "among the first", "end of a long document")
 ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
-CENTRAL = "more central than most", "among the most central", "less central than most", "less central"
-TITLES = "has words of the titles", "says what the titles say", "has few words of the titles"
-QUESTION = "is about the question", "is most about the question", "says little about the question"
-EXPECTED = "has words that most summaries would have", "says what most summaries would say"
 IDEAS = (
-    Idea(PLACE, PLACES, EARLY, EARLY, LATE, LATER),
-    Idea("central", ALIKE, *CENTRAL),
-    Idea("titles", ("words of titles",), *TITLES, "fewer words of the titles"),
-    Idea("length", ("length",), "is rather long", "is long", "is short"),
-    Idea("long words", ("long words",), "has long words", "has long words", "has short words"),
-    Idea("brackets", ("brackets",), "has brackets", "has brackets", "has no brackets"),
+    Idea(PLACE, PLACES, "stands early in its document", "stands late in its document", "later in its document"),
+    Idea("central", ALIKE, "more central than most", "less central than most", "less central"),
+    Idea(
+        "titles",
+        ("words of titles",),
+        "has words of the titles",
+        "has few words of the titles",
+        "fewer words of the titles",
+    ),
+    Idea("length", ("length",), "is rather long", "is rather short"),
+    Idea("long words", ("long words",), "has long words", "has short words"),
+    Idea("brackets", ("brackets",), "has brackets", "has no brackets"),
 )
-ABOUT = Idea("about", (), *QUESTION, "less close to the question")
+ABOUT = Idea("about", (), "is about the question", "says little about the question", "less close to the question")
 LIKELY = Idea(
-    "expected", (), *EXPECTED, "has few words that summaries would have", "fewer words that summaries would have"
-)
+    "expected", (), "has words that most summaries would have", "has few words that summaries would have",
+    "fewer words that summaries would have",
+)  # fmt: skip
 NEAR = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
 OTHER_PLACE = "where it stands counts for less"  # of what is not later than the chosen ones
 

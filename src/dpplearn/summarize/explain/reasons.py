@@ -121,8 +121,8 @@ class Reasons:
         every = [] if pinned else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
         terms = contributions(self.ready.names, self.ready.contributions[i])
-        alone = self.vocabulary.only(i, others) if others.size else ()
-        return Chosen(*self.judged(i), terms, pinned, reasons, alone)
+        alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
+        return Chosen(*self.judged(i), terms, pinned, reasons, self.vocabulary.strongest(alone))
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
         """Where no idea counts by itself: all of them together, or the room that there was."""
@@ -134,13 +134,17 @@ class Reasons:
 
     def by(self, idea: Idea, i: int) -> Reason:
         """What one idea says of a sentence."""
-        words, question = idea.words(self.levels[idea][i]), self.ready.question
+        words, question = self.words(idea, i), self.ready.question
         if idea.name == PLACE:
             words = placed(self.read.sentences[i], int(self.last[self.read.document_numbers[i]]), len(self.last))
         if idea is ABOUT and question is not None and not question.shares[i]:
             words = NEAR
         error = None if idea in self.more else self.error(i, idea)
         return Reason(idea.name, words, float(self.amounts[idea][i]), error)
+
+    def words(self, idea: Idea, i: int) -> str:
+        """Whether a sentence has much or little of an idea, in words."""
+        return idea.low if self.levels[idea][i] < 0.5 else idea.high
 
     @cached_property
     def levels(self) -> dict[Idea, FloatArray]:
@@ -197,7 +201,7 @@ class Reasons:
         if self.decision.likeness_counts:
             for j in self.Y[np.argsort(-read.C[i, self.Y], kind="stable")].tolist():  # most alike first
                 if self.vocabulary.says(j, i):
-                    shared = quoted(self.vocabulary.shared(i, j))
+                    shared = quoted(self.vocabulary.strongest(self.vocabulary.words[i] & self.vocabulary.words[j]))
                     return "redundant", f"said already by {self.where(j)}{f': {shared}' if shared else ''}", j
         if question is not None and self.decision.quality_counts and self.q[i] < self.ready.dpp.quality[self.Y].min():
             own = self.q / question.factor
@@ -222,8 +226,7 @@ class Reasons:
         position = self.read.in_document[0]
         earlier = position[i] <= max(1.0, position[self.Y].mean())  # of less worth there than another elsewhere
         return ", ".join(
-            OTHER_PLACE if idea.name == PLACE and earlier else idea.less or idea.words(self.levels[idea][i])
-            for idea in found
+            OTHER_PLACE if idea.name == PLACE and earlier else idea.less or self.words(idea, i) for idea in found
         )
 
     def where(self, i: int) -> str:

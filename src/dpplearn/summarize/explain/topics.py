@@ -44,7 +44,8 @@ class Vocabulary:
         count, n = Counter(chain.from_iterable(self.words)), len(self.words) + 1.0
         self.worths: dict[str, float] = {}  # what all sentences say with a word that means something
         for word, k in count.items():
-            if self._means(word):
+            own = len(word) > SMALL_WORD or _SINGLE.match(word) is not None or self.is_name(word)
+            if own and not word[0].isdigit() and word not in without_meaning():
                 size = NAME_WEIGHT if self.is_name(word) else min(len(word), LONG_WORD) / LONG_WORD
                 self.worths[word] = k * math.log(n / k) ** 2 * size
         self.several = {word for word, k in count.items() if k > 1}  # words that several sentences have
@@ -56,11 +57,6 @@ class Vocabulary:
         if read not in _MADE:
             _MADE[read] = cls(read)
         return _MADE[read]
-
-    def _means(self, word: str) -> bool:
-        if word[0].isdigit() or word in without_meaning():
-            return False
-        return len(word) > SMALL_WORD or _SINGLE.match(word) is not None or self.is_name(word)
 
     def is_name(self, word: str) -> bool:
         """Whether it is written with a capital inside sentences; a letter alone is none."""
@@ -75,10 +71,6 @@ class Vocabulary:
         heavy = sorted({*words} & self.worths.keys(), key=lambda word: (-self.worths[word], word))
         return tuple(self.written.get(word, word) for word in heavy[:FEW_WORDS])
 
-    def shared(self, i: int, j: int) -> tuple[str, ...]:
-        """The words that two sentences have in common, those that weigh most first."""
-        return self.strongest(self.words[i] & self.words[j])
-
     def says(self, j: int, i: int) -> bool:
         """Whether sentence j says what sentence i says: most of its words by weight, and every name and figure of it.
 
@@ -86,10 +78,6 @@ class Vocabulary:
         """
         theirs, own = self.words[j], self.words[i]
         return own & self.exact <= theirs and 0.0 < MOST * self.worth(own) <= self.worth(own & theirs)
-
-    def only(self, i: int, others: IntArray) -> tuple[str, ...]:
-        """Words of a sentence that none of the others has."""
-        return self.strongest(self.words[i] - self.said(others))
 
     def said(self, subset: IntArray) -> set[str]:
         """All words of some sentences."""

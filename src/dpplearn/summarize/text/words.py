@@ -50,7 +50,6 @@ SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaf
 ENGLISH = "english"
 ANY = "any"  # of a model that takes each text for what it is in
 _STEMS = Tokenizer()  # as ROUGE counts them
-_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
 
 def _pattern(letter: str, part: str) -> str:
@@ -160,11 +159,8 @@ def is_latin(text: str) -> bool:
     >>> is_latin("The café opened."), is_latin("Η γάτα κοιμάται.")
     (True, False)
     """
-    if text.isascii():
-        return True
-    ascii_only = text.encode("ascii", "ignore")
-    letters, others = len(ascii_only.translate(None, _NO_LETTERS)), len(text) - len(ascii_only)
-    return letters >= others or letters >= sum(map(str.isalpha, text)) - letters
+    letters = "" if text.isascii() else "".join(filter(str.isalpha, text))
+    return 2 * len(letters.encode("ascii", "ignore")) >= len(letters)
 
 
 def match_words(text: str, language: str | None) -> list[str]:
