@@ -22,7 +22,7 @@ _ASIDE = word_set(
     "txttype headline hl head title ti h3 date_time date datetime source category"
 )
 _TAG = re.compile(r"<(?:!--.*?(?:-->|\Z)|(/?)([A-Za-z][\w:.-]{0,40})[^<>]*+>)", re.DOTALL)
-_DEEPEST = 50  # elements in elements
+_MOST_OPEN = 50  # elements in elements that matter
 _INDENT = re.compile(r"(?:\t| {2,})\S")
 
 
@@ -70,7 +70,7 @@ def parse_sgml(source: str, name: str) -> list[Document]:
         elif value in ("p", "s", "br", "para"):  # with or without their closing tags
             parts[part or "other"].append("\n\n" if value != "br" else "\n")
         elif kind == "open":
-            if len(inside) < _DEEPEST and (value in _TEXTS or (value in _ASIDE and value in closed)):
+            if len(inside) < _MOST_OPEN and (value in _TEXTS or (value in _ASIDE and value in closed)):
                 inside.append(value)
             if value in _TEXTS:
                 parts["text"].append("\n\n")
