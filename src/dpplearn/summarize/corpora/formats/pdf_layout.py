@@ -199,7 +199,8 @@ def white_bands(rows: list[Row]) -> Iterator[Band]:
     for number, row in enumerate(rows):
         least, below = LEAST_WHITE * max(word.size for word in row), dict[tuple[float, float], Band]()
         for end, start, *near in gaps_of(row):
-            for band in [*open_.values(), Band(-inf, inf, number, number)]:
+            wide = start - end >= least
+            for band in [*open_.values(), Band(-inf, inf, number, number)] if wide else ():
                 left, right = max(band.left, end), min(band.right, start)
                 if right - left < least:
                     continue
