@@ -211,8 +211,9 @@ def white_bands(rows: list[Row]) -> Iterator[Band]:
         for place, band in open_.items():
             if place not in below:
                 yield band
-        longest = sorted(below, key=lambda place: below[place].first)[:MOST_BANDS]
-        open_ = {place: below[place] for place in longest}
+        open_ = below
+        if len(below) > MOST_BANDS:
+            open_ = dict(sorted(below.items(), key=lambda item: item[1].first)[:MOST_BANDS])
     yield from open_.values()
 
 
