@@ -122,6 +122,7 @@ class Embedded(NamedTuple):
 
     def part(self, subset: IntArray) -> Embedded:
         """Some of the items."""
+        subset = subset.copy()  # torch warns of indices that cannot be written
         return Embedded(self.rows[subset], self.lengths[subset], self.q[subset])
 
     def operand(self, diversity: float = 0.5, tilt: float = 0.0, nugget: float = 0.0) -> Rows:

@@ -124,7 +124,7 @@ class LikelihoodRequest(NamedTuple):
         sums: list[Any] = [0.0, np.zeros(m), np.zeros((m, m)) if self.order == 2 else None]
         sums.append(np.zeros(self.similarity.w.size) if self.with_similarity else None)
         for w, terms in weighted:
-            sums = [s if x is None else s + w * x for s, x in zip(sums, terms, strict=True)]
+            sums = [s if s is None or x is None else s + w * x for s, x in zip(sums, terms, strict=True)]
         return Terms(float(sums[0]), *sums[1:])
 
 

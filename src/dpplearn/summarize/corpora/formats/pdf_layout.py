@@ -199,7 +199,8 @@ def white_bands(rows: list[Row]) -> Iterator[Band]:
     for number, row in enumerate(rows):
         least, below = LEAST_WHITE * max(word.size for word in row), dict[tuple[float, float], Band]()
         for end, start, *near in gaps_of(row):
-            for band in [*open_.values(), Band(-inf, inf, number, number)]:
+            wide = start - end >= least
+            for band in [*open_.values(), Band(-inf, inf, number, number)] if wide else ():
                 left, right = max(band.left, end), min(band.right, start)
                 if right - left < least:
                     continue
@@ -211,8 +212,9 @@ def white_bands(rows: list[Row]) -> Iterator[Band]:
         for place, band in open_.items():
             if place not in below:
                 yield band
-        longest = sorted(below, key=lambda place: below[place].first)[:MOST_BANDS]
-        open_ = {place: below[place] for place in longest}
+        open_ = below
+        if len(below) > MOST_BANDS:
+            open_ = dict(sorted(below.items(), key=lambda item: item[1].first)[:MOST_BANDS])
     yield from open_.values()
 
 
