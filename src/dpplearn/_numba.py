@@ -104,10 +104,11 @@ class Loop:
                 version = numba.njit(self.function, cache=True, **self.options)
                 version.compile(types)
             except Exception as error:  # a damaged file raises almost any kind
-                shutil.rmtree(folder(), ignore_errors=True)
+                with suppress(OSError):  # nowhere can files be written
+                    shutil.rmtree(folder())
                 warnings.warn(
-                    f"Compiled loops could not be read from or kept in {folder()} ({error!r:.80}), and are compiled "
-                    "anew. NUMBA_CACHE_DIR names another folder.",
+                    f"Compiled loops could not be read from disk or kept there ({error!r:.80}), and are compiled anew. "
+                    "NUMBA_CACHE_DIR names another folder.",
                     RuntimeWarning,
                     stacklevel=2,
                 )

@@ -1,7 +1,5 @@
 """A set of fewer items than were asked for says so: only greedy fills k."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -38,21 +36,6 @@ def test_a_model_says_so_too(rng):
         assert f"{len(found)} {SAID}" in found.reason
     assert "asked for" not in model.decode(x, decoder="greedy", k=9).reason
     assert "asked for" not in model.decode(x, decoder="exact").reason
-
-
-def test_where_the_rank_is_reached_greedy_is_no_help(rng):
-    x = ItemSet(np.ones((12, 1)), phi=rng.standard_normal((12, 3)))  # three directions, and the one that all share
-    model = ConditionalDPP().fit([x], [[0, 1]])
-    model.quality_ = replace(model.quality_, theta=np.array([9.0]))  # so that each further item is a gain
-    for decoder in ("exact", "local"):
-        found = model.decode(x, decoder=decoder, k=9)
-        assert len(found) == len(model.decode(x, k=9)) < 9
-        assert f"{len(found)} of the 9 items asked for: every other is a linear combination" in found.reason
-        assert "greedy" not in found.reason
-    E = rng.standard_normal((12, 3))
-    found = diversify(E, np.zeros(12), k=9, decoder="exact", nugget=0, scale=0)
-    takes = '"greedy" takes' in found.reason
-    assert takes == (len(diversify(E, np.zeros(12), k=9, nugget=0, include=found.subset)) > len(found))
 
 
 def test_what_has_no_room_is_not_short():

@@ -54,7 +54,6 @@ CALLS = {
     "auto with a nugget": {"k": "auto", "min_gain": 0.2, "nugget": 0.1},
     "exact": {"k": 4, "decoder": "exact"},
     "exact in groups": {"k": 4, "decoder": "exact", "groups": True, "max_per_group": 1},
-    "exact given": {"k": 4, "decoder": "exact", "given": True},
     "local": {"k": 5, "decoder": "local"},
     "local with all": {"k": 5, "budget": 9.0, "cost": True, "decoder": "local", "groups": True, "max_per_group": 2},
     "local past the rank": {"k": 12, "decoder": "local", "nugget": 0.3},
@@ -285,14 +284,15 @@ def test_small_embeddings_are_copied_and_views_are_held(rng):
 
 
 def test_log_prob_does_not_count_what_was_given(rng):
-    """Whatever the decoder: it is that of the set under the model as it is."""
+    """It is that of the set under the model as it is."""
     X, s = rng.standard_normal((12, 4)), rng.standard_normal(12)
-    for decoder in ("greedy", "exact", "local"):
-        found = diversify(X, s, k=2, given=X[:2] + 0.1, decoder=decoder)
-        unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-        q = np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
-        S = (1 - 1e-6) * unit @ unit.T + 1e-6 * np.eye(12)
-        assert found.log_prob == pytest.approx(DPP(q[:, None] * S * q).log_prob(found.sorted_subset), abs=1e-8)
+    found = diversify(X, s, k=2, given=X[:2] + 0.1)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    q = np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
+    S = (1 - 1e-6) * unit @ unit.T + 1e-6 * np.eye(12)
+    assert found.log_prob == pytest.approx(DPP(q[:, None] * S * q).log_prob(found.sorted_subset), abs=1e-8)
+    with pytest.raises(ValueError, match="given is for decoder"):
+        diversify(X, s, k=2, given=X[:2], decoder="exact")
 
 
 @pytest.mark.skipif(not NEAR, reason="the kernel of near items is not merged")

@@ -161,8 +161,7 @@ def test_a_fitted_model_that_fills_a_size_keeps_the_quotas(name, rng):
 BEYOND = {"groups": list("aabbccddee"), "min_per_group": 1, "k": 5}  # five groups in four dimensions
 
 
-@pytest.mark.parametrize("name", [name for name in DECODERS if name != "exact"])
-@pytest.mark.parametrize("given", [None, [0]])
+@pytest.mark.parametrize(("name", "given"), [("greedy", [0]), *((name, None) for name in DECODERS if name != "exact")])
 def test_diversify_meets_what_groups_must_have_beyond_the_rank(name, given, rng):
     E, s = rng.standard_normal((10, 4)), rng.random(10)
     options = {"rng": 0, "n_samples": 20_000} if name == "sampled" else {}
@@ -207,7 +206,7 @@ def test_samples_fill_what_rank_and_groups_allow(rng):
 
 
 def test_an_item_is_given_or_included(rng):
-    with pytest.raises(ValueError, match=r"include and given must not share items, but both hold 1\b.*out of include"):
+    with pytest.raises(ValueError, match="must not share items, but both hold 1"):
         diversify(rng.standard_normal((10, 4)), k=3, given=[1], include=[1])
 
 

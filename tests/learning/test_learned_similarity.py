@@ -76,7 +76,6 @@ def test_value_and_derivatives(parts, method, Y, given_size):
             similarity=S.with_parameters(z),
             order=order,
             method=method,
-            with_similarity=True,
             given_size=given_size,
         )
 
@@ -101,7 +100,7 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
     monkeypatch.setattr(normalizer, "wide", lambda *given: asked.append(True) or slow(*given))
 
     def terms(z):
-        return log_likelihood(theta, items, [0, 2], similarity=S.with_parameters(z), order=1, with_similarity=True)
+        return log_likelihood(theta, items, [0, 2], similarity=S.with_parameters(z), order=1)
 
     found = terms(z).similarity_gradient
     assert asked == [True]
@@ -333,7 +332,6 @@ def test_the_size_given_is_the_k_dpp():
         extra = {"rng": 0} if decoder == "sampled" else {}
         assert [Y.size for Y in model.predict([x, sized], k=2, decoder=decoder, **extra)] == [2, 2]
         assert model.predict([sized], decoder=decoder, **extra)[0].size == 4
-    assert [Y.size for Y in model.predict([x, x], k=[1, 5])] == [1, 5]
     best = max(itertools.combinations(range(8), 3), key=kdpp.log_prob)
     np.testing.assert_array_equal(model.predict([x], k=3, decoder="exact")[0], best)
 

@@ -238,15 +238,13 @@ def cluster():
             yield client
 
 
-def test_dask_gives_the_serial_result(data, serial, shards, cluster, monkeypatch):
+def test_dask_gives_the_serial_result(data, serial, shards, cluster):
     model = ConditionalDPP(rho=0.3, backend=cluster)
     assert_same(model.fit(*data), serial)
     assert clone(model).backend is cluster
     assert_same(
         ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial
     )  # the current client
-    monkeypatch.setattr("dpplearn.learning.training_set.KEPT", 0)  # too large to be kept
-    assert_same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)
 
 
 def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):

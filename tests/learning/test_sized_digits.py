@@ -81,8 +81,10 @@ def test_right_or_refused(kind, as_matrix):
             if nugget:
                 S = Similarity(items.part_names, [nugget, 1e-30, 1 - nugget])
                 try:
-                    found = log_likelihood(theta, items, Y, given_size=True, similarity=S, with_similarity=True)
-                except ValueError:
+                    found = log_likelihood(theta, items, Y, given_size=True, similarity=S)
+                except LostDigitsError:
+                    continue
+                if np.isnan(found.similarity_gradient).any():
                     continue
                 # the shares of I and of the part, of logits z: dw_own = w_own w_part (dz_own - dz_part)
                 assert found.similarity_gradient[0] == pytest.approx(slope * nugget * (1 - nugget), rel=0.01, abs=0.01)

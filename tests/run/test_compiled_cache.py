@@ -37,7 +37,7 @@ def test_a_damaged_file_is_made_anew(named, compiled, ending, damage):
     assert (compiled(), compiled()) == (True, False)
     (file,) = named.rglob(f"*.{ending}")
     file.write_bytes(damage)
-    with pytest.warns(RuntimeWarning, match="could not be read from or kept"):
+    with pytest.warns(RuntimeWarning, match="could not be read from disk or kept there"):
         assert compiled()
     assert (compiled(), compiled()) == (True, False)
 
@@ -63,6 +63,17 @@ def test_a_sealed_folder_is_read(named, compiled, monkeypatch):
     finally:
         for path in [named, *named.rglob("*")]:
             path.chmod(0o700)
+
+
+@pytest.mark.usefixtures("named")
+def test_without_any_folder_loops_are_compiled_in_memory(compiled, monkeypatch):
+    def refuse(**_):
+        raise PermissionError
+
+    monkeypatch.setattr(_numba, "TemporaryFile", refuse)
+    monkeypatch.setattr(_numba, "TemporaryDirectory", refuse)
+    with pytest.warns(RuntimeWarning, match="could not be read from disk or kept there"):
+        assert compiled()
 
 
 def test_where_nothing_can_be_written_loops_are_kept_for_the_process(named, compiled, monkeypatch):

@@ -13,6 +13,7 @@ from dpplearn.summarize.corpora.documents import DocumentFile, kind_of, parse_do
 from dpplearn.summarize.corpora.formats.apart import Apart, Limits
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
 from dpplearn.summarize.corpora.formats.pdf import parse_pdf
+from dpplearn.summarize.corpora.formats.pdf_layout import Word, lines_of
 from markup_files import eml, mbox, rtf
 from office_files import archive, docx, docx_paragraph, epub, odt
 from pdf_files import Pdf, Setter, pdf_article, pdf_scan
@@ -150,6 +151,16 @@ def test_a_page_in_columns_does_not_cut_the_others():
         made.text(made.left() + 200, made.y, f"and one more thing {i}", 10)
     found = [text for kind, text in shown(read(made.save(), "a.pdf")[0]) if kind == "paragraph"]
     assert [text for text in paragraphs if text not in found] == []
+
+
+def test_pages_that_are_made_to_be_slow():
+    """Words down a diagonal, in two columns a hand apart, and scattered: seconds at most, and no recursion."""
+    diagonal = [(7.0 * k, 11.0 * k) for k in range(1_500)]
+    apart = [(300.0 * (k % 2), 40.0 * (k // 2)) for k in range(4_000)]
+    scattered = [(7.0 * (37 * k % 100), 11.0 * k) for k in range(1_500)]
+    for places in (diagonal, apart, scattered):
+        lines = lines_of([[Word("word", x, x + 6, y, 10.0, False) for x, y in places]])
+        assert sum(len(line.text.split()) for line in lines) == len(places)
 
 
 def test_hyphens_at_line_ends():

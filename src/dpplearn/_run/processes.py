@@ -88,7 +88,7 @@ class Processes:
                 break
             future = self.submit(work, task)
         if is_lost(future.exception()):  # perhaps no process survives this task
-            raise lost_worker("Fewer jobs need less.") from None
+            raise lost_worker("Fewer jobs need less.")
         answer: Answer = future.result()
         return answer
 

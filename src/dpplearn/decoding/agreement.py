@@ -190,12 +190,10 @@ def in_steps(C: Any) -> tuple[Any, FloatArray]:
     columns.eliminate_zeros()
     size = columns.shape[1]
     token = np.repeat(np.arange(size), np.diff(columns.indptr))
-    largest, least = np.ones(size), np.full(size, np.inf)
-    largest[token] = 0.0
-    np.maximum.at(largest, token, columns.data)
+    largest = columns.max(axis=0).toarray().ravel() if columns.nnz else np.zeros(size)
+    least = largest.copy()
     np.minimum.at(least, token, columns.data)
-    least = np.minimum(least, largest)
-    unit = largest / GRID
+    unit = np.where(largest > 0.0, largest / GRID, 1.0)
     for one in (least / 4, least / 3, least / 2, least, np.ones(size)):  # the last that divides all is used
         steps = columns.data / one[token]
         uneven = np.bincount(token, np.abs(steps - np.round(steps)) > 1e-9, size) > 0

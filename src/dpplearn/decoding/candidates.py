@@ -122,6 +122,7 @@ class Embedded(NamedTuple):
 
     def part(self, subset: IntArray) -> Embedded:
         """Some of the items."""
+        subset = subset.copy()  # torch warns of indices that cannot be written
         return Embedded(self.rows[subset], self.lengths[subset], self.q[subset])
 
     def operand(self, diversity: float = 0.5, tilt: float = 0.0, nugget: float = 0.0) -> Rows:
@@ -253,18 +254,6 @@ class Candidates:
             return self.model
         assert isinstance(self.model, LowRankDPP)
         return Embedded(self.model.B, self.model.quality, self.model.quality)
-
-    def beside(self) -> Candidates:
-        """The same items with the kernel that is left beside those given: own_i + b_i^T P b_j, of rows b_i P^(1/2)."""
-        if self.given is None or self.share == 0.0:
-            return self
-        V, w = self.given.directions(self.share)
-        rows = self.operand
-        assert isinstance(rows, Rows)
-        B = to_dense(rows.scaled())
-        B = B - (B @ V.T) * (1.0 - np.sqrt(1.0 - w)) @ V
-        diag = np.einsum("ij,ij->i", B, B) + rows.own
-        return Candidates(Rows(B, np.ones(len(B)), diag, rows.own), 0.5)
 
     def on_host(self) -> Candidates:
         """The same in arrays."""

@@ -20,13 +20,13 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_int
+from dpplearn._checks import FloatArray, IntArray, check_int, check_subset
 from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import NUGGET, Embedded, Given, read_features, read_given, read_given_items
-from dpplearn.decoding.diversify import Settings, check_settings, choose_among, exclude_given
+from dpplearn.decoding.diversify import Settings, check_settings, choose_among
 from dpplearn.decoding.greedy import check_rule
 from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.registry import check_options
@@ -126,7 +126,7 @@ def diversify_dask(
         scores = scores.compute()
     if given is not None and (items := read_given_items(given, len(embeddings))) is not None:
         given = embeddings[items].compute()
-        exclude = exclude_given(items, include, exclude, len(embeddings))
+        exclude = np.union1d(check_subset(exclude, len(embeddings), "exclude"), items)
     call |= {"include": include, "exclude": exclude, "given": given}
     if "work" in call:  # only a look at a block's rows would tell whether they are still the same
         raise TypeError("work= is for files (`dpplearn select --work`), which say when they were changed.")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import MANY, FloatArray, IntArray, check_choice, check_jobs, check_subset
+from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
 from dpplearn.decoding.candidates import (
     NUGGET,
@@ -116,7 +116,8 @@ def diversify(
         Once no group has room for more, lift `max_per_group` and go on, best first.
     given : array, optional
         Items chosen before: rows like the embeddings, which need not be among them, or item numbers. What repeats
-        them adds little; none is chosen again by number. Limits and `log_prob` do not count them.
+        them adds little; none is chosen again by number (it is excluded). Limits and `log_prob` do not count them.
+        For greedy choice.
     kernel : {"auto", "linear", "near"}
         "linear": cosines, which know d directions, and no more. "near": exp((cosine - 1) / width), which tells near
         items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is "linear"
@@ -166,7 +167,7 @@ def diversify(
     known: Given | None = None
     if given is not None:
         known, again = read_given(given, rows, lengths)
-        exclude = exclude_given(again, include, exclude, len(z))
+        exclude = np.union1d(check_subset(exclude, len(z), "exclude"), again)
     limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
@@ -174,16 +175,6 @@ def diversify(
     owner = embeddings if large else None
     selection = choose_among(embedded, settings, limits, known, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
-
-
-def exclude_given(given: IntArray, include: Any, exclude: Any, n: int) -> IntArray:
-    """What must be out of n items where some were given by number, none of which may be asked for again."""
-    if (both := np.intersect1d(check_subset(include, n, "include"), given)).size:
-        raise ValueError(
-            f"include and given must not share items, but both hold {both[0]}. What is given was chosen before: "
-            "leave it out of include."
-        )
-    return np.union1d(check_subset(exclude, n, "exclude"), given)
 
 
 class Settings(NamedTuple):
@@ -304,15 +295,16 @@ def choose_among(
         if not reason:
             (subset, gains, _), reason, candidates = choose_greedily(candidates, settings, limits, **options)
         cost, gains = limits.total(subset), np.log(gains)
-    elif settings.k == "auto" or settings.kernel == "near" or settings.backfill:
-        what = 'k="auto"' if settings.k == "auto" else 'kernel="near"' if settings.kernel == "near" else "backfill"
+    elif settings.k == "auto" or settings.kernel == "near" or settings.backfill or given is not None:
+        asked = {'k="auto"': settings.k == "auto", "backfill": settings.backfill, "given": given is not None}
+        what = next((name for name, there in asked.items() if there), 'kernel="near"')
         raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
     else:
         if limits.need.any() and not own and limits.owed(try_quotas(candidates, limits, -np.inf).items):
             candidates = replace(candidates, nugget=NUGGET)  # past the rank, as greedy choice does
-        chosen = run_decoder(decoder, candidates.beside(), limits, **options)
+        chosen = run_decoder(decoder, candidates, limits, **options)
         if decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
-            chosen = run_decoder(decoder, candidates.beside(), limits, **{"tilt": True} | options)
+            chosen = run_decoder(decoder, candidates, limits, **{"tilt": True} | options)
         subset, cost, gains, reason = chosen.subset, chosen.cost, chosen.gains, chosen.reason
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"

@@ -12,10 +12,7 @@ from inspect import signature
 from pkgutil import resolve_name
 from typing import Any
 
-import numpy as np
-
 from dpplearn.decoding.candidates import Candidates
-from dpplearn.decoding.greedy import greedy_run
 from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import Selection
 
@@ -68,10 +65,6 @@ def run_decoder(name: str, candidates: Candidates, limits: Limits, **options: An
     none_drawn = getattr(chosen, "n_feasible", None) == 0  # then it prefers nothing, and its reason says so
     if name == "greedy" or not limits.sized or none_drawn or not limits.could_take(chosen.subset):
         return chosen
-    short = f"{len(chosen)} of the {limits.k} items asked for"
-    from_it = replace(limits, include=chosen.subset)
-    if np.isfinite(chosen.gains).all() and greedy_run(candidates, from_it, -np.inf).items.size <= len(chosen):
-        short += ": every other is a linear combination of these, and adds nothing unless the model has a nugget"
-    else:
-        short += f', though more would fit: "{name}" prefers this set to larger ones; "greedy" takes as many as it may'
-    return replace(chosen, reason=f"{chosen.reason}; {short}")
+    short = f"{len(chosen)} of the {limits.k} items asked for, though more would fit"
+    why = f'"{name}" prefers this set to larger ones; "greedy" takes as many as it may'
+    return replace(chosen, reason=f"{chosen.reason}; {short}: {why}")

@@ -247,15 +247,13 @@ def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:
     if isinstance(names, str):
         raise TypeError(f"names must be a sequence of {m} strings, found the single string {names!r}.")
     found = tuple(names)
-    if not all(isinstance(name, str) for name in found):
-        bad = next(name for name in found if not isinstance(name, str))
-        raise TypeError(f"names must be strings, found {bad!r}.")
+    if bad := [name for name in found if not isinstance(name, str)]:
+        raise TypeError(f"names must be strings, found {bad[0]!r}.")
     if len(found) != m:
         raise ValueError(f"names must have one entry per feature ({m}), found {len(found)}.")
-    if len(set(found)) != m:
-        twice = next(name for k, name in enumerate(found) if name in found[:k])
-        raise ValueError(f"names must differ, but {twice!r} appears more than once.")
-    return tuple(str(name) for name in found)
+    if twice := [name for k, name in enumerate(found) if name in found[:k]]:
+        raise ValueError(f"names must differ, but {twice[0]!r} appears more than once.")
+    return tuple(map(str, found))
 
 
 def default_names(m: int) -> tuple[str, ...]:

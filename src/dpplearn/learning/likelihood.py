@@ -124,7 +124,7 @@ class LikelihoodRequest(NamedTuple):
         sums: list[Any] = [0.0, np.zeros(m), np.zeros((m, m)) if self.order == 2 else None]
         sums.append(np.zeros(self.similarity.w.size) if self.with_similarity else None)
         for w, terms in weighted:
-            sums = [s if x is None else s + w * x for s, x in zip(sums, terms, strict=True)]
+            sums = [s if s is None or x is None else s + w * x for s, x in zip(sums, terms, strict=True)]
         return Terms(float(sums[0]), *sums[1:])
 
 
@@ -293,7 +293,6 @@ def log_likelihood(
     nugget: float = 0.0,
     order: int = 2,
     method: str = "auto",
-    with_similarity: bool = False,
     similarity: Similarity | None = None,
     given_size: bool = False,
 ) -> Terms:
@@ -312,8 +311,6 @@ def log_likelihood(
     method : {"auto", "primal", "dual", "algorithm1"}
         "primal" factors I + L (n x n), "dual" I + B^T B (d x d, needs `phi`), "auto" the cheaper of the
         two; "algorithm1" is the paper's, by eigendecomposition.
-    with_similarity : bool
-        Also the gradient in the parameters of `similarity`; "algorithm1" has none.
     similarity : Similarity, optional
         Weights of the named parts, in place of `rho` and `nugget`.
     given_size : bool
@@ -322,7 +319,8 @@ def log_likelihood(
     Returns
     -------
     Terms
-        value, gradient, hessian (None for order 1), similarity_gradient (None unless asked for).
+        value, gradient, hessian (None for order 1), similarity_gradient (in the parameters of `similarity`, None
+        without names; nan where it is lost in rounding, as the difference of two large numbers).
 
     Examples
     --------
@@ -336,22 +334,13 @@ def log_likelihood(
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
     theta, Y = check_vector(theta, "theta", item_set.n_features), check_subset(subset, item_set.n)
     record = fixed_similarity(rho, nugget) if similarity is None else similarity
-    if with_similarity and not record.names:
-        raise ValueError("with_similarity=True asks for derivatives in the weights of named parts: pass similarity.")
-    request = LikelihoodRequest(LogLinear(theta), record, order, with_similarity, given_size)
+    request = LikelihoodRequest(LogLinear(theta), record, order, bool(record.names), given_size)
     check_eta(request.quality.eta(item_set))
     if method == "algorithm1":
         if similarity is not None or given_size:
             raise ValueError('method="algorithm1" is the paper\'s: it has no `similarity` and no `given_size`.')
         return algorithm1(theta, item_set, Y, rho=rho, nugget=nugget, order=order)
-    found = Instance(item_set, [Y], [1.0], record, method).evaluate(request)
-    slopes = found.similarity_gradient
-    if slopes is not None and np.isfinite(found.value) and np.isnan(slopes).any():
-        raise ValueError(
-            "The derivatives in the similarity's parameters are not known here: given the size they are the difference "
-            "of two large numbers, which is lost in rounding. Take a larger nugget, such as 1e-4."
-        )
-    return found
+    return Instance(item_set, [Y], [1.0], record, method).evaluate(request)
 
 
 def algorithm1(

@@ -196,19 +196,11 @@ class ConditionalPredictor:
         decoder: str | Callable[..., Selection] = "greedy",
         **options: Any,
     ) -> list[IntArray]:
-        """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`.
-
-        `k` may be one number for all, or one for each instance.
-        """
+        """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`."""
         self._check_fitted()
-        k = options.pop("k", None)
-        sizes = [k] * len(X) if k is None or np.ndim(k) == 0 else list(k)
         for t, x in enumerate(check_item_sets(X)):
             self._check(x, f"X[{t}]")
-        if len(sizes) != len(X):
-            raise ValueError(f"k must be a number or have one entry per instance ({len(X)}), found {len(sizes)}.")
-        each = [options if size is None else {**options, "k": size} for size in sizes]
-        return [self.decode(x, budget, decoder=decoder, **o).sorted_subset for x, o in zip(X, each, strict=True)]
+        return [self.decode(x, budget, decoder=decoder, **options).sorted_subset for x in X]
 
     def log_prob(self, X: Sequence[ItemSet], y: Sequence[ArrayLike]) -> FloatArray:
         """log P(Y | X) of each instance, equation (18), or given |Y|; -inf where the subset cannot be."""

@@ -37,7 +37,7 @@ MOST_FEATURE = 1e100  # products of two of them, summed, are floats
 SAMPLED = 3  # one instance in so many is in the sample by which starts are compared
 TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
-KEPT = 2**25  # bytes of files, here or for each Dask worker, up to which their shards stay in memory
+KEPT = 2**25  # bytes of files, up to which their shards stay in the memory of a process
 
 Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
 
@@ -325,10 +325,9 @@ def run_in_process(request: LikelihoodRequest | None, shards: Backend) -> list[A
 
 
 class DaskBackend(Backend):
-    """Shards as the results of tasks on a `distributed` cluster, kept in the workers' memory.
+    """Shards as the results of tasks on a `distributed` cluster, kept by the workers, on disk beyond their memory.
 
-    Tasks, never `scatter`: what a lost worker held is computed again from its task, and scattered data is gone. Files
-    too large to be kept are read where they lie, for each evaluation.
+    Tasks, never `scatter`: what a lost worker held is computed again from its task, and scattered data is gone.
     """
 
     def __init__(self, sources: Sequence[Source], prepare: Any, tick: Any, backend: Any, n_jobs: int | None) -> None:
@@ -336,9 +335,8 @@ class DaskBackend(Backend):
         self._open = ExitStack()
         client = cluster_client(backend, None if n_jobs == 1 else n_jobs)
         self.client = self._open.enter_context(client)
-        if self.files <= KEPT * max(len(self.client.nthreads()), 1):  # in memory they are several times as large
-            keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
-            self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
+        keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
+        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
 
     def _map(self, *call: Any, **options: Any) -> list[Any]:
         """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
@@ -348,13 +346,9 @@ class DaskBackend(Backend):
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = []
-        surveys = [self.known.get(k) for k in range(self.n_shards)]
-        futures = self._map(ask_in_worker, self.sources, surveys, request=request, prepare=self.prepare)
-        for k, future in enumerate(futures):
+        for k, future in enumerate(self._map(ask_in_worker, self.sources, request=request)):
             answers.append(future.result())
             self.tick(k + 1, self.n_shards)
-            if request is None and isinstance(self.sources[k], str):
-                self.known[k] = answers[k]._replace(products=np.empty(0))
         return answers
 
     def __exit__(self, *_: object) -> None:
@@ -368,10 +362,10 @@ def in_worker(source: Source, prepare: Callable[..., PreparedShard]) -> Prepared
         return prepare(source)
 
 
-def ask_in_worker(shard: Any, survey: Survey | None, request: LikelihoodRequest | None, prepare: Any) -> Any:
-    """In a Dask worker: what a shard says; a path is read, used and forgotten."""
+def ask_in_worker(shard: PreparedShard, request: LikelihoodRequest | None) -> Any:
+    """In a Dask worker: what a shard says."""
     with one_thread():
-        return (prepare(shard, survey) if isinstance(shard, str) else shard).answer(request)
+        return shard.answer(request)
 
 
 def make_backend(

@@ -66,9 +66,7 @@ def kl_divergence(target: Any, model: Any) -> float:
     """
     p, q = probabilities_of(target), probabilities_of(model, "model")
     if p.size != q.size:
-        raise ValueError(
-            f"target and model must be on the same number of items, found {items_in(p)} and {items_in(q)}."
-        )
+        raise ValueError(f"Both must be on the same number of items, found {items_in(p)} and {items_in(q)}.")
     seen = p > 0.0
     if (q[seen] == 0.0).any():
         return np.inf
@@ -77,13 +75,8 @@ def kl_divergence(target: Any, model: Any) -> float:
 
 def positions_to_subsets(positions: IntArray, n: int) -> Subsets:
     """The subsets whose items are the bits set in each position."""
-    return rows_to_subsets((positions[:, None] >> np.arange(n) & 1).astype(np.bool_))
-
-
-def rows_to_subsets(Y: Rows) -> Subsets:
-    """Subsets whose items are those of each row."""
-    indptr = np.append(0, np.cumsum(Y.sum(axis=1)))
-    return Subsets._of(indptr, np.nonzero(Y)[1].astype(np.int64), Y.shape[1])
+    Y = (positions[:, None] >> np.arange(n) & 1).astype(np.bool_)
+    return Subsets._of(np.append(0, np.cumsum(Y.sum(axis=1))), np.nonzero(Y)[1].astype(np.int64), n)
 
 
 def pair_positions(n: int) -> IntArray:
@@ -105,14 +98,6 @@ def all_scores(w: FloatArray, W: FloatArray) -> FloatArray:
         halves = sums.reshape(-1, 2, 1 << i)
         halves[:, 1] += halves[:, 0]
     return sums
-
-
-def log_probs(w: FloatArray, W: FloatArray) -> tuple[FloatArray, float]:
-    """log P(Y) of all subsets under the MRF (11), and the log of the sum that normalizes them."""
-    scores = all_scores(w, W)
-    top = float(scores.max())
-    log_normalizer = top + float(np.log(np.exp(scores - top).sum()))
-    return scores - log_normalizer, log_normalizer
 
 
 def inclusion_probs(p: FloatArray) -> FloatArray:

@@ -36,10 +36,7 @@ def pair_to_dpp(p1: float, p2: float, p12: float) -> DPP:
     """
     atoms = check_pair(p1, p2, p12)
     if atoms[0] <= 0.0:
-        raise ValueError(
-            f"p1 + p2 - p12 must be below 1 for q to be finite, found {p1 + p2 - p12:.6g}: one of the items is always "
-            "chosen. DPP.from_marginal([[p1, k], [k, p2]]) with k = sqrt(p1 p2 - p12) needs no q."
-        )
+        raise ValueError("One item is always chosen, which takes an infinite q. DPP.from_marginal(K) needs none.")
     w, w12 = log_ratios(atoms)
     S = float(np.sqrt(-np.expm1(w12)))
     return DPP.from_quality(np.exp(w / 2), [[1.0, S], [S, 1.0]])
@@ -57,10 +54,7 @@ def pair_to_mrf(p1: float, p2: float, p12: float) -> PairwiseMRF:
     atoms = check_pair(p1, p2, p12)
     if atoms.min() <= 0.0:
         name = ("{}", "{1}", "{2}", "{1, 2}")[int(atoms.argmin())]
-        raise ValueError(
-            f"Every subset must be possible for the weights to be finite, but P({name}) is {atoms.min():.3g}. "
-            "A DPP may exclude a subset: see pair_to_dpp, or DPP.from_marginal where one of the items is always chosen."
-        )
+        raise ValueError(f"Every subset must be possible for the weights to be finite, but P({name}) is 0.")
     w, w12 = log_ratios(atoms)
     return PairwiseMRF(w, [[0.0, w12], [w12, 0.0]])
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import (
@@ -22,7 +23,7 @@ from dpplearn._checks import (
     read_only,
 )
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.enumeration import check_enumerable, log_probs, moments, positions_to_subsets
+from dpplearn.mrf.enumeration import all_scores, check_enumerable, moments, positions_to_subsets
 from dpplearn.process import Frozen, check_ground_set
 from dpplearn.subsets import Subsets
 
@@ -95,8 +96,9 @@ class PairwiseMRF(Frozen):
     @cached_property
     def _weighed(self) -> tuple[FloatArray, float]:
         check_enumerable(self.n, BEYOND)
-        log_p, log_normalizer = log_probs(self.w, self.W)
-        return frozen(log_p), log_normalizer
+        scores = all_scores(self.w, self.W)
+        log_normalizer = float(logsumexp(scores))
+        return frozen(scores - log_normalizer), log_normalizer
 
     @property
     def log_normalizer(self) -> float:

@@ -83,7 +83,7 @@ class Engine:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
         with compiled_always():  # that decoder needs those of all others, too
             reading = self.prepare(self.read(Cluster.example().documents, self.default))
-            self.find(reading, schema.Options.model_validate({"decoder": "sampled"}), 1_000).explain().to_dict()
+            self.find(reading, schema.Options.model_validate({"decoder": "sampled"})).explain().to_dict()
         self.warmed = True
 
     def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
@@ -126,7 +126,7 @@ class Engine:
         own = {"budget": length_in(ready, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
         return Reading(read, summarizer, ready, schema.Options.model_validate({"diversity": 0.5, **own}))
 
-    def find(self, reading: Reading, options: schema.Options, samples: int | None = None) -> Summary:
+    def find(self, reading: Reading, options: schema.Options) -> Summary:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = str(options.unit or defaults.unit)
@@ -140,8 +140,7 @@ class Engine:
                 include, exclude = first[include], first[exclude]
         how: dict[str, Any] = {"decoder": options.decoder or defaults.decoder, "order": options.order}
         how |= {"diversity": options.diversity, "about": options.about, "include": include, "exclude": exclude}
-        samples = samples or self.settings.samples
-        summary = reading.summarizer.summarize(ready, budget, unit, n_samples=samples, **how)
+        summary = reading.summarizer.summarize(ready, budget, unit, n_samples=self.settings.samples, **how)
         check_stop()
         return summary
 

@@ -88,7 +88,8 @@ class Guard:
             what = f"Requests from pages of {origin!r:.100} are refused. Use the server's own page."
             raise Problem("foreign-origin", what)
         if method == "POST":
-            kind, found = FORM if route.endswith("/files") else JSON, media_type(headers)
+            kind = FORM if route.endswith("/files") else JSON
+            found = headers.get("content-type", "").partition(";")[0].strip().lower()
             if found != kind and (found or headers.get("content-length", "0") != "0"):
                 what = f"The body must be {kind}, found {found or 'none'!r:.100}. Set the header Content-Type."
                 raise Problem("unsupported-media-type", f"{what} Files go to /api/v1/clusters/files.")
@@ -100,7 +101,8 @@ class Body:
 
     def __init__(self, service: Service, deadline: Deadline, headers: Headers, receive: Receive) -> None:
         self.service, self.deadline, self.receive_next = service, deadline, receive
-        self.limit_name = "max_upload_bytes" if media_type(headers) == FORM else "max_body_bytes"
+        is_form = headers.get("content-type", "").lower().startswith(FORM)
+        self.limit_name = "max_upload_bytes" if is_form else "max_body_bytes"
         self.limit: int = getattr(service.settings, self.limit_name)
         self.announced = int(headers.get("content-length", 0))  # a number: the server that runs us has seen to that
         self.held, self.is_large, self.complete = 0, False, False
@@ -148,8 +150,3 @@ def forget(error: BaseException) -> None:
     circles, which it does after so many objects, however large they are.
     """
     traceback.clear_frames(error.__traceback__)
-
-
-def media_type(headers: Headers) -> str:
-    """The Content-Type, without its parameters."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower()

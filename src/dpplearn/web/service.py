@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from threading import RLock, Thread
-from typing import Any
 
 from fastapi import Request
 
@@ -20,7 +19,7 @@ from dpplearn.web.answers import cluster_answer
 from dpplearn.web.engine import Engine, Read, Reading
 from dpplearn.web.problems import Problem
 from dpplearn.web.settings import Settings
-from dpplearn.web.work import Deadline, Pool, run_in_process
+from dpplearn.web.work import Deadline, Pool, T, run_in_process
 
 
 class Clusters:
@@ -98,17 +97,12 @@ class Service:
         self.clusters.put(name, replace(reading, answer=answer))
         return name, answer
 
-    async def select(
-        self, request: Request, name: str, options: schema.Options, answer: Callable[[Summary], Any]
-    ) -> Any:
+    async def select(self, request: Request, name: str, options: schema.Options, answer: Callable[[Summary], T]) -> T:
         """What `answer` makes of a summary of a cluster."""
         self.clusters.get(name)
 
-        def task(_: Deadline) -> Any:
+        def task(_: Deadline) -> T:
             reading = self.clusters.get(name)  # now, so that what waits keeps no cluster that made room
-            made = answer(self.engine.find(reading, options))
-            if options.compress:  # its shorter forms stay in memory
-                self.clusters.current()
-            return made
+            return answer(self.engine.find(reading, options))
 
         return await self.pool.run(request, task)

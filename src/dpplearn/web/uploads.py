@@ -14,7 +14,6 @@ from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.engine import Engine, Read, check_characters
 from dpplearn.web.problems import Problem
 from dpplearn.web.schema import NewCluster, SkippedFile
-from dpplearn.web.settings import Settings
 
 
 def read_texts(sent: NewCluster, engine: Engine) -> Read:
@@ -28,15 +27,21 @@ def read_texts(sent: NewCluster, engine: Engine) -> Read:
 
 def read_uploads(files: Sequence[tuple[str, bytes]], model: str | None, keep_all: bool, engine: Engine) -> Read:
     """The documents of files, each a name and bytes; one that cannot be read does not block the others."""
-    documents, skipped = list[Document](), list[SkippedFile]()
+    documents, skipped, settings = list[Document](), list[SkippedFile](), engine.settings
+    limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", SkippedWarning)
         for number, (filename, data) in enumerate(files):
             name = label(filename, number + 1)
             try:
-                documents += read_upload(name, data, engine.settings)
+                found = parse_document(data, name, name, None, limits)
+                for document in found:
+                    check_characters(document, name, settings)
+                documents += found
             except (Problem, ValueError) as error:
                 detail = error.detail if isinstance(error, Problem) else str(error)
+                if isinstance(error.__cause__, UnicodeError):  # advice for somebody who has no command line
+                    detail = f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again."
                 skipped.append(SkippedFile(file=number, name=name, detail=detail))
     if not documents:
         places = [{"pointer": f"/files/{x.file}", "detail": x.detail} for x in skipped]
@@ -44,20 +49,6 @@ def read_uploads(files: Sequence[tuple[str, bytes]], model: str | None, keep_all
     notes = tuple(str(x.message) for x in warned if x.category is SkippedWarning)
     read = engine.featurize(unlike(documents), model, keep_all=keep_all)
     return read._replace(notes=notes + read.notes, skipped=tuple(skipped))
-
-
-def read_upload(name: str, data: bytes, settings: Settings) -> list[Document]:
-    """The documents of a file of any kind that `Cluster.from_files` reads; an error or a problem says why not."""
-    limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
-    try:
-        documents = parse_document(data, name, name, None, limits)
-    except ValueError as error:
-        if isinstance(error.__cause__, UnicodeError):  # advice for somebody who has no command line
-            raise ValueError(f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again.") from None
-        raise
-    for document in documents:
-        check_characters(document, name, settings)
-    return documents
 
 
 def label(filename: str, number: int) -> str:

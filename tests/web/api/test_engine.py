@@ -41,7 +41,7 @@ def test_marginals_given_pins_and_bans_by_enumeration(ready):
 
 
 def test_a_selection_conditions_the_model_once(monkeypatch):
-    engine, conditioned = Engine(Settings()), []
+    engine, conditioned = Engine(Settings(samples=200)), []
     condition = DPP.condition
     monkeypatch.setattr(DPP, "condition", lambda *given: conditioned.append(given) or condition(*given))
     documents = [Document("1", "Rain fell. Snow fell. Wind rose. It cleared.")]
@@ -54,7 +54,7 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
         (0.7, 0),
     ):  # of another diversity the decoder's is another one
         before = len(conditioned)
-        summary_answer(engine.find(reading, options.model_copy(update={"diversity": diversity}), samples=200))
+        summary_answer(engine.find(reading, options.model_copy(update={"diversity": diversity})))
         assert len(conditioned) - before == more
 
 
@@ -119,7 +119,7 @@ names = {m.name for one in rooms for m in walk_packages(one.__path__, f"{one.__n
 modules = [import_module(name) for name in sorted(names)]
 loops = {f"{m.__name__}.{name}": f for m in modules for name, f in vars(m).items() if isinstance(f, Loop)}
 compiled = lambda: {(name, str(v.signatures)) for name, f in loops.items() for v in f.versions.values()}
-engine = Engine(Settings())
+engine = Engine(Settings(samples=200))
 engine.warm()
 before = compiled()
 _always.set(True)  # what was not compiled yet would be now
@@ -137,7 +137,7 @@ for texts in some:  # the last has sentences with shorter forms, which exclude e
                     knobs = {"decoder": decoder, "diversity": diversity, "budget": budget, "unit": "sentences"}
                     for more in ({}, {"compress": True}, {"about": "snow"}, {"compress": True, "about": "snow"}):
                         options = schema.Options(**knobs, **pins, **more)
-                        engine.find(reading, options, samples=200)
+                        engine.find(reading, options)
 print(len(before), sorted(compiled() - before))
 """
 

@@ -249,7 +249,7 @@ from dpplearn.summarize import Document
 from dpplearn.web import Settings, schema
 from dpplearn.web.service import Service
 
-service = Service(Settings())
+service = Service(Settings(samples=100))
 
 
 def keep(read):
@@ -258,7 +258,7 @@ def keep(read):
     for diversity in (0.5, 0.7):
         exclude = [0] if reading.ready.n > 1 else []
         options = schema.Options(decoder="consensus", diversity=diversity, exclude=exclude)
-        service.engine.find(reading, options, samples=100)
+        service.engine.find(reading, options)
     return name
 
 

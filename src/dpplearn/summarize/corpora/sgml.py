@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from html.entities import html5
 
@@ -22,6 +22,7 @@ _ASIDE = word_set(
     "txttype headline hl head title ti h3 date_time date datetime source category"
 )
 _TAG = re.compile(r"<(?:!--.*?(?:-->|\Z)|(/?)([A-Za-z][\w:.-]{0,40})[^<>]*+>)", re.DOTALL)
+_MOST_OPEN = 50  # elements in elements that matter
 _INDENT = re.compile(r"(?:\t| {2,})\S")
 
 
@@ -47,7 +48,6 @@ def parse_sgml(source: str, name: str) -> list[Document]:
     documents = list[Document]()
     parts = defaultdict[str, list[str]](list)
     inside = list[str]()  # open elements that matter
-    depth = Counter[str]()  # how often each of them is open
     given = list(tokens(source))
     closed = {value for kind, value in given if kind == "close"}
     for kind, value in [*given, ("open", "doc")]:
@@ -67,20 +67,16 @@ def parse_sgml(source: str, name: str) -> list[Document]:
                 )
                 parts.clear()
                 inside.clear()
-                depth.clear()
         elif value in ("p", "s", "br", "para"):  # with or without their closing tags
             parts[part or "other"].append("\n\n" if value != "br" else "\n")
         elif kind == "open":
-            if value in _TEXTS or (value in _ASIDE and value in closed):
+            if len(inside) < _MOST_OPEN and (value in _TEXTS or (value in _ASIDE and value in closed)):
                 inside.append(value)
-                depth[value] += 1
             if value in _TEXTS:
                 parts["text"].append("\n\n")
-        elif depth[value]:
-            last = ""
-            while last != value:
-                last = inside.pop()
-                depth[last] -= 1
+        elif value in inside:
+            while inside.pop() != value:
+                pass
     return documents
 
 

@@ -26,6 +26,7 @@ from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut, limit
 
 PASSED_OVER = 0.7  # LexRank passes over a sentence whose cosine to one chosen is at least this
+FOLDS = 5  # parts of the training clusters, held out in turn to choose lambda
 TRADEOFFS = tuple(round(0.05 * k, 2) for k in range(1, 21))  # values of lambda tried in equation 21
 
 
@@ -135,21 +136,15 @@ class Logistic:
 
 
 def fit_logistic(
-    read: Sequence[Featurized],
-    targets: Sequence[IntArray],
-    scorers: Sequence[Callable[[list[str]], float]],
-    budget: float,
-    unit: Unit,
-    *,
-    folds: int = 5,
-    seed: int = 0,
-) -> Logistic:
+    read: Sequence[Featurized], targets: Sequence[IntArray], scorers: Sequence[Callable[[list[str]], float]],
+    budget: float, unit: Unit, *, seed: int = 0,
+) -> Logistic:  # fmt: skip
     """Weights from all clusters; lambda by ROUGE-1 F on clusters held out in turn (0.5 where there is only one)."""
     n = len(read)
     tradeoff = 0.5
     if n >= 2:
         scores = np.zeros(len(TRADEOFFS))
-        for fold in np.array_split(np.random.default_rng(seed).permutation(n), min(folds, n)):
+        for fold in np.array_split(np.random.default_rng(seed).permutation(n), min(FOLDS, n)):
             rest = np.setdiff1d(np.arange(n), fold)
             model = Logistic.fit([read[t] for t in rest], [targets[t] for t in rest])
             for t in fold:

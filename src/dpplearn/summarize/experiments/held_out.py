@@ -39,11 +39,7 @@ RECORDED = ("features", "oracle", "rho", "prior_variance")
 
 # Kulesza and Taskar (2011), Tables 1 (DUC 2003) and 2 (DUC 2004): ROUGE-1F, [1P, 1R,] 2F, SU4F, in percent.
 PAPER_SOURCE = "Kulesza and Taskar, Learning Determinantal Point Processes, UAI 2011"
-PAPER_1 = {
-    "machine": (35.17, 9.15, 12.47),
-    "oracle": (46.59, 16.18, 19.52),
-    "human": (56.22, 33.37, 36.50),
-}
+PAPER_1 = {"machine": (35.17, 9.15, 12.47), "oracle": (46.59, 16.18, 19.52), "human": (56.22, 33.37, 36.50)}
 PAPER_2 = {
     "begin": (32.08, 31.53, 32.69, 6.52, 10.37),
     "lr-mmr": (36.01, 35.36, 36.73, 7.46, 11.87),

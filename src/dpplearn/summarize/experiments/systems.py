@@ -40,14 +40,9 @@ SYSTEM_TITLES = {
     "oracle": "Oracle",
 }
 SYSTEMS = tuple(SYSTEM_TITLES)
-DECODER_OF = {
-    "dpp-sample": "sampled",
-    "dpp-greedy": "greedy",
-    "dpp-consensus": "consensus",
-    "dpp-compressed": "consensus",
-}
+PAPER_SYSTEMS = {"dpp-sample": "sampled", "dpp-greedy": "greedy"}  # which learn from one extract for all references
+DECODER_OF = PAPER_SYSTEMS | {"dpp-consensus": "consensus", "dpp-compressed": "consensus"}
 COMPRESSED = "dpp-compressed"  # with shorter forms of sentences
-PAPER_SYSTEMS = ("dpp-sample", "dpp-greedy")  # which learn from one extract for all references
 LEARNED = ("lr-mmr", "lr-dpp")
 OVERRUN = 15.0  # bytes that sampled and consensus summaries may run over, trimmed by the scorer (section 7.3)
 

@@ -114,7 +114,7 @@ class SentenceFeatures:
     --------
     >>> from dpplearn.summarize import Cluster
     >>> storm = Cluster.from_texts(["A storm hit the coast. Boats sank.", "The storm sank ten boats off the coast."])
-    >>> items = SentenceFeatures("paper").fit([storm]).read(storm).items
+    >>> items = SentenceFeatures("paper").fit([storm]).transform(storm)
     >>> items.n, items.n_features
     (3, 39)
     """
@@ -168,6 +168,10 @@ class SentenceFeatures:
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
         return self.featurized(split_cluster(cluster, keep_all=keep_all))
+
+    def transform(self, cluster: Cluster) -> ItemSet:
+        """The cluster's sentences as items: F, Φ and cosines."""
+        return self.read(cluster).items
 
     def featurized(self, split: SplitCluster) -> Featurized:
         """A cluster with its features."""

@@ -14,6 +14,7 @@ GAP, CELL = 0.9, 1.6  # times the type size: white that divides the cells of a t
 LINE, TALL = 1.5, 3.0  # times the type size from one line to the next: more than in a paragraph, more than at a heading
 LEAST_LINES, SURELY_WHITE = 6, 10  # lines beside the white that tell columns, and those that tell them for all pages
 PAGE_SHARE = 3  # one page in so many must surely have a column there for others to have it, too
+MOST_BANDS = 60  # that are followed at once: the longest; a page in columns has ten
 PROSE = 3  # words that a line of a column has on average: cells of tables have fewer
 EDGE = 3  # lines at the top and at the foot of a page that may be headers and footers
 _PAGE_NUMBER = re.compile(
@@ -134,29 +135,46 @@ def without_edges(pages: list[list[Row]]) -> list[list[Row]]:
 
 
 def columns(rows: list[Row], known: set[float], sure: list[float] | None = None) -> list[list[Row]]:
-    """The columns of a page in reading order: what is above the longest white band, left of it, right of it, below.
+    """The columns of a page in reading order.
 
-    Where columns are `known` to begin on other pages, few lines tell one; places that are sure are noted.
+    A page is cut where tall white runs across it, if that sets columns free, then into what is above the longest white
+    band, left of it, right of it, and below. Where columns are `known` to begin on other pages, few lines tell one;
+    places that are sure are noted.
     """
-    for at, (above, below) in enumerate(pairwise(rows), 1):
-        if is_apart(above, below, TALL):
-            parts = columns(rows[:at], known, sure) + columns(rows[at:], known, sure)
-            return parts if len(parts) > 2 else [rows]
+    found, left = list[list[Row]](), [rows]
+    while left:
+        rows = left.pop()
+        tall = [at for at, (above, below) in enumerate(pairwise(rows), 1) if is_apart(above, below, TALL)]
+        stretches = [rows[a:b] for a, b in pairwise([0, *tall, len(rows)])]
+        bands = [gutter(one, known) for one in stretches]
+        if len(stretches) > 1 and any(bands):
+            left += reversed(stretches)
+        elif band := bands[0]:
+            if sure is not None and min(band.lines) >= SURELY_WHITE:
+                sure.append(round(band.right))
+            left += [part for part in reversed(cut_at(rows, band)) if part]
+        elif rows:
+            found.append(rows)
+    return found
+
+
+def gutter(rows: list[Row], known: set[float]) -> Band | None:
+    """The longest white band between columns; None where there is one column."""
     bands = [band for band in white_bands(rows) if is_gutter(band, known)]
-    if not bands:
-        return [rows] if rows else []
-    band = max(bands, key=lambda band: (min(band.lines), band.right - band.left))
-    if sure is not None and min(band.lines) >= SURELY_WHITE:
-        sure.append(round(band.right))
+    return max(bands, key=lambda band: (min(band.lines), band.right - band.left), default=None)
+
+
+def cut_at(rows: list[Row], band: Band) -> tuple[list[Row], ...]:
+    """What is above a band, left of it, right of it, and below; what stands apart at its ends is not beside it."""
     first, last = band.first, band.last
     while first < last and not is_beside(rows[first], band) and is_apart(rows[first], rows[first + 1]):
         first += 1
     while first < last and not is_beside(rows[last], band) and is_apart(rows[last - 1], rows[last]):
         last -= 1
-    inside = rows[first : last + 1]
-    left = rows_of(word for row in inside for word in row if word.x0 < band.right)
-    right = rows_of(word for row in inside for word in row if word.x0 >= band.right)
-    return [column for part in (rows[:first], left, right, rows[last + 1 :]) for column in columns(part, known, sure)]
+    inside = [word for row in rows[first : last + 1] for word in row]
+    left = rows_of(word for word in inside if word.x0 < band.right)
+    right = rows_of(word for word in inside if word.x0 >= band.right)
+    return rows[:first], left, right, rows[last + 1 :]
 
 
 def is_apart(above: Row, below: Row, times: float = LINE) -> bool:
@@ -181,7 +199,8 @@ def white_bands(rows: list[Row]) -> Iterator[Band]:
     for number, row in enumerate(rows):
         least, below = LEAST_WHITE * max(word.size for word in row), dict[tuple[float, float], Band]()
         for end, start, *near in gaps_of(row):
-            for band in [*open_.values(), Band(-inf, inf, number, number)]:
+            wide = start - end >= least
+            for band in [*open_.values(), Band(-inf, inf, number, number)] if wide else ():
                 left, right = max(band.left, end), min(band.right, start)
                 if right - left < least:
                     continue
@@ -194,6 +213,8 @@ def white_bands(rows: list[Row]) -> Iterator[Band]:
             if place not in below:
                 yield band
         open_ = below
+        if len(below) > MOST_BANDS:
+            open_ = dict(sorted(below.items(), key=lambda item: item[1].first)[:MOST_BANDS])
     yield from open_.values()
 
 
