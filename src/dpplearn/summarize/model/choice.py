@@ -232,7 +232,8 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
     """
     if order == CHRONOLOGICAL:
         ordered = subset[np.lexsort((subset, read.when[subset]))]
-        told = [i for i in ordered if read.sentences[i].position == 1 and read.alone[i] and opens(read.texts[i])]
+        told = [i for i in ordered if read.alone[i] and opens(read.texts[i])]
+        told = [i for i in told if read.sentences[i].position == 1] or told[:1]
         if not told or len(read.cluster.documents) == 1:
             return ordered
         dated = sum(time is not None for time in read.times) > 1
