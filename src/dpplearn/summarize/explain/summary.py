@@ -62,6 +62,8 @@ class Summary:
         ready, choice, budget, unit = decision.ready, decision.made(), decision.budget, decision.unit
         read, q, texts, note, allowed = ready.read, ready.dpp.quality, decision.texts, "", decision.allowed
         subset = choice.subset
+        if decision.annotate and not subset.size:
+            return cls.of(replace(decision, annotate=False))
         if not subset.size:  # none fits; or one does, but not the one chosen, in a unit that rounds up
             whole = allowed & fits(lengths_with([], texts, unit), budget)
             subset = np.array([np.where(whole if whole.any() else allowed, q, -1.0).argmax()])
