@@ -47,6 +47,12 @@ def count_of(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
+def some(rows: IntArray) -> str:
+    """The first eight numbers, and how many there are if that is not all."""
+    shown = ", ".join(map(str, rows[:8].tolist()))
+    return shown if rows.size <= 8 else f"{shown}, ... ({rows.size} in all)"
+
+
 def is_tensor(x: Any) -> bool:
     """Whether it is a torch tensor, told without importing torch."""
     return type(x).__module__.partition(".")[0] == "torch" and hasattr(x, "device")
@@ -269,7 +275,11 @@ def check_rng(rng: Seed) -> np.random.Generator:
     """A numpy Generator from a seed, a Generator or None (fresh entropy)."""
     if isinstance(rng, bool | np.bool_):
         raise TypeError(f"rng must be a whole number, a numpy.random.Generator or None, found {rng}.")
-    return np.random.default_rng(rng)
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        what = "a whole number from 0 on, a numpy.random.Generator or None"
+        raise type(error)(f"rng must be {what}, found {rng!r:.60}.") from None
 
 
 def check_jobs(n_jobs: int | None) -> int:

@@ -29,11 +29,13 @@ from dpplearn._checks import (
     check_jobs,
     check_quality,
     check_subset,
+    some,
     square_sums,
     view,
 )
 from dpplearn._holders import as_array, as_csr, as_numbers
 from dpplearn._linalg import to_dense
+from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding import near
@@ -101,18 +103,15 @@ def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
     return out
 
 
-def some(rows: IntArray) -> str:
-    """The first eight numbers, and how many there are if that is not all."""
-    shown = ", ".join(map(str, rows[:8].tolist()))
-    return shown if rows.size <= 8 else f"{shown}, ... ({rows.size} in all)"
-
-
 class Embedded(NamedTuple):
     """Items of quality q in the directions of their rows, L_ij = q_i q_j cos(rows_i, rows_j); arrays, or tensors."""
 
     rows: Features
     lengths: FloatArray  # of the rows; one of length 0 is similar to none
     q: FloatArray
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def part(self, subset: IntArray) -> Embedded:
         """Some of the items."""

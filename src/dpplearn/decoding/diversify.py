@@ -211,6 +211,8 @@ def check_settings(settings: Settings) -> Settings:
         diversity = check_diversity(diversity)
     if isinstance(k, str) and k != "auto":
         raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
+    if isinstance(settings.budget, str):
+        raise TypeError(f"budget must be a number, found {settings.budget!r}.")
     if type(scale) is not float or not 0.0 <= scale < np.inf:
         scale = check_number(scale, "scale", 0.0)
         if scale == np.inf:
