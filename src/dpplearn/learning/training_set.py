@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_jobs
 from dpplearn._linalg import logdet
+from dpplearn._numba import compiled_always, compiles_always
 from dpplearn._precision import rounding
 from dpplearn._run.blas import blas_threads, one_thread
 from dpplearn._run.processes import Processes
@@ -245,12 +246,13 @@ class Backend(AbstractContextManager["Backend"]):
         self.sources, self.n_shards, self.prepare, self.tick = list(sources), len(sources), prepare, tick
         self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one that is read again
         self.largest = 0  # items of an instance, once the survey says how many
+        self.compiled = compiles_always()  # here, and so in all workers: their sums are to be the same
         self.files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         """The answers of all shards, in their order; their surveys where there is no request."""
         answers = []
-        with blas_threads(self.largest):
+        with blas_threads(self.largest), compiled_always(self.compiled):
             for k, source in enumerate(self.sources):
                 in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
                 shard = self.prepare(source, known) if in_file or known is None else known
@@ -336,7 +338,7 @@ class DaskBackend(Backend):
         client = cluster_client(backend, None if n_jobs == 1 else n_jobs)
         self.client = self._open.enter_context(client)
         keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
-        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
+        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare, compiled=self.compiled)
 
     def _map(self, *call: Any, **options: Any) -> list[Any]:
         """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
@@ -346,7 +348,8 @@ class DaskBackend(Backend):
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = []
-        for k, future in enumerate(self._map(ask_in_worker, self.sources, request=request)):
+        futures = self._map(ask_in_worker, self.sources, request=request, compiled=self.compiled)
+        for k, future in enumerate(futures):
             answers.append(future.result())
             self.tick(k + 1, self.n_shards)
         return answers
@@ -356,15 +359,15 @@ class DaskBackend(Backend):
         self._open.close()
 
 
-def in_worker(source: Source, prepare: Callable[..., PreparedShard]) -> PreparedShard:
+def in_worker(source: Source, prepare: Callable[..., PreparedShard], compiled: bool) -> PreparedShard:
     """In a Dask worker: a shard made ready."""
-    with one_thread():
+    with one_thread(), compiled_always(compiled):
         return prepare(source)
 
 
-def ask_in_worker(shard: PreparedShard, request: LikelihoodRequest | None) -> Any:
+def ask_in_worker(shard: PreparedShard, request: LikelihoodRequest | None, compiled: bool) -> Any:
     """In a Dask worker: what a shard says."""
-    with one_thread():
+    with one_thread(), compiled_always(compiled):
         return shard.answer(request)
 
 
