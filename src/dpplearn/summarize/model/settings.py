@@ -1,4 +1,4 @@
-"""What a summarizer is told, checked in one place and kept in its model file; its parameters, as scikit-learn has them."""
+"""What a summarizer is told, checked in one place; its parameters are as scikit-learn has them."""
 
 from __future__ import annotations
 
