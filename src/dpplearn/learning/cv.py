@@ -214,6 +214,8 @@ def score_held(model: Trial, X: Sequence[HeldSet], scoring: Scorer | None) -> fl
 class Search(GridSearchCV):  # type: ignore[misc]  # scikit-learn has no types
     """GridSearchCV that tries about a tenth of the settings at a time, and says how far it is."""
 
+    verbose: int
+
     def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], dict[str, Any]]) -> None:
         settings, verbose, start = list(ParameterGrid(self.param_grid)), self.verbose, time.perf_counter()
         self.verbose = 0  # we say it ourselves
