@@ -170,10 +170,8 @@ def test_a_worker_that_dies_is_replaced(data, shards):
     X, y = data
     request, whole = LikelihoodRequest(LogLinear(np.zeros(3)), fixed_similarity()), Shard(X, y, np.ones(len(X)))
     for given in (whole, [*map(str, shards)]):
-        with compiled_always():  # here and there, whatever loops were compiled before
+        with compiled_always(), make_backend(None, 2, given, prepare()) as backend:
             truth = make_backend(None, 1, given, prepare()).evaluate(request)
-            two = make_backend(None, 2, given, prepare())
-        with two as backend:
             backend.survey()
             victim, left = (next(iter(one.pool._processes)) for one in backend.processes)
             os.kill(victim, signal.SIGKILL)

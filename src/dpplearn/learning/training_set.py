@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, groupby, pairwise
 from typing import Any, NamedTuple, TypeAlias
 from zlib import crc32
@@ -246,13 +247,12 @@ class Backend(AbstractContextManager["Backend"]):
         self.sources, self.n_shards, self.prepare, self.tick = list(sources), len(sources), prepare, tick
         self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one that is read again
         self.largest = 0  # items of an instance, once the survey says how many
-        self.compiled = compiles_always()  # here, and so in all workers: their sums are to be the same
         self.files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         """The answers of all shards, in their order; their surveys where there is no request."""
         answers = []
-        with blas_threads(self.largest), compiled_always(self.compiled):
+        with blas_threads(self.largest):
             for k, source in enumerate(self.sources):
                 in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
                 shard = self.prepare(source, known) if in_file or known is None else known
@@ -310,9 +310,10 @@ class ProcessBackend(Backend):
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = [None] * self.n_shards
-        futures = [process.submit(run_in_process, request) for process in self.processes]
+        work = partial(run_in_process, compiled=compiles_always())
+        futures = [process.submit(work, request) for process in self.processes]
         for w, process in enumerate(self.processes):
-            answers[w :: self.jobs] = process.answer(futures[w], run_in_process, request)
+            answers[w :: self.jobs] = process.answer(futures[w], work, request)
             self.tick((w + 1) * self.n_shards // self.jobs, self.n_shards)
         return answers
 
@@ -321,9 +322,10 @@ class ProcessBackend(Backend):
             process.close()
 
 
-def run_in_process(request: LikelihoodRequest | None, shards: Backend) -> list[Any]:
-    """In a process: the answers of its shards."""
-    return shards.run(request)
+def run_in_process(request: LikelihoodRequest | None, shards: Backend, compiled: bool) -> list[Any]:
+    """In a process: the answers of its shards, to the bit those that this process would give."""
+    with compiled_always(compiled):
+        return shards.run(request)
 
 
 class DaskBackend(Backend):
@@ -338,7 +340,7 @@ class DaskBackend(Backend):
         client = cluster_client(backend, None if n_jobs == 1 else n_jobs)
         self.client = self._open.enter_context(client)
         keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
-        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare, compiled=self.compiled)
+        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare, compiled=compiles_always())
 
     def _map(self, *call: Any, **options: Any) -> list[Any]:
         """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
@@ -348,7 +350,7 @@ class DaskBackend(Backend):
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = []
-        futures = self._map(ask_in_worker, self.sources, request=request, compiled=self.compiled)
+        futures = self._map(ask_in_worker, self.sources, request=request, compiled=compiles_always())
         for k, future in enumerate(futures):
             answers.append(future.result())
             self.tick(k + 1, self.n_shards)
