@@ -194,6 +194,7 @@ class Lack(StrEnum):
     ANNOUNCES = "only announces what follows"
     QUOTATION = "is mostly a quotation, half of one, or of somebody without a full name"
     NO_VERB = "has no verb"
+    OVERTAKEN = "tells what a later document overtakes"  # see `dpplearn.summarize.text.states`
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 
 
