@@ -65,7 +65,8 @@ def estimates(case: Case, seed: int) -> list[list[float]]:
         warnings.simplefilter("ignore")  # weights at a bound, starts that disagree
         model = ConditionalDPP(100.0, similarity=case.kind, given_size=given_size).fit(X, y)
     found = model.similarity_
-    true = ConditionalDPP.from_weights(THETA, similarity=S).set_params(given_size=given_size)
+    true = ConditionalDPP.from_weights(THETA).set_params(given_size=given_size)
+    true.similarity_ = S
     return [
         list(found.weights.values()),
         list(found.std.values()),

@@ -44,13 +44,18 @@ _always: ContextVar[bool] = ContextVar("dpplearn_compile", default=os.environ.ge
 
 
 @contextmanager
-def compiled_always() -> Iterator[None]:
+def compiled_always(always: bool = True) -> Iterator[None]:
     """Compile, or load, every loop that this block calls, however few its steps: so that digits are the same."""
-    token = _always.set(True)
+    token = _always.set(always)
     try:
         yield
     finally:
         _always.reset(token)
+
+
+def compiles_always() -> bool:
+    """Whether this is inside such a block: a worker that goes on with its work has to know."""
+    return _always.get()
 
 
 class Loop:

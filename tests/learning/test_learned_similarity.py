@@ -214,20 +214,17 @@ def test_known_weights_are_recovered_within_their_standard_errors(given_size):
     assert len(held) - sum(held) <= binom.ppf(0.999, len(held), 0.05)
 
 
-def test_a_similarity_that_is_known(tmp_path):
-    """`from_weights` takes a record, and the model is the DPP of it, saved and read too."""
+def test_a_mixture_is_saved_and_read(tmp_path):
+    """The model of a mixture is the DPP of it, also out of its file."""
     X, y = made_up(3, 6, 0)
     S = Similarity(("a", "b"), TRUE)
-    model = ConditionalDPP.from_weights(THETA, similarity=S)
+    model = ConditionalDPP.from_weights(THETA)
+    model.similarity_ = S
     model.save(tmp_path / "model.json")
     for one in (model, ConditionalDPP.load(tmp_path / "model.json")):
         assert one.log_prob(X, y)[0] == pytest.approx(enumerated(X[0], S, y[0], False))
         one.set_params(given_size=True)
         assert one.log_prob(X, y)[0] == pytest.approx(enumerated(X[0], S, y[0], True))
-    with pytest.raises(TypeError, match="record with its weights"):
-        ConditionalDPP.from_weights(THETA, similarity="mixture")
-    with pytest.raises(ValueError, match="rho and nugget"):
-        ConditionalDPP.from_weights(THETA, similarity=S, rho=0.1)
 
 
 def test_intervals_are_those_of_the_logit():

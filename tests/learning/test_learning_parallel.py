@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from brute_learning import random_items, training_set
 from dpplearn._io.jsonfile import read_record
+from dpplearn._numba import compiled_always
 from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, fit, load_shard, save_shard
 from dpplearn.learning.files import Checkpoint
@@ -169,8 +170,8 @@ def test_a_worker_that_dies_is_replaced(data, shards):
     X, y = data
     request, whole = LikelihoodRequest(LogLinear(np.zeros(3)), fixed_similarity()), Shard(X, y, np.ones(len(X)))
     for given in (whole, [*map(str, shards)]):
-        truth = make_backend(None, 1, given, prepare()).evaluate(request)
-        with make_backend(None, 2, given, prepare()) as backend:
+        with compiled_always(), make_backend(None, 2, given, prepare()) as backend:
+            truth = make_backend(None, 1, given, prepare()).evaluate(request)
             backend.survey()
             victim, left = (next(iter(one.pool._processes)) for one in backend.processes)
             os.kill(victim, signal.SIGKILL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -15,14 +14,7 @@ from scipy import sparse
 
 from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
-from dpplearn.decoding.candidates import (
-    NUGGET,
-    Candidates,
-    Embedded,
-    Given,
-    read_features,
-    read_given,
-)
+from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Given, read_features, read_given
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
@@ -246,8 +238,6 @@ def read_candidates(
 
     Without scores all are equal.
     """
-    if isinstance(embeddings, np.ndarray) and embeddings.base is not None:
-        check_whole(embeddings)
     if not sparse.issparse(embeddings):
         embeddings = as_numbers(embeddings, "embeddings")
     n = embeddings.shape[0] if embeddings.ndim else 1
@@ -255,21 +245,6 @@ def read_candidates(
         return embeddings, np.empty(0), np.empty(0)
     z = np.zeros(n) if scores is None else read_scores(scores, n, ranked)
     return *read_features(embeddings, "embeddings", n_jobs=n_jobs), z
-
-
-def check_whole(rows: Any) -> None:
-    """A memory map whose file became shorter would end the process where it is read; also behind a view of one."""
-    whole = None
-    while isinstance(rows, np.ndarray):
-        whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
-    if whole is None or whole.filename is None:
-        return
-    name, need = whole.filename, whole.offset + whole.nbytes
-    if Path(name).stat().st_size < need:
-        raise ValueError(
-            f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
-            "Write the file anew, and map it again."
-        )
 
 
 def choose_among(

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray
 
-Kind = Literal["number", "boolean", "category", "ordered"]
-KINDS: tuple[Kind, ...] = ("number", "boolean", "category", "ordered")
+Kind = Literal["number", "boolean", "category"]
+KINDS: tuple[Kind, ...] = ("number", "boolean", "category")
 WIDE = 256  # similarity features beyond this are sparse
 FARTHEST = 12.0  # standard deviations from the mean: numbers beyond are taken for this
 WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
@@ -57,21 +57,13 @@ class Column:
 
     @classmethod
     def of(cls, name: str, values: np.ndarray, dtype: Any = None) -> Self:
-        """What a column of training is; the data frame's `dtype` may name its levels."""
-        given: Any = None
-        kind: Kind
-        if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):  # pandas
-            given, kind = [label(x) for x in dtype.categories.tolist()], "ordered" if dtype.ordered else "category"
-        elif hasattr(dtype, "categories") and type(dtype).__name__ == "Enum":  # polars
-            given, kind = dtype.categories.to_list(), "ordered"
-        else:
-            kind = kind_of(name, values)
-        if kind in ("category", "ordered"):
+        """What a column of training is; the data frame's `dtype` may say that numbers are categories."""
+        kind: Kind = "category" if hasattr(dtype, "categories") else kind_of(name, values)
+        if kind == "category":
             counts = Counter(label(x) for x in values.tolist() if not is_missing(x))
-            levels = tuple(level for level in (sorted(counts) if given is None else given) if level in counts)
+            levels = tuple(sorted(counts))
             shares = tuple(counts[level] / counts.total() for level in levels)
-            base = int(np.argmax(shares)) if shares and kind == "category" else -1
-            made = cls(name, kind, levels, base, shares=shares)
+            made = cls(name, kind, levels, int(np.argmax(shares)) if shares else -1, shares=shares)
         else:
             x = cls(name, kind).raw(values)
             seen = x[~np.isnan(x)] if not np.isnan(x).all() else np.zeros(1)
@@ -130,19 +122,14 @@ class Column:
         names = [self.name]
         if self.kind == "category":
             names = [f"{self.name}={level}" for j, level in enumerate(self.levels) if j != self.base]
-        elif self.kind == "ordered":
-            names = [f"{self.name}>={level}" for level in self.levels[1:]]
         return [*names, f"{self.name} is unknown"] if self.unknown else names
 
     def quality(self, x: FloatArray) -> FloatArray:
-        """Quality features, from what `raw` made: a step for each level of an order, else one against the base."""
+        """Quality features, from what `raw` made; those of a category are against its base."""
         missing = np.isnan(x)
-        j, shares = np.arange(len(self.levels)), np.array(self.shares)
         if self.kind == "category":
-            kept = np.flatnonzero(j != self.base)
-            block, average = (x[:, None] == kept).astype(np.float64), shares[kept]
-        elif self.kind == "ordered":
-            block, average = (x[:, None] >= j[1:]).astype(np.float64), shares[::-1].cumsum()[::-1][1:]
+            kept = np.flatnonzero(np.arange(len(self.levels)) != self.base)
+            block, average = (x[:, None] == kept).astype(np.float64), np.array(self.shares)[kept]
         else:
             block, average = x[:, None].copy(), np.array([self.mean])
         block[missing] = average
@@ -164,19 +151,15 @@ class Column:
         return np.column_stack([block, missing])
 
     def direction(self, x: FloatArray) -> Features:
-        """Similarity features: equal categories have cosine 1, those of an order 1 - steps / (levels - 1).
+        """Similarity features: equal categories have cosine 1, others 0.
 
         Numbers and booleans are coordinates of a direction, beside others.
         """
         missing, L = np.isnan(x), len(self.levels)
-        if self.kind == "category" or (self.kind == "ordered" and L == 1):
+        if self.kind == "category":
             where = np.where(missing, L, x).astype(np.int64)
             block = sparse.csr_array((np.ones(x.size), where, np.arange(x.size + 1)), shape=(x.size, L + 1))
             return block if L + 1 > WIDE else block.toarray()
-        if self.kind == "ordered":
-            above = x[:, None] >= np.arange(1, L)
-            block = np.hstack([above, ~above & ~missing[:, None]]) / np.sqrt(L - 1)
-            return np.column_stack([block, missing])
         return np.where(missing, self.mean, x)[:, None]
 
 
@@ -237,7 +220,7 @@ def column_from(state: Any) -> Column:
     """A column that a model file has, checked."""
     one = Column(**{**state, "levels": tuple(state["levels"]), "shares": tuple(state["shares"])})
     figures = all(type(x) in (int, float) and math.isfinite(x) for x in (one.mean, one.scale, *one.shares))
-    labels, n = one.kind in ("category", "ordered"), len(one.levels)
+    labels, n = one.kind == "category", len(one.levels)
     whole = (
         all(isinstance(text, str) for text in (one.name, *one.levels)),
         one.kind in KINDS and type(one.unknown) is bool,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -16,7 +15,6 @@ from dpplearn._run.progress import Progress
 from dpplearn.learning.fit import fit_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor, known_weights
-from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import training_data
 
 
@@ -172,7 +170,6 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         *,
         rho: float = 0.0,
         nugget: float = 0.0,
-        similarity: Similarity | None = None,
         theta_std: ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> Self:
@@ -183,10 +180,6 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         theta : array of shape (m,)
         rho, nugget : float
             Of the similarity.
-        similarity : Similarity, optional
-            A mixture that is known, such as `Similarity(("text",), [0.1, 0.2, 0.7])` of
-            `dpplearn.learning.similarity`: the weights of what is particular to an item, of a constant, and of each
-            named part. `rho` and `nugget` are then left out.
         theta_std : array of shape (m,), optional
             Standard errors, where they are known.
         names : sequence of m strings, optional
@@ -199,14 +192,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         array([[1. , 0.5],
                [0.5, 1. ]])
         """
-        fitted = known_weights(theta, rho, nugget, theta_std, names)
-        if similarity is None:
-            return cls(rho=rho, nugget=nugget)._keep(fitted)
-        if not isinstance(similarity, Similarity):
-            raise TypeError(f"similarity must be a record with its weights, a Similarity; found {similarity!r:.60}.")
-        if rho or nugget:
-            raise ValueError("rho and nugget say what a mixture has weights for: leave them out, or similarity.")
-        return cls(similarity="mixture")._keep(replace(fitted, similarity=similarity))
+        return cls(rho=rho, nugget=nugget)._keep(known_weights(theta, rho, nugget, theta_std, names))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the tables of `summary()`, once it is fitted."""

@@ -1,4 +1,4 @@
-"""ConditionalDPPCV: a grid search over the settings of a ConditionalDPP, with the conventions of GridSearchCV."""
+"""ConditionalDPPCV: a grid search over the settings of a ConditionalDPP, on scikit-learn's GridSearchCV."""
 
 from __future__ import annotations
 
@@ -6,27 +6,25 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GroupKFold, ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid, check_cv
 
-from dpplearn._checks import FloatArray, IntArray, check_jobs, warn_user
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import card, in_notebook, table
-from dpplearn._run.progress import Progress
 from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.learning.itemset import ItemSet, Shard, check_examples
+from dpplearn.learning.itemset import ItemSet, check_examples
 from dpplearn.learning.similarity import fixed_similarity
 from dpplearn.learning.training_set import why_impossible
 
 Scorer = Callable[[ConditionalDPP, Sequence[ItemSet], Sequence[Any]], float]
 PRIOR_VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0)
-MEASURED = ("test_score", "fit_time", "score_time", "converged")  # of each setting in each fold
 
 
 class CVResults(dict[str, Any]):
@@ -59,14 +57,15 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         What the settings change; `ConditionalDPP()` if none is given.
     param_grid : mapping of str to list, or list of such mappings, optional
         Values to compare, by the names of the arguments of ConditionalDPP, such as {"prior_variance": [0.1, 1, 10],
-        "nugget": [0.01, 0.1], "similarity": ["fixed", "mixture"]}. A mixture learns what `rho` and `nugget` say of the
-        fixed similarity, and is tried once for all of these. By default five prior variances from 0.01 to 100.
+        "nugget": [0.01, 0.1], "similarity": ["fixed", "mixture"]}.
+        A mixture learns what `rho` and `nugget` say of the fixed similarity: give it a mapping without these. By
+        default five prior variances from 0.01 to 100.
     scoring : callable, optional
         scoring(model, X, y) -> float, larger is better; by default the mean log-likelihood of held-out
         subsets. The paper tunes on ROUGE: pass a function that decodes with model.predict and scores the
         result, with `references` in `fit` where that needs more than y.
     n_jobs : int, optional
-        Settings tried at the same time, in processes; None is 1, and -1 all cores.
+        Fits made at the same time, in processes; None is 1, and -1 all cores.
     refit : bool
         Whether the best setting is fitted to all instances.
     cv : int or scikit-learn splitter
@@ -143,43 +142,23 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
                 raise ValueError(f"{name} must have one entry per instance ({len(X)}), found {len(values)}.")  # type: ignore[arg-type]
         if self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
-        jobs = 1 if self.n_jobs is None else check_jobs(self.n_jobs)
-        settings, models = map(list, zip(*self._settings().values(), strict=True))
-        data, counts = Shard(X, subsets, weights), possible_weights(models, X, subsets, weights)
+        grid = {"prior_variance": PRIOR_VARIANCES} if self.param_grid is None else self.param_grid
+        counts = possible_weights([self._model(params) for params in ParameterGrid(grid)], X, subsets, weights)
         splitter = check_cv(self.cv)
         if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
             splitter = GroupKFold(splitter.n_splits)
-        folds = list(splitter.split(np.empty((len(X), 0)), groups=None if groups is None else np.asarray(groups)))
         truth: Sequence[Any] = subsets if references is None else references
-        tasks = (delayed(try_setting)(model, data, truth, counts, folds, self.scoring) for model in models)
-        measured, total = np.empty((len(MEASURED), len(models), len(folds))), len(models)
-        said, start = Progress(self.progress), time.perf_counter()
-        if self.progress:
-            print(f"{total} settings in {len(folds)} folds: {measured[0].size} fits", file=sys.stderr)
-        for done, trial in enumerate(Parallel(jobs, return_as="generator")(tasks), 1):
-            measured[:, done - 1] = trial
-            if np.isnan(trial[0]).any():
-                raise ValueError(
-                    f"The score of fold {np.isnan(trial[0]).argmax()} with {in_words(settings[done - 1])} is not a "
-                    "number: scoring must return one."
-                )
-            means, seconds = measured[0, :done].mean(axis=1), time.perf_counter() - start
-            best = f"best {means.max():.4g}: {in_words(settings[int(means.argmax())])}"
-            line = f"{done} of {total} settings, {seconds:.0f} s; {best}"
-            if said.moving and done < total:  # one line that moves on a terminal, elsewhere about ten lines
-                said.stage(line, done, total)
-            elif said.verbose and 10 * done // total > 10 * (done - 1) // total:
-                said.clear()
-                print(line, file=said.stream, flush=True)
-        self.cv_results_ = results_of(settings, measured)
-        if failed := int((measured[-1] == 0).any(axis=1).sum()):
-            warn_user(f"{failed} of {len(models)} settings did not converge.", ConvergenceWarning)
-        self.best_index_ = int(self.cv_results_["mean_test_score"].argmax())
-        self.best_params_, self.n_splits_ = settings[self.best_index_], len(folds)
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        held = [HeldSet(*one) for one in zip(X, subsets, weights.tolist(), counts.tolist(), truth, strict=True)]
+        trial, scoring = Trial(**self._model({}).get_params()), partial(score_held, scoring=self.scoring)
+        options = {"scoring": scoring, "n_jobs": self.n_jobs, "cv": splitter, "verbose": int(self.progress)}
+        search = Search(trial, grid, refit=False, error_score="raise", **options)
+        search.fit(held, groups=None if groups is None else np.asarray(groups))
+        self.cv_results_, self.n_splits_ = CVResults(search.cv_results_), search.n_splits_
+        self.best_index_, self.best_params_ = int(search.best_index_), search.best_params_
+        self.best_score_ = float(search.best_score_)
         if self.refit:
             start = time.perf_counter()
-            self.best_estimator_ = models[self.best_index_].fit(X, subsets, weights)
+            self.best_estimator_ = self._model(self.best_params_).fit(X, subsets, weights)
             self.refit_time_ = time.perf_counter() - start
         return self
 
@@ -196,19 +175,58 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     _repr_mimebundle_ = in_notebook
 
-    def _settings(self) -> dict[str, tuple[dict[str, Any], ConditionalDPP]]:
-        """The settings to compare and the models that have them, by their words, so that none is there twice."""
-        settings: dict[str, tuple[dict[str, Any], ConditionalDPP]] = {}
-        for params in ParameterGrid(
-            {"prior_variance": PRIOR_VARIANCES} if self.param_grid is None else self.param_grid
-        ):
-            model = ConditionalDPP() if self.estimator is None else clone(self.estimator)
-            model.set_params(**params)
-            if model.similarity == "mixture":
-                model.set_params(rho=0.0, nugget=0.0)
-                params = {name: value for name, value in params.items() if name not in ("rho", "nugget")}
-            settings.setdefault(in_words(params), (params, model))
-        return settings
+    def _model(self, params: Mapping[str, Any]) -> ConditionalDPP:
+        """A new model with one of the settings."""
+        return (ConditionalDPP() if self.estimator is None else clone(self.estimator)).set_params(**params)
+
+
+class HeldSet(NamedTuple):
+    """An instance as scikit-learn deals it out to the folds."""
+
+    items: ItemSet
+    subset: IntArray
+    weight: float
+    counts: float  # its weight in scores: 0 where some setting makes it impossible
+    truth: Any  # what `scoring` compares with: the subset, or a reference
+
+
+class Trial(ConditionalDPP):
+    """A model that is fitted to one fold less. What it warns of, the last fit says of all instances."""
+
+    def fit(self, X: Sequence[HeldSet]) -> Self:  # type: ignore[override]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            warnings.simplefilter("default", ConvergenceWarning)
+            return super().fit([x.items for x in X], [x.subset for x in X], [x.weight for x in X])
+
+
+def score_held(model: Trial, X: Sequence[HeldSet], scoring: Scorer | None) -> float:
+    """The score of the fold that a model was not fitted to."""
+    item_sets = [x.items for x in X]
+    if scoring is None:
+        return model.score(item_sets, [x.subset for x in X], [x.counts for x in X])
+    score = float(scoring(model, item_sets, [x.truth for x in X]))
+    if np.isnan(score):
+        raise ValueError("scoring must return a number, found nan.")
+    return score
+
+
+class Search(GridSearchCV):  # type: ignore[misc]  # scikit-learn has no types
+    """GridSearchCV that tries about a tenth of the settings at a time, and says how far it is."""
+
+    verbose: int
+
+    def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], dict[str, Any]]) -> None:
+        settings, verbose, start = list(ParameterGrid(self.param_grid)), self.verbose, time.perf_counter()
+        self.verbose = 0  # we say it ourselves
+        for some in np.array_split(np.arange(len(settings)), min(10, len(settings))):
+            results = evaluate_candidates([settings[k] for k in some])
+            if verbose:
+                best, seconds = int(results["rank_test_score"].argmin()), time.perf_counter() - start
+                said = ", ".join(f"{name}={value!r}" for name, value in results["params"][best].items())
+                head = f"{len(results['params'])} of {len(settings)} settings, {seconds:.0f} s"
+                score = results["mean_test_score"][best]
+                print(f"{head}; best {score:.4g}: {said or 'the estimator as it is'}", file=sys.stderr, flush=True)
 
 
 def possible_weights(
@@ -229,49 +247,3 @@ def possible_weights(
             'out of the target; or leave these instances out: ConditionalDPP(on_impossible="drop").'
         )
     return np.where(bad, 0.0, weights)
-
-
-def try_setting(
-    model: ConditionalDPP,
-    data: Shard,
-    truth: Sequence[Any],
-    counts: FloatArray,
-    folds: Sequence[tuple[IntArray, IntArray]],
-    scoring: Scorer | None,
-) -> FloatArray:
-    """What was measured of a model in every fold. What a fit warns of, the last one says of all instances."""
-    measured = []
-    for train, test in folds:
-        seen, held = data.pick(train.tolist()), data.pick(test.tolist())
-        start = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            model.fit(seen.item_sets, seen.subsets, seen.weights)
-        fitted = time.perf_counter()
-        if scoring is None:
-            score = model.score(held.item_sets, held.subsets, counts[test])
-        else:
-            score = float(scoring(model, held.item_sets, [truth[t] for t in test.tolist()]))
-        measured.append((score, fitted - start, time.perf_counter() - fitted, model.converged_))
-    return np.array(measured, float).T
-
-
-def results_of(settings: Sequence[dict[str, Any]], measured: FloatArray) -> CVResults:
-    """`cv_results_` as scikit-learn has it."""
-    results = CVResults()
-    for name, values in zip(MEASURED[:3], measured, strict=False):
-        results |= {f"mean_{name}": values.mean(axis=1), f"std_{name}": values.std(axis=1)}
-    for name in sorted({name for params in settings for name in params}):
-        column = np.empty(len(settings), object)
-        column[:] = [params.get(name) for params in settings]
-        results[f"param_{name}"] = np.ma.array(column, mask=[name not in params for params in settings])
-    results["params"] = list(settings)
-    results |= {f"split{f}_test_score": column for f, column in enumerate(measured[0].T)}
-    mean = results["mean_test_score"]
-    results["rank_test_score"] = np.array([1 + (mean > score).sum() for score in mean], np.int32)
-    return results
-
-
-def in_words(params: Mapping[str, Any]) -> str:
-    """A setting, for a message."""
-    return ", ".join(f"{name}={value!r}" for name, value in params.items()) or "the estimator as it is"

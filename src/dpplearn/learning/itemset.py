@@ -184,12 +184,11 @@ class ItemSet(Frozen):
 
         Columns hold numbers, booleans (0 and 1) or categories: texts, pandas categoricals, polars Categorical and Enum.
 
-        - As a quality feature, a category has a column for each level but the most frequent, and one whose levels are
-          in an order (an ordered categorical, an Enum) a column for each step, such as `size>=m`.
-        - As similarity features, items of the same category are alike, and those of an order the more so the nearer
-          they are; an item of which all booleans are false is like those of which they are too. Numbers x and y are
-          alike by their distance, exp(-(x - y)^2 / 2 sigma^2), sigma their standard deviation; but a list of several
-          numbers and nothing else is the coordinates of a direction, as of an embedding.
+        - As a quality feature, a category has a column for each level but the most frequent.
+        - As similarity features, items of the same category are alike; an item of which all booleans are false is like
+          those of which they are too. Numbers x and y are alike by their distance, exp(-(x - y)^2 / 2 sigma^2), sigma
+          their standard deviation; but a list of several numbers and nothing else is the coordinates of a direction, as
+          of an embedding.
         - A value that is missing counts as the average of its column, and the weight of `tempo is unknown` says what
           else that means; in similarities, unknown is a category. So is a category that new data have and training
           had not, with a warning.
@@ -291,14 +290,14 @@ def check_item_sets(
     if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str | bytes):
         raise TypeError(f"X must be a list of ItemSets, found {type(X).__name__}.")
     encoding = None
-    rule = "all instances must have the same features, in the same order."
     for t, items in enumerate(X):
         here = name.format(t)
         if not isinstance(items, ItemSet):
             raise TypeError(
                 f"{here} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
             )
-        if items.encoding is not encoding:
+        rule = "all instances must have the same features, in the same order."
+        if items.encoding is not None:
             rule += " Read all tables in one way: ItemSet.from_long(table, ..., encoding=model.encoding_)."
         m = items.features.shape[1]
         if n_features is not None and m != n_features:
@@ -319,10 +318,9 @@ def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str,
     """An error where a table was read in another way than before: the same number would mean something else."""
     if encoding is None or found is None or found is encoding or found == encoding:
         return
-    differ = ", ".join(found.differences(encoding)) or "their order"
     raise ValueError(
         f"{name} was read from its table in another way than {other}: categories, averages, scales or lists of "
-        f"columns differ ({differ}). Read the table with ItemSet.from_long(table, ..., encoding={advice}), without "
+        f"columns differ. Read the table with ItemSet.from_long(table, ..., encoding={advice}), without "
         "features and phi."
     )
 

@@ -268,26 +268,17 @@ def step_length(c: FloatArray, lam: FloatArray, mu: float) -> float:
 def lbfgs(
     objective: Posterior, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
 ) -> Optimum:
-    """scipy's L-BFGS-B from gradients alone, in units of `scale`.
-
-    Where a search along a line fails, it starts anew as long as that makes the gradient smaller.
-    """
+    """scipy's L-BFGS-B from gradients alone, in units of `scale`."""
     search = LineSearches(objective, scale, n_iter)
-    best = Optimum(x, objective.at(x, 1), n_iter, False)
-    while best.point.size > tol and search.n_iter < max_iter:
-        options: dict[str, float] = {"maxiter": max_iter - search.n_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20}
-        options |= {"gtol": tol / max(float(scale.max()), 1.0), "ftol": 0.0}
-        found = optimize.minimize(
-            search.loss, best.x * scale, jac=True, method="L-BFGS-B", callback=search.callback, options=options
-        )
-        trial, before = objective.at(found.x / scale, 1), best.point.size
-        if trial.size < before:
-            best = replace(best, x=found.x / scale, point=trial)
-        if best.point.size > 0.5 * before:
-            break
-    rounding = 1e-8 * (1 + abs(best.point.value)) * scale  # what a sum of this size leaves of a gradient
-    settled = bool((np.abs(best.point.gradient) <= rounding).all()) and search.n_iter < max_iter
-    return replace(best, n_iter=search.n_iter, converged=best.point.size <= tol or settled)
+    options: dict[str, float] = {"maxiter": max_iter - n_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20}
+    options |= {"gtol": tol / max(float(scale.max()), 1.0), "ftol": 0.0}
+    found = optimize.minimize(
+        search.loss, x * scale, jac=True, method="L-BFGS-B", callback=search.callback, options=options
+    )
+    point = objective.at(found.x / scale, 1)
+    rounding = 1e-8 * (1 + abs(point.value)) * scale  # what a sum of this size leaves of a gradient
+    settled = bool((np.abs(point.gradient) <= rounding).all()) and search.n_iter < max_iter
+    return Optimum(found.x / scale, point, search.n_iter, point.size <= tol or settled)
 
 
 class LineSearches:

@@ -71,14 +71,6 @@ class Encoding:
         """The quality features, from the raw columns."""
         return np.hstack([one.quality(x) for one, x in zip(self.features, raw.T, strict=True)])
 
-    def differences(self, other: Encoding) -> list[str]:
-        """The names of columns that are not the same in both, or not in the same lists."""
-        mine, others = (
-            {(part, column) for part, columns in [(None, one.features), *one.phi.items()] for column in columns}
-            for one in (self, other)
-        )
-        return sorted({column.name for _, column in mine ^ others})
-
     def state(self) -> dict[str, Any]:
         """For a model file."""
         parts = {part: [vars(one) for one in columns] for part, columns in self.phi.items()}

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, groupby, pairwise
 from typing import Any, NamedTuple, TypeAlias
 from zlib import crc32
@@ -22,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_jobs
 from dpplearn._linalg import logdet
+from dpplearn._numba import compiled_always, compiles_always
 from dpplearn._precision import rounding
 from dpplearn._run.blas import blas_threads, one_thread
 from dpplearn._run.processes import Processes
@@ -308,9 +310,10 @@ class ProcessBackend(Backend):
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = [None] * self.n_shards
-        futures = [process.submit(run_in_process, request) for process in self.processes]
+        work = partial(run_in_process, compiled=compiles_always())
+        futures = [process.submit(work, request) for process in self.processes]
         for w, process in enumerate(self.processes):
-            answers[w :: self.jobs] = process.answer(futures[w], run_in_process, request)
+            answers[w :: self.jobs] = process.answer(futures[w], work, request)
             self.tick((w + 1) * self.n_shards // self.jobs, self.n_shards)
         return answers
 
@@ -319,9 +322,10 @@ class ProcessBackend(Backend):
             process.close()
 
 
-def run_in_process(request: LikelihoodRequest | None, shards: Backend) -> list[Any]:
-    """In a process: the answers of its shards."""
-    return shards.run(request)
+def run_in_process(request: LikelihoodRequest | None, shards: Backend, compiled: bool) -> list[Any]:
+    """In a process: the answers of its shards, to the bit those that this process would give."""
+    with compiled_always(compiled):
+        return shards.run(request)
 
 
 class DaskBackend(Backend):
@@ -336,7 +340,7 @@ class DaskBackend(Backend):
         client = cluster_client(backend, None if n_jobs == 1 else n_jobs)
         self.client = self._open.enter_context(client)
         keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
-        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare)
+        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare, compiled=compiles_always())
 
     def _map(self, *call: Any, **options: Any) -> list[Any]:
         """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
@@ -346,7 +350,8 @@ class DaskBackend(Backend):
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = []
-        for k, future in enumerate(self._map(ask_in_worker, self.sources, request=request)):
+        futures = self._map(ask_in_worker, self.sources, request=request, compiled=compiles_always())
+        for k, future in enumerate(futures):
             answers.append(future.result())
             self.tick(k + 1, self.n_shards)
         return answers
@@ -356,15 +361,15 @@ class DaskBackend(Backend):
         self._open.close()
 
 
-def in_worker(source: Source, prepare: Callable[..., PreparedShard]) -> PreparedShard:
+def in_worker(source: Source, prepare: Callable[..., PreparedShard], compiled: bool) -> PreparedShard:
     """In a Dask worker: a shard made ready."""
-    with one_thread():
+    with one_thread(), compiled_always(compiled):
         return prepare(source)
 
 
-def ask_in_worker(shard: PreparedShard, request: LikelihoodRequest | None) -> Any:
+def ask_in_worker(shard: PreparedShard, request: LikelihoodRequest | None, compiled: bool) -> Any:
     """In a Dask worker: what a shard says."""
-    with one_thread():
+    with one_thread(), compiled_always(compiled):
         return shard.answer(request)
 
 

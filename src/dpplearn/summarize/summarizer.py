@@ -15,7 +15,6 @@ from dpplearn._run.progress import Progress
 from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
-from dpplearn.learning.parameters import Parameters
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
@@ -27,7 +26,7 @@ from dpplearn.summarize.model.first_choice import first_choice
 from dpplearn.summarize.model.modelfile import SETTINGS, load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.prepared import PAIRS, Prepared, misread
-from dpplearn.summarize.model.settings import SummarizerSettings, Trained
+from dpplearn.summarize.model.settings import Parameters, SummarizerSettings, Trained
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._notebook import short_repr
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence, short
 from dpplearn.summarize.explain.topics import document_name, place_in_words, quoted
@@ -154,6 +155,8 @@ class Sureness:
 @dataclass(frozen=True)
 class WholeSet:
     """What there is to say of a set of sentences as a whole."""
+
+    __repr__ = short_repr
 
     covers: Covers
     leaves_out: LeavesOut

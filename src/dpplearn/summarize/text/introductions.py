@@ -32,6 +32,9 @@ _PEOPLE = [  # full names that are surely a person's: by a title, by an age or r
         rf"\b{_SPEAKS}\s{_WHOLE}\b",
     )
 ]
+_LAST = re.compile(rf"(?<![\w'’-])((?:(?:van|von|de|da|bin|al|el)\s)?)({_NAME})(?![\w-])")  # perhaps a surname
+_NEXT = re.compile(rf"\s{_NAME}")
+LONGEST = 100  # characters of a word before a surname that are looked at
 _NO_NAMES = word_set(  # in front of a name
     "the a an in on at by for from and but when after before while as if his her their this that kingdom affairs vice"
     " admiral major lieutenant sergeant corporal commander foreign prime deputy defense defence state spokesman"
@@ -71,21 +74,32 @@ def people(document: str) -> dict[str, str]:
     {'Merrow': 'Dana', 'Falk': 'Idris', 'Quill': 'Ann'}
     """
     found: dict[str, set[str]] = {}
-    count = Counter(_WORD.findall(document))
-    for first, last in (names for pattern in _PEOPLE for names in pattern.findall(document)):
+    count, together = Counter(_WORD.findall(document)), pairs(document)
+    for first, last in {names for pattern in _PEOPLE for names in pattern.findall(document)}:
         if last.lower() not in count:
-            found.setdefault(last, set()).add(_first_name(first, last, document, count))
+            found.setdefault(last, set()).add(_first_name(first, last, count, together))
     return {last: min(firsts) for last, firsts in found.items() if len(firsts) == 1 and "" not in firsts}
 
 
-def _first_name(before: str, last: str, document: str, count: Counter[str]) -> str:
+def pairs(document: str) -> Counter[tuple[str, str]]:
+    """How often a word stands before another in upper case, with at most two of these between."""
+    said = [word.strip(',;:.!?()"“”') for word in document.split()]
+    found: Counter[tuple[str, str]] = Counter()
+    for i, word in enumerate(said):
+        for after in said[i + 1 : i + 4]:
+            if not after[:1].isupper():
+                break
+            found[word, re.split("['’]s?$", after)[0]] += 1
+    return found
+
+
+def _first_name(before: str, last: str, count: Counter[str], together: Counter[tuple[str, str]]) -> str:
     """The words before a surname that the text has nowhere else."""
     first: list[str] = []
     for part in reversed(before.split()):
         if part.lower() in _NO_NAMES or part.lower() in count:
             break
-        together = re.findall(rf"\b{re.escape(part)}(?:\s[A-Z][\w.’'-]*){{0,2}}?\s{re.escape(last)}\b", document)
-        if not part.endswith(".") and count[part] > len(together):
+        if not part.endswith(".") and count[part] > together[part, last.split()[-1]]:
             break
         first.insert(0, part)
     return " ".join(first)
@@ -99,18 +113,20 @@ def unknown_people(text: str, before: str, document: str) -> list[Addition]:
     >>> unknown_people("Calloran will report in May.", "", "Ruth Calloran, a judge, was named. Calloran will report.")
     [Addition(at=0, text='[Ruth] ')]
     """
+    known, places = people(document), dict[str, int]()
+    for match in _LAST.finditer(text):
+        places.setdefault(match[1] + match[2], match.start())
+        places.setdefault(match[2], match.start(2))
     found = []
-    for last, first in people(document).items():
-        whole, place = f"{first} {last}", re.search(rf"(?<![\w'’-]){re.escape(last)}(?![\w-])", text)
-        if place is None or whole in before or whole in text:
+    for last, at in places.items():
+        whole = f"{known.get(last)} {last}"
+        if last not in known or whole in before or whole in text:
             continue
-        ahead = text[: place.start()].split()
-        word = ahead[-1] if ahead else ""
-        part_of_name = word[:1].isupper() and word.lower() not in _NO_NAMES
-        if not (
-            part_of_name or word.lower() in ("the", "a", "an", "of") or re.match(rf"\s{_NAME}", text[place.end() :])
-        ):
-            found.append(Addition(place.start(), f"[{first}] "))
+        word = text[max(at - LONGEST, 0) : at].split()[-1:] or [""]
+        part_of_name = word[0][:1].isupper() and word[0].lower() not in _NO_NAMES
+        after = _NEXT.match(text, at + len(last))
+        if not (part_of_name or word[0].lower() in ("the", "a", "an", "of") or after):
+            found.append(Addition(at, f"[{known[last]}] "))
     return found
 
 
