@@ -22,7 +22,7 @@ _TITLE = (
     r"|Prince|Princess|Pope|Cardinal|Bishop|Ambassador|Commissioner|Inspector|Detective|Chief)"
 )
 _SPEAKS = r"(?:said|says|told|added|warned|wrote|asked|announced|declared|insisted|argued|explained|resigned|testified)"
-_NAME = r"(?:[A-Z][a-zà-ÿ]+(?:['’-][A-Z][a-zà-ÿ]+)*|Mc[A-Z][a-z]+|[A-Z]['’][A-Z][a-z]+)"
+_NAME = r"(?:[A-Z][a-zà-ÿ]+(?:['’-][A-Z][a-zà-ÿ]+){0,3}|Mc[A-Z][a-z]+|[A-Z]['’][A-Z][a-z]+)"
 _WHOLE = rf"({_NAME}(?:\s[A-Z]\.)?(?:\s{_NAME})?)\s((?:(?:van|von|de|da|bin|al|el)\s)?{_NAME})"
 _PEOPLE = [  # full names that are surely a person's: by a title, by an age or role after it, by what it does
     re.compile(pattern)
