@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -238,6 +239,8 @@ def read_candidates(
 
     Without scores all are equal.
     """
+    if isinstance(embeddings, np.ndarray) and embeddings.base is not None:
+        check_whole(embeddings)
     if not sparse.issparse(embeddings):
         embeddings = as_numbers(embeddings, "embeddings")
     n = embeddings.shape[0] if embeddings.ndim else 1
@@ -245,6 +248,21 @@ def read_candidates(
         return embeddings, np.empty(0), np.empty(0)
     z = np.zeros(n) if scores is None else read_scores(scores, n, ranked)
     return *read_features(embeddings, "embeddings", n_jobs=n_jobs), z
+
+
+def check_whole(rows: Any) -> None:
+    """A memory map whose file became shorter would end the process where it is read; also behind a view of one."""
+    whole = None
+    while isinstance(rows, np.ndarray):
+        whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
+    if whole is None or whole.filename is None:
+        return
+    need, size = whole.offset + whole.nbytes, Path(whole.filename).stat().st_size
+    if size < need:
+        raise ValueError(
+            f"embeddings are a memory map of {need} bytes of {whole.filename}, which has only {size} now. Write the "
+            "file anew, and map it again."
+        )
 
 
 def choose_among(
