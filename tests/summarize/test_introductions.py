@@ -69,6 +69,9 @@ def test_nothing_is_added_that_the_source_does_not_say():
         ),
         ("It broke on Thursday, March 14.", "It broke on Thursday, March 14."),
         ("It broke on Thursday 14 March.", "It broke on Thursday 14 March."),
+        ("The bridge fell today.", "The bridge fell today [15 March]."),
+        ("It fell yesterday morning.", "It fell yesterday [14 March] morning."),
+        ("Today's rain was heavy.", "Today's rain was heavy."),
         ("Monday's rain was heavy.", "Monday's rain was heavy."),
     ],
 )

@@ -32,8 +32,8 @@ from dpplearn.dpp import DPP
 from dpplearn.process import remaining
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.text.standing import leans
-from dpplearn.summarize.text.states import looks_ahead, tolls
+from dpplearn.summarize.text.standing import leans, opens
+from dpplearn.summarize.text.states import tolls
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -232,9 +232,8 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
     """
     if order == CHRONOLOGICAL:
         ordered = subset[np.lexsort((subset, read.when[subset]))]
-        told = [
-            i for i in ordered if read.sentences[i].position == 1 and read.alone[i] and not looks_ahead(read.texts[i])
-        ]
+        told = [i for i in ordered if read.alone[i] and opens(read.texts[i])]
+        told = [i for i in told if read.sentences[i].position == 1] or told[:1]
         if not told or len(read.cluster.documents) == 1:
             return ordered
         dated = sum(time is not None for time in read.times) > 1

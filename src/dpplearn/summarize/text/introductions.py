@@ -49,6 +49,7 @@ _MONTHS = (
 )
 _DATED = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTHS)}|\d|\[)"  # "Friday, May 2" needs no date
 _WEEKDAY = re.compile(rf"\b({'|'.join(day.capitalize() for day in DAYS)})\b(?![’']|{_DATED})")
+_SPOKEN_DAY = re.compile(r"\b(today|yesterday|tonight|this (?:morning|afternoon|evening))\b(?!['’])", re.IGNORECASE)
 _MAYBE = re.compile(r"\b(?:could|may|might)\b|\b(?:until|by)\s+$")
 _OTHER_WEEK = re.compile(r"\b(?:next|last|every|each)\s+$")  # before a weekday that is perhaps not of this week
 
@@ -130,7 +131,7 @@ def unknown_people(text: str, before: str, document: str) -> list[Addition]:
 
 
 def undated_days(text: str, before: str, told: date) -> list[Addition]:
-    """The dates to add to weekdays of a sentence told on some day: the last such day, or the next of what is to come.
+    """The dates to add to the days of a sentence told on some day: the last such weekday, or the next if it is to come.
 
     A date that the text before has beside the same weekday is known.
 
@@ -151,6 +152,12 @@ def undated_days(text: str, before: str, told: date) -> list[Addition]:
         added = f" [{day.day} {_MONTHS[day.month - 1]}]"
         if match[1] + added not in before:
             found[name] = Addition(match.end(), added)
+    spoken = _SPOKEN_DAY.search(text)
+    if spoken:
+        day = told - timedelta(spoken[1].lower() == "yesterday")
+        added = f" [{day.day} {_MONTHS[day.month - 1]}]"
+        if added not in before:
+            found["today"] = Addition(spoken.end(), added)
     return [*found.values()]
 
 
