@@ -89,7 +89,7 @@ def test_right_or_refused(kind, as_matrix):
                 # the shares of I and of the part, of logits z: dw_own = w_own w_part (dz_own - dz_part)
                 assert found.similarity_gradient[0] == pytest.approx(slope * nugget * (1 - nugget), rel=0.01, abs=0.01)
             right += 1
-    assert right >= 4
+    assert right >= (12 if kind == "qualities far apart" else 4)
 
 
 def test_the_advice_works():
@@ -97,7 +97,7 @@ def test_the_advice_works():
     X = [ItemSet(rng.standard_normal((6, 2)), phi=rng.standard_normal((6, 2))) for _ in range(10)]
     y = [np.sort(rng.choice(6, 4, replace=False)) for _ in X]
     with pytest.raises(
-        ValueError, match=r"sets of 4 items.*lost in rounding.*Fit with a larger nugget, such as nugget=1e-4"
+        ValueError, match=r"sets of 4 items.*lost in rounding. Fit with a larger nugget, such as nugget=1e-4"
     ):
         ConditionalDPP(given_size=True, nugget=1e-12).fit(X, y)
     assert ConditionalDPP(given_size=True, nugget=1e-4).fit(X, y).converged_

@@ -20,12 +20,15 @@ from scipy import linalg, optimize
 from scipy.special import expit
 
 from dpplearn._checks import FloatArray
+from dpplearn._linalg import Factor, reduced_rows, reduced_similarity
 from dpplearn._precision import EPS, LOST_EIGENVALUE
+from dpplearn.kdpp import scaled_spectrum
 from dpplearn.learning.normalizer import Normalizer, slopes_of
 
 if TYPE_CHECKING:
     from dpplearn.learning.likelihood import Instance
 
+NO_DIGITS = 1e-7  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
 QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
 
 
@@ -48,7 +51,7 @@ def normalize_sized(eta: FloatArray, S: Instance, k: int, J: FloatArray | None, 
 
 
 class LostDigitsError(ValueError):
-    """The likelihood given the size has no digits: rounding of L is as large as what tells sets of k items apart."""
+    """The likelihood given the size has no digits: rounding of S is as large as what tells sets of k items apart."""
 
 
 Found = tuple[FloatArray, FloatArray, FloatArray, float, float]
@@ -58,22 +61,45 @@ def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
     """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, what log e_k of L has besides that of them, and
     the relative error that is to be expected of what the k-th adds to a derivative in S.
 
-    None with k above the rank; an error where the k-th eigenvalue is lost in the rounding of the largest.
+    None with k above the rank. Where the k-th eigenvalue is lost in the rounding of the largest, they are odds of the
+    probabilities p of a multiple cL, which know nothing beyond 1 / EPS: then e_k(L) = P(|J| = k) det(I + cL) / c^k,
+    of which the determinant is known in full, takes the place of theirs.
     """
     shift = float(eta.max())
     r = np.exp((eta - shift) / 2)
-    lam, V = linalg.eigh(r[:, None] * S.matrix() * r, driver="evd", check_finite=False)
+    M = S.matrix()
+    lam, V = linalg.eigh(r[:, None] * M * r, driver="evd", check_finite=False)
     lam = np.maximum(lam, 0.0)
     if k <= lam.size and lam[-k] > LOST_EIGENVALUE * lam[-1]:
         return lam, V, r, k * shift, EPS * lam[-1] / lam[-k]
-    rank = S.similarity.rank(S.items)
-    if S.nugget == 0 and rank is not None and k > rank:
+    factor, by_rows = factor_of(M, S, eta)
+    if k > factor.pivots.size and S.nugget == 0:
         return None
-    raise LostDigitsError(
-        f"The likelihood given the size cannot be computed for sets of {k} items: what tells them apart is lost in "
-        "rounding, because some items are too alike, or some qualities too far above others. Fit with a larger nugget, "
-        "such as nugget=1e-4, or a smaller prior_variance."
-    )
+    # a pivot knows its share of an item of length 1 to EPS: of the rows themselves, or of their squares
+    left = factor.rows[factor.pivots].diagonal()[:k].min() if k <= factor.pivots.size else EPS
+    error = float(EPS / (left if by_rows else left**2))
+    if error > NO_DIGITS:
+        cure = "a larger nugget, such as nugget=1e-4" if S.nugget > 0 else "nugget=1e-4, say, or pass phi in place of S"
+        raise LostDigitsError(
+            f"The likelihood given the size cannot be computed for sets of {k} items: by their similarities, what one "
+            f"of them has of its own beside the others is {left**2:.0e}, which is lost in rounding. Fit with {cure}."
+        )
+    scaled = Factor(r[:, None] * factor.rows, factor.pivots)
+    sizes = (
+        scaled.rows[scaled.pivots].diagonal() ** 2
+    )  # about the eigenvalues; eigenvectors are known to EPS of the first
+    error = max(error, float(EPS * sizes[0] / max(sizes[k - 1], np.finfo(np.float64).tiny)))
+    (p, V, log_det), log_c = scaled_spectrum(scaled, k)
+    odds = p / np.maximum(1 - p, 1e-17)
+    return odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum()), error
+
+
+def factor_of(M: FloatArray, S: Instance, eta: FloatArray) -> tuple[Factor, bool]:
+    """S = U U^T with exact zeros where an item is a combination of better ones, and whether it is made of rows."""
+    rank = S.similarity.rank(S.items)
+    if S.nugget == 0 and rank is not None and rank <= 4 * S.items.n:
+        return reduced_rows(S.rows(), eta / 2), True
+    return reduced_similarity(M, eta / 2), False
 
 
 class LeftOut(NamedTuple):

@@ -217,9 +217,9 @@ class PreparedShard:
         try:
             return request.total(()) if ready is None else ready.evaluate(request)
         except LostDigitsError:
-            if not (request.similarity.names or request.quality.theta.any()):
-                raise  # at the start, whatever the weights are
-            return request.impossible()  # a step that came here is turned back
+            if not request.similarity.names:
+                raise
+            return request.impossible()  # its nugget is too small to tell: a step that came here is turned back
 
     def __sizeof__(self) -> int:  # of S at most: a scheduler that thinks this small would move it about
         return 8 * self.survey.largest * self.survey.n_counted
