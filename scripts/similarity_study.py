@@ -83,7 +83,8 @@ def made_up(name, learn_from, given_size, kind):
         learn = draw(learn_from, N, truths()[name], np.random.default_rng([16, seed]))
         options = {"nugget": 0.05} if kind == "fixed" else {"similarity": kind}
         if kind == TRUTH:  # nobody can do better but by chance
-            model = ConditionalDPP.from_weights(THETA, similarity=truths()[name]).set_params(given_size=given_size)
+            model = ConditionalDPP.from_weights(THETA).set_params(given_size=given_size)
+            model.similarity_ = truths()[name]
         else:
             model = ConditionalDPP(10.0, given_size=given_size, **options).fit(*learn)
         found.append([model.score(X, y), agreement(model, X, y)])

@@ -16,6 +16,8 @@ PATTERNS = [
     "<li><a href=", "<div>", "<blockquote>", "<header>", "</div>", "+++\n", "a: b\n", "$ ", "A.\n", "\t|\t",
     "[![", "> # a\nb\n", ">     a\nb\n", ">> # a\n> b\n", "; a=b", "<head ",
     '"a",', "\\", '\\"', "\\u0000", "1e1", "0", "-0.", "null,", "It rained. ",
+    "said Ann Quill ", "Mr. Ann ", "Ann Quill, 36, ", "killed a ", "toll a ", "one a ", "1 ", "will on Monday ",
+    "Monday, ", "still missing ", "Ann-Quill'",
 ]  # fmt: skip
 
 # What is slow only behind an opening, or only in a part of a file: the reader, the opening, the pattern.

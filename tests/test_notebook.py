@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import dpplearn
-from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet, KernelDPP, LowRankDPP, Subsets, diversify
+from dpplearn import ConditionalDPP, ItemSet
 from dpplearn._notebook import card, table
-from dpplearn.decoding import consensus, greedy_map
 from dpplearn.summarize import Cluster, Document, Summarizer
 
 NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
@@ -16,23 +15,15 @@ RNG = np.random.default_rng(0)
 
 
 def objects():
-    """Every kind of public object, with hostile names and texts."""
+    """Every kind of object that has a card, with hostile names and texts."""
     F = RNG.normal(size=(6, 2))
     items = ItemSet(F, phi=np.eye(6), names=[NASTY, "b"])
     model = ConditionalDPP().fit([items] * 3, [[0, 1], [2], [3, 4]])
-    baskets = KernelDPP(alpha=1.0).fit(10 * [[NASTY, "b"], ["c"]] + [[]])
     text = f"A storm {NASTY} sank ten boats on Friday. Nobody was hurt. {NASTY} rose."
     cluster = Cluster([Document(NASTY, text, title=NASTY, date=NASTY), Document("b", 40 * text)], [text], NASTY)
     summarizer = Summarizer.load()
     summary = summarizer.summarize(cluster, 8, "words")
-    reasons = summary.explain()
-    dpp = DPP(np.diag(np.arange(1.0, 5.0)))
-    many = DPP(np.eye(300))
-    return [
-        *(dpp, many, KDPP(dpp, 2), LowRankDPP(F), dpp.sample(50, rng=0), Subsets.from_lists([], 3)),
-        *(model, ConditionalDPP(), baskets, KernelDPP(), cluster, summary, reasons),
-        *(greedy_map(many, k=200), consensus(dpp, k=2), diversify(np.eye(40), np.arange(40.0), k=30), model.summary()),
-    ]
+    return [model, ConditionalDPP(), cluster, summary, model.summary()]
 
 
 SHOWN = objects()
@@ -69,9 +60,9 @@ def test_cards_are_light_whole_and_escaped(one):
 
 
 def test_estimators_show_their_card_and_not_a_diagram():
-    bundle = next(one for one in SHOWN if isinstance(one, KernelDPP))._repr_mimebundle_(include=None, exclude=None)
+    bundle = next(one for one in SHOWN if isinstance(one, ConditionalDPP))._repr_mimebundle_(include=None, exclude=None)
     assert bundle["text/html"].startswith('<div class="dpplearn"')
-    assert bundle["text/plain"].startswith("KernelDPP(")
+    assert bundle["text/plain"].startswith("ConditionalDPP(")
 
 
 def test_a_summary_as_page_and_as_markdown():

@@ -8,10 +8,11 @@ import pytest
 
 from brute import random_kernel, subsets
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, Subsets
-from dpplearn._linalg import factor_kernel, factor_rows, logdet, spectrum_wide
+from dpplearn._linalg import factor_rows, logdet, spectrum_wide
 from dpplearn.decoding import greedy_map, sampled_map
 from dpplearn.kdpp import log_esp
 from dpplearn.kernels import rbf_similarity
+from dpplearn.operand import factor_kernel
 
 SCALES = [1e-150, 1e-3, 1.0, 1e20, 1e150]
 
@@ -171,10 +172,9 @@ def test_rows_that_are_nearly_parallel(e, scale):
 def test_samples_of_rows_that_are_nearly_parallel_are_scored_from_the_rows(e):
     """The two are long enough that nearly every sample has both."""
     dpp = LowRankDPP(100 / e * np.array([[1, 0.3, 0], [1, 0.3 + e, 0], [0, 0, e / 100]]))
-    found = sampled_map(dpp, k=3, n_samples=500, m=2, rng=0)
+    found = sampled_map(dpp, k=3, n_samples=500, rng=0)
     assert found.n_feasible == 500
-    assert sorted(Y.sorted_subset.tolist() for Y in found.best) == [[0, 1], [0, 1, 2]]  # the third is a fair coin
-    assert found.log_prob == pytest.approx(np.log(0.5), abs=1e-3)
+    assert found.log_prob == pytest.approx(np.log(0.5), abs=1e-3)  # the third is a fair coin
 
 
 def exact_esp(lam, k):

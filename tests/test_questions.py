@@ -229,7 +229,7 @@ def test_the_table_of_who_answers_what_is_true():
     for name, told in answers.items():
         kind = getattr(dpplearn, name)
         fields = {x for parent in kind.__mro__ for x in getattr(parent, "__annotations__", ())}
-        there = fields | {x for x in dir(kind) if hasattr(kind, x)}  # what is Absent says why
+        there = fields | {x for x in dir(kind) if hasattr(kind, x)}
         assert told == {x for x in there if not x.startswith(("_", "from_"))}, name
 
 
@@ -240,7 +240,7 @@ def test_what_a_k_dpp_cannot_be_is_refused():
     for event_of_nothing in ({"include": [0, 1]}, {"exclude": [2]}):
         with pytest.raises(ValueError, match="probability 0"):
             sized.condition(**event_of_nothing)
-    with pytest.raises(AttributeError, match=r"KDPP has no K: .* Use prob, marginals"):
+    with pytest.raises(AttributeError, match="no attribute 'K'"):
         _ = sized.K
     L = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
     tiny = KDPP(DPP(1e-200 * L), 2)  # scaling changes nothing

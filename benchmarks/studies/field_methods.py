@@ -10,7 +10,7 @@ from scipy import linalg
 from scipy.special import expit, logit
 
 from dpplearn._checks import FloatArray
-from dpplearn.mrf.chains import mean_field, swept
+from dpplearn.mrf.chains import mean_field, sweep
 from dpplearn.mrf.enumeration import Rows
 
 FAR = 27.0  # logits of beliefs stay this far from infinity
@@ -167,7 +167,8 @@ def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random
     Y = rng.random((chains, w.size)) < 0.5
     kept = []
     for part in range(10):
-        Y = swept(w, W, Y, max(sweeps // 10, 1), rng)
+        Y = Y.copy()
+        sweep(w, W, w, np.ones(max(sweeps // 10, 1) + 1), Y, rng)
         if part >= 5:
             kept.append(Y)
     return conditional_moments(w, W, np.concatenate(kept))

@@ -47,6 +47,12 @@ def count_of(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
+def some(rows: IntArray) -> str:
+    """The first eight numbers, and how many there are if that is not all."""
+    shown = ", ".join(map(str, rows[:8].tolist()))
+    return shown if rows.size <= 8 else f"{shown}, ... ({rows.size} in all)"
+
+
 def is_tensor(x: Any) -> bool:
     """Whether it is a torch tensor, told without importing torch."""
     return type(x).__module__.partition(".")[0] == "torch" and hasattr(x, "device")

@@ -10,13 +10,7 @@ from scipy import linalg
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, frozen, tolerance
-from dpplearn._linalg import (
-    Spectrum,
-    eigh_psd,
-    logdet,
-    project_out,
-    schur_complement,
-)
+from dpplearn._linalg import Spectrum, eigh_psd, logdet, project_out, schur_complement
 from dpplearn._precision import WIDE, rounding
 from dpplearn.determinantal import Determinantal, odds
 from dpplearn.minors import log_minor

@@ -8,11 +8,9 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, Items, Seed, check_int, check_rng, check_subset
 from dpplearn._linalg import logdet
-from dpplearn.process import Absent, Frozen
+from dpplearn.process import Frozen
 from dpplearn.sampling.mcmc import MarkovChain, check_symmetric, sample_mcmc
 from dpplearn.subsets import Subsets
-
-UNKNOWN = "it would need all of L. Use log_weight or sample; or DPP(L) or LowRankDPP(B), where L or B fit in memory"
 
 
 class ImplicitDPP(Frozen):
@@ -54,8 +52,6 @@ class ImplicitDPP(Frozen):
 
     def __len__(self) -> int:
         return self.n
-
-    K, log_normalizer, log_prob, marginals, prob = (Absent(UNKNOWN) for _ in range(5))
 
     @property
     def quality(self) -> FloatArray:

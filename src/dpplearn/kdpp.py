@@ -14,12 +14,10 @@ from dpplearn._linalg import Factor, Spectrum, safe_log, spectrum_wide
 from dpplearn._precision import LOST_EIGENVALUE, MISSING_TRACE, UNSURE_PROBABILITY, rounding, singular
 from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
 from dpplearn.operand import Operand
-from dpplearn.process import Absent, impossible, remaining
+from dpplearn.process import impossible, remaining
 from dpplearn.sampling import Tables
 from dpplearn.sampling.spectral import settled, sized_tables
 from dpplearn.subsets import Subsets
-
-NO_K = "no K has P(A in Y) = det(K_A) where the size is fixed. Use prob, marginals and pair_probs"
 
 
 class SizedSpectrum(NamedTuple):
@@ -52,18 +50,12 @@ class KDPP(Spectral):
     (0.457, array([0.16, 0.84]))
     """
 
-    K, marginal_kernel = Absent(NO_K), Absent(NO_K)
     _methods = ("spectral",)
 
     def __init__(self, dpp: Determinantal, k: int) -> None:
         given: object = dpp
         if not isinstance(given, Determinantal):
-            hints = {
-                "ImplicitDPP": "Use its sample(k=...).",
-                "NonsymmetricDPP": "Fixing the size needs orthogonal eigenvectors, and it has none.",
-            }
-            hint = hints.get(type(given).__name__, "Pass DPP(L).")
-            raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. {hint}")
+            raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}.")
         k = check_int(k, "k", high=None)
         if k > dpp.n:
             raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")

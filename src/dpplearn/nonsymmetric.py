@@ -24,7 +24,7 @@ from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import sum_of_coins
 from dpplearn.minors import TwoSided, log_minor, symmetric_rows
-from dpplearn.process import Absent, PointProcess, impossible, remaining
+from dpplearn.process import PointProcess, impossible, remaining
 from dpplearn.sampling.elimination import eliminate_rows, sample_elimination
 from dpplearn.sampling.jumps import Jumps, make_jumps, sample_jumps
 
@@ -54,15 +54,6 @@ class NonsymmetricDPP(PointProcess):
     >>> dpp.marginals.round(3), round(dpp.inclusion_prob([0, 1]), 3)  # bought together, or hardly at all
     (array([0.556, 0.444]), 0.444)
     """
-
-    eigenpairs = Absent("eigenvalues of L are complex, eigenvectors not orthogonal. For the law of |Y|, use size_pmf")
-    spectrum = Absent("no orthonormal vectors give K = V diag(p) V^T. Use K, marginals or size_pmf")
-    quality = Absent("where items attract, L_ij is not bounded by sqrt(L_ii L_jj). Use L.diagonal(), or marginals")
-    similarity = Absent("L_ij and L_ji differ, and may attract. Use correlations()")
-    from_quality = Absent("a similarity S is symmetric. Use DPP.from_quality, or from_kernel(L)")
-    from_marginal = Absent(
-        "eigenvalues in [0, 1] do not make K a marginal kernel. Use from_kernel(K @ inv(I - K)), which checks"
-    )
 
     V: FloatArray  # V, B and D as given; processes made in other ways have none
     B: FloatArray

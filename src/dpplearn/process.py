@@ -22,13 +22,11 @@ from dpplearn._checks import (
     check_subset,
     frozen,
 )
-from dpplearn._notebook import LISTED, card, table
 from dpplearn._run.progress import Progress, showing
 from dpplearn.estimate import Estimate
 from dpplearn.subsets import Subsets
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
-SHOWN = 2_000  # items up to which a notebook shows marginals
 MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
 
 
@@ -50,19 +48,6 @@ class Frozen:
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__} objects are frozen.")
-
-
-class Absent:
-    """Something that other distributions have and this one lacks; asking for it raises an error that says why."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        raise AttributeError(f"{owner.__name__} has no {self.name}: {self.why}.")
 
 
 class Distribution(Frozen, ABC):
@@ -209,16 +194,6 @@ class Distribution(Frozen, ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} on {self.n} items>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the size, and the most probable items."""
-        facts: dict[str, Any] = {"items": f"{self.n:,}"}
-        if self.n > SHOWN:  # would take a factorization
-            return card(type(self).__name__, facts=facts)
-        p = self.marginals
-        rows = [(int(self.items[i]), float(p[i])) for i in np.argsort(-p, kind="stable")[:LISTED]]
-        some = table(("item", "probability"), rows, self.n)
-        return card(type(self).__name__, some, facts=facts | {"expected size": float(p.sum())})
 
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import IntArray, Items, check_int, check_subset, count_of, frozen
-from dpplearn._notebook import LISTED, card, table
 from dpplearn.sampling import end_to_end
 
 
@@ -108,15 +107,6 @@ class Subsets:
         if len(self) == 1:
             mean = f", with {self.indices.size} of them"
         return f"<{count_of(len(self), 'subset', 'subsets')} of {count_of(self.n, 'item', 'items')}{mean}>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: some subsets, and the most frequent items."""
-        counts = self.inclusion_counts()
-        order = np.argsort(-counts, kind="stable")[:LISTED]
-        often = [(int(i), int(counts[i]), f"{counts[i] / len(self):.0%}") for i in order if counts[i]]
-        some = [(s, ", ".join(map(str, self[s].tolist()))) for s in range(min(len(self), LISTED // 2))]
-        parts = table(("subset", "items"), some, len(self)), table(("item", "subsets", "share"), often)
-        return card(repr(self).strip("<>"), *parts)
 
     @property
     def sizes(self) -> IntArray:

@@ -51,7 +51,9 @@ def test_evaluate_writes_what_it_says(files, tmp_path):
     assert result.exit_code == 0, result.output
     assert "LexRank" in result.stdout
     results = json.loads((out / "results.json").read_text())
-    assert set(results) == {"systems", "settings"}
+    assert set(results) == {"systems", "settings", "faults"}
+    assert list(results["faults"]) == list(results["systems"])
+    assert results["faults"]["begin"].keys() == {"dependent", "leaning_openings", "repeated", "unintroduced"}
     assert list(results["systems"]) == [name for name in SYSTEMS if name in FAST.split(",")]
     clusters = {line["id"]: line for line in map(json.loads, test.read_text().splitlines())}
     made = [json.loads(line) for line in (out / "summaries.jsonl").read_text().splitlines()]

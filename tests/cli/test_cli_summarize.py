@@ -37,7 +37,7 @@ def corpus(path, clusters=3):
 
 
 def test_files_are_one_cluster(tmp_path):
-    result = run("summarize", EXAMPLE, "--budget", 60, "--html", tmp_path / "page.html")
+    result = run("summarize", EXAMPLE, "--budget", 60, "--no-annotate", "--html", tmp_path / "page.html")
     assert result.exit_code == 0
     sentences = {s.text for s in Cluster.example().sentences()}
     lines = result.stdout.strip().split("\n")
@@ -46,7 +46,14 @@ def test_files_are_one_cluster(tmp_path):
     assert "Wrote" in result.stderr
     assert 'class="badge"' in (tmp_path / "page.html").read_text()
     files = sorted(EXAMPLE.glob("*.txt"))
-    assert run("summarize", *files, "--budget", 60).stdout == result.stdout
+    assert run("summarize", *files, "--budget", 60, "--no-annotate").stdout == result.stdout
+    told = run("summarize", EXAMPLE, "--budget", 60, "--json")
+    summary = json.loads(told.stdout)
+    assert {one.get("full", one["text"]) for one in summary["sentences"]} <= sentences
+    assert len(summary["text"].split()) <= 60
+    added = [words for one in summary["sentences"] for words in one.get("added", ())]
+    assert added
+    assert all(words in summary["text"] for words in added)
 
 
 def test_files_of_other_kinds_are_named(tmp_path):
@@ -61,7 +68,7 @@ def test_files_of_other_kinds_are_named(tmp_path):
     left_out, *skipped = result.stderr.splitlines()
     assert left_out.startswith(f"Warning: Left out 1 file of another kind ({tmp_path / 'a.xyz'}). Documents are")
     assert skipped[0].startswith(f"Warning: Skipped: {tmp_path / 'b.pdf'} is cut off")
-    assert skipped[1].startswith(f"Warning: Skipped: {tmp_path / 'c.docx'} is cut off")
+    assert skipped[1].startswith(f"Warning: Skipped: {tmp_path / 'c.docx'} cannot be read: it is damaged")
     alone = run("summarize", tmp_path / "b.pdf", tmp_path / "c.docx")
     assert alone.exit_code == 1
     assert all(name in alone.stderr for name in ("b.pdf", "c.docx"))

@@ -102,32 +102,30 @@ def test_tilt_reaches_its_target(seed, share):
 
 @pytest.mark.parametrize("tilt", [False, True])
 @pytest.mark.parametrize("form", ["kernel", "rows", "features"])
-def test_enough_samples_find_the_best_sets(form, tilt):
+def test_enough_samples_find_the_best_set(form, tilt):
     q, phi, cost, budget = random_problem(2)
     L = kernel(q, phi)
     model = {"kernel": DPP(L), "rows": LowRankDPP(q[:, None] * phi), "features": (q, phi)}[form]
     low = 0.6 * budget
-    found = sampled_map(model, cost, budget, min_cost=low, m=3, n_samples=200_000, tilt=tilt, rng=0)
+    found = sampled_map(model, cost, budget, min_cost=low, n_samples=200_000, tilt=tilt, rng=0)
     choices = [Y for Y in feasible(cost, budget) if sum(cost[i] for i in Y) >= low]
-    best = sorted(choices, key=lambda Y: -log_minor(L, Y))[:3]
-    assert [tuple(Y.sorted_subset) for Y in found.best] == best
-    assert found.log_prob == pytest.approx(DPP(L).log_prob(best[0]), abs=1e-9)
-    assert found.sorted_subset.tolist() == list(best[0])
+    best = max(choices, key=lambda Y: log_minor(L, Y))
+    assert found.log_prob == pytest.approx(DPP(L).log_prob(best), abs=1e-9)
+    assert found.sorted_subset.tolist() == list(best)
 
 
 def test_the_seed_decides_and_not_the_threads():
     q, phi, cost, budget = random_problem(4, n=30)
-    runs = [sampled_map((q, phi), cost, budget, m=20, n_samples=30_000, rng=7, n_jobs=jobs) for jobs in (1, 2, 3)]
+    runs = [sampled_map((q, phi), cost, budget, n_samples=30_000, rng=7, n_jobs=jobs) for jobs in (1, 2, 3)]
     for run in runs[1:]:
-        assert [Y.subset.tolist() for Y in run.best] == [Y.subset.tolist() for Y in runs[0].best]
+        assert run.subset.tolist() == runs[0].subset.tolist()
         assert run.n_feasible == runs[0].n_feasible
-    assert len({tuple(Y.sorted_subset) for Y in runs[0].best}) == 20
 
 
 def test_no_feasible_sample():
     found = sampled_map(DPP(np.diag([0.1, 0.1])), [3, 4], 100, min_cost=50, n_samples=100, rng=0)
     assert found.n_feasible == 0
-    assert found.best == ()
+    assert len(found) == 0
     assert "Pass tilt=True" in found.reason
     narrow = sampled_map(DPP(np.diag([1.0, 1.0])), [3, 4], 5, min_cost=4.5, n_samples=100, rng=0)
     assert "none of" in narrow.reason
@@ -207,7 +205,6 @@ def test_items_to_include_are_the_answer_where_no_sample_fits():
     found = sampled_map(dpp, k=1, include=[2], n_samples=500, rng=0)
     assert found.subset.tolist() == [2]
     assert found.n_feasible == 0
-    assert found.best[0].subset.tolist() == [2]
     assert found.log_prob == pytest.approx(dpp.log_prob([2]))
     assert "include" in found.reason
     low = sampled_map(dpp, budget=2.5, min_cost=2.0, include=[2], n_samples=500, rng=0)

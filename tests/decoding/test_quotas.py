@@ -96,10 +96,9 @@ def test_samples_outside_the_quotas_do_not_count(seed, limits):
     L, _, cost, _, _ = problem(seed)
     budget, limits = float(0.7 * cost.sum()), limits | {"groups": [0, 1, 0, 1, 2, 2, 0, 1]}
     _, Y = best_set(L, cost, budget, **limits)
-    chosen = sampled_map(DPP(L), cost, budget, n_samples=30_000, m=300, rng=seed, **limits)
+    chosen = sampled_map(DPP(L), cost, budget, n_samples=30_000, rng=seed, **limits)
     assert chosen.sorted_subset.tolist() == list(Y)
     fit = set(feasible(cost, budget, **limits))
-    assert {tuple(one.sorted_subset.tolist()) for one in chosen.best} <= fit
     P = np.exp(DPP(L).log_prob([])) * sum(np.exp(log_minor(L, Z)) for Z in fit)
     assert abs(chosen.n_feasible - 30_000 * P) < 5 * np.sqrt(30_000 * P * (1 - P)) + 1e-9
 

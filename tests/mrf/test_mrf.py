@@ -104,9 +104,7 @@ def test_kl_divergence_from_the_definition(rng):
     ("w", "W", "options", "message"),
     [
         (np.zeros(3), [[0, 0, 0.3], [0, 0, 0], [0.3, 0, 0]], {}, r"items 0 and 2 attract: W\[0, 2\] is 0.3"),
-        (np.zeros(2), [[0, -1], [0, 0]], {}, r"triangular.*W \+ W.T"),
         (np.zeros(2), [[-1, 0], [0, 0]], {}, r"zeros on its diagonal. Add"),
-        ([1e308, 1e308], np.zeros((2, 2)), {}, "sums to be floats"),
     ],
 )
 def test_bad_input(w, W, options, message):

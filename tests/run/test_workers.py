@@ -12,7 +12,7 @@ import pytest
 
 from dpplearn._run.progress import say_when_compiling
 from dpplearn._run.stop import check_stop, stops_when
-from dpplearn._run.threads import map_in_order, map_threads
+from dpplearn._run.threads import map_threads
 from dpplearn._run.workers import Workers, open_workers
 from waiting import compiles, die_once, own_threads
 
@@ -83,7 +83,7 @@ def test_threads_are_told_to_stop_as_their_caller_is():
         raise TimeoutError
 
     with stops_when(stop), pytest.raises(TimeoutError):
-        list(map_in_order(lambda _: check_stop(), range(3), 2))
+        map_threads(lambda _: check_stop(), 3, 2)
 
 
 SCRIPT = """

@@ -204,7 +204,7 @@ def test_how_sure_a_choice_is(summary):
     assert sure.kept == pytest.approx(summary.worth.chance[summary.subset].sum())
     assert sure.of == summary.subset.size
     assert 0 < sure.share < 1
-    cost = summary.read.costs("words")
+    cost = summary.decision.cost
     assert cost @ summary.worth.chance == pytest.approx(100, rel=1e-6)  # draws of this length
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, summarize
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.model.split_cluster import by_time, document_times
+from dpplearn.summarize.model.split_cluster import document_times, in_time
 
 BODY = "The town council of Lindau voted on Tuesday to rebuild the burned market hall.\n"
 PAGE = "<html><head><title>T</title>{}</head><body><h1>T</h1>{}<p>" + BODY
@@ -78,7 +78,7 @@ def test_a_title_with_a_date_is_a_title():
 def test_a_day_without_its_year_is_of_the_year_of_the_others():
     wires = [Document("a", "LINDAU, May 2 (NPA) - " + BODY), Document("b", "OSLO, 1 May 2031 (NPA) - " + BODY)]
     assert document_times(wires) == [datetime(2031, 5, 2), datetime(2031, 5, 1)]
-    assert by_time(wires) == [1, 0]
+    assert in_time(document_times(wires)) == [1, 0]
     assert document_times(wires[:1]) == [None]
     assert document_times([*wires, Document("c", BODY, date="2030-12-31")])[0] is None  # which of the two?
 

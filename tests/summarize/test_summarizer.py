@@ -96,11 +96,14 @@ def test_never_over_the_budget_and_never_empty(bundled, decoder, budget, unit):
     size = len(summary.sentences) if unit == "sentences" else length(summary.text, unit)
     assert size == summary.length
     order = [(s.document, s.position) for s in summary.sentences]
-    assert order == sorted(order)  # as in the documents
+    assert order[1:] == sorted(order[1:])  # as in the documents, after the opening
+    assert order == sorted(order) or order[0][1] == 1
     assert summary.text == "\n".join(s.text for s in summary.sentences)
     for s in summary.sentences:  # only sentences of the sources, and where they stand
         source = cluster.documents[s.document].text[s.start : s.end]
-        assert " ".join(source.split()) == s.text
+        assert " ".join(source.split()) == s.full
+        for added in s.added:
+            assert f" {added}" in f" {s.text}"
 
 
 def test_greedy_is_algorithm_2_on_the_model(bundled):
@@ -251,5 +254,5 @@ def test_a_plain_call_passes_no_more_files_and_functions():
         summarize(texts)
     finally:
         sys.setprofile(None)
-    assert len({file for file, _ in passed}) <= 53
-    assert 100 < len(passed) <= 330
+    assert len({file for file, _ in passed}) <= 56
+    assert 100 < len(passed) <= 345

@@ -52,7 +52,7 @@ def test_the_model_inside_knows_no_words_and_every_weight_says_something():
     assert (np.abs(model.theta_) > 2.0 * model.theta_std_).all()
     assert set(model.training_["corpora"]) == {"news", "papers", "reviews"}
     summary = model.summarize(Cluster.example(), 100, "words")
-    assert summary.text.startswith("Engineers who inspected Halvern Dam in 2019 found cracks in the spillway")
+    assert summary.text.startswith("Gov. Elena Tavish on Sunday [17 March] named Ruth Calloran")
     assert 80 <= summary.length <= 100
 
 

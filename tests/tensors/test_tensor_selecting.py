@@ -242,4 +242,3 @@ def test_copies(device, rng):
         assert [x.reason for x in other.skipped] == [x.reason for x in found.skipped]
         assert other.log_prob == found.log_prob
     assert "subset=[" in repr(found)
-    assert "rank" in found._repr_html_()

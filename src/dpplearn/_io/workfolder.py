@@ -46,7 +46,7 @@ class WorkFolder:
                 half.unlink()
             found = read_record(head) if head.exists() else self.identity
             if found != self.identity:
-                why = f"holds work that was begun otherwise ({'; '.join(differences(found, self.identity))})"
+                why = f"holds work that was begun with another {', '.join(differences(found, self.identity))}"
                 if not self.anew:
                     again = "To go on with it, ask for the same; to begin anew, remove that folder, or give another."
                     raise ValueError(f"{self.path} {why}. {again}")
@@ -103,17 +103,10 @@ class WorkFolder:
 
 
 def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """What differs between two settings, by name, with both values if they are short.
-
-    Examples
-    --------
-    >>> list(differences({"corpus": ["a.txt", 10], "options": {"k": 3, "n": 1}}, {"options": {"k": 4, "n": 1}}))
-    ['another corpus', 'k: 3 there, 4 now']
-    """
+    """The names of what differs between two settings."""
     for name in sorted({*there, *now}):
         one, two = there.get(name), now.get(name)
         if isinstance(one, dict) and isinstance(two, dict):
             yield from differences(one, two)
         elif one != two:
-            simple = not isinstance(one, list | dict) and not isinstance(two, list | dict)
-            yield f"{name}: {one} there, {two} now" if simple else f"another {name}"
+            yield name

@@ -3,58 +3,53 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from itertools import islice
 from typing import TypeVar
 
 from dpplearn._run.blas import thread_limit
 from dpplearn._run.progress import shown
 from dpplearn._run.stop import check_stop
 
-T = TypeVar("T")
 R = TypeVar("R")
 
 
 def map_threads(task: Callable[[int], R], count: int, n_jobs: int) -> list[R]:
-    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; moves the progress bar, if there is one."""
-    bar, results = shown.get(), list[R]()
-    for answer in map_in_order(task, range(count), min(n_jobs, count)):
-        results.append(answer)
-        if bar is not None:
-            bar[0].stage(bar[1], len(results), count)
-    return results
+    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; moves the progress bar, if there is one.
 
-
-def map_in_order(task: Callable[[T], R], items: Iterable[T], n_jobs: int) -> Iterator[R]:
-    """task(item) of each item, in order and lazily; up to n_jobs threads work a little ahead.
-
-    After an error or Ctrl-C, or when nobody asks for more, the few tasks that wait are given up.
+    After an error or Ctrl-C, the few tasks that wait are given up.
 
     Examples
     --------
-    >>> list(map_in_order(abs, iter([-3, 2, -1]), 2))
-    [3, 2, 1]
+    >>> map_threads(lambda k: k**2, 4, n_jobs=2)
+    [0, 1, 4, 9]
     """
+    bar, results, n_jobs = shown.get(), list[R](), min(thread_limit(n_jobs), count)
 
-    def work(item: T) -> R:
+    def work(k: int) -> R:
         check_stop()
-        return task(item)
+        return task(k)
 
-    n_jobs, left = thread_limit(n_jobs), iter(items)
+    def keep(answer: R) -> None:
+        results.append(answer)
+        if bar is not None:
+            bar[0].stage(bar[1], len(results), count)
+
     if n_jobs <= 1:
-        yield from map(work, left)
-        return
+        for k in range(count):
+            keep(work(k))
+        return results
     with ThreadPoolExecutor(n_jobs) as pool:
-        ahead: deque[Future[R]] = deque()
+        ahead = deque[Future[R]]()
         try:
-            while True:
-                for item in islice(left, 2 * n_jobs - len(ahead)):
-                    ahead.append(pool.submit(copy_context().run, work, item))
-                if not ahead:
-                    return
-                yield ahead.popleft().result()
+            for k in range(count):
+                ahead.append(pool.submit(copy_context().run, work, k))
+                if len(ahead) == 2 * n_jobs:
+                    keep(ahead.popleft().result())
+            while ahead:
+                keep(ahead.popleft().result())
         finally:
             for future in ahead:
                 future.cancel()
+    return results

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -85,7 +84,7 @@ class Baskets:
     def from_long(cls, table: Any, *, basket: str, item: str) -> Baskets:
         """From a table with a row for each item of each basket: a data frame, or a mapping of columns.
 
-        A row without an item, or without a basket, is an error that names it.
+        A row without an item, or without a basket, is an error.
 
         Examples
         --------
@@ -94,8 +93,13 @@ class Baskets:
         """
         labels = column(table, basket)
         names = column(table, item, labels.size)
-        check_present(labels, basket)
-        check_present(names, item)
+        for name, values in ((basket, labels), (item, names)):
+            if absent := [row for row, value in enumerate(values.tolist()) if is_missing(value)]:
+                many = count_of(len(absent), "such row", "such rows")
+                raise ValueError(
+                    f"Column {name!r} has no value in row {absent[0]} (from 0; {many} in all). Leave these rows out, "
+                    "or fill them in."
+                )
         return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
 
     def __len__(self) -> int:
@@ -127,22 +131,11 @@ class Baskets:
     @cached_property
     def distinct(self) -> BasketShard:
         """Different baskets once each, smallest first, with their numbers."""
-        counts = Counter(tuple(Y.tolist()) for Y in self.subsets)
+        counts = self.subsets.counts()
         sets = sorted(counts, key=len)
         indptr = np.append(0, np.cumsum([len(Y) for Y in sets]))
         items = np.fromiter(chain.from_iterable(sets), np.int64)
         return BasketShard(indptr, items, np.array([counts[Y] for Y in sets], np.float64))
-
-
-def check_present(values: np.ndarray, name: str) -> None:
-    """A long table has a basket and an item in every row."""
-    absent = [] if values.dtype.kind in "iu" else [row for row, x in enumerate(values.tolist()) if is_missing(x)]
-    if absent:
-        many = count_of(len(absent), "such row", "such rows")
-        raise ValueError(
-            f"Column {name!r} has no value in row {absent[0]} (from 0; {many} in all). Leave these rows out, or fill "
-            "them in."
-        )
 
 
 def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
@@ -195,18 +188,16 @@ def as_names(names: list[Any]) -> np.ndarray:
 
 def find_codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:
     """The number of each item in the catalogue; -1 for those that are not there, if they may be dropped."""
-    at, same = np.zeros(flat.size, np.int64), np.zeros(flat.size, np.bool_)
-    if names.dtype.kind == "U" or flat.dtype.kind != "U":  # no text is a number; numbers may be texts
-        flat = flat.astype(str if names.dtype.kind == "U" else np.int64)
-        order = np.argsort(names, kind="stable")
-        at = order[np.minimum(np.searchsorted(names, flat, sorter=order), names.size - 1)]
-        same = names[at] == flat
-    if unseen == "error" and not same.all():
-        new = np.unique(flat[~same])
+    if names.dtype.kind == "U":
+        flat = flat.astype(str)  # a text of digits may be given as a number
+    number = {name: i for i, name in enumerate(names.tolist())}
+    codes = np.array([number.get(name, -1) for name in flat.tolist()], np.int64)
+    if unseen == "error" and (codes < 0).any():
+        new = np.unique(flat[codes < 0])
         near = get_close_matches(str(new[0]), [str(name) for name in names[:100_000].tolist()], n=1)
         raise ValueError(
             f"The catalogue has no item {new[0].item()!r:.60} ({count_of(new.size, 'such item', 'such items')})."
             + (f" Did you mean {near[0]!r}?" if near else "")
             + " Leave out items that were in no basket the model was fitted on, or fit it again with them."
         )
-    return np.where(same, at, -1)
+    return codes

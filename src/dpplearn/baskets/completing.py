@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import Seed, check_choice, check_int, check_rng
+from dpplearn._checks import Seed, check_choice, check_rng
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.subsets import Subsets
 
@@ -27,7 +26,7 @@ class Completion:
     mpr_error : float
         Its standard error.
     recall : dict
-        For each k: how often the held-out item is among the first k.
+        For k = 1, 5 and 10: how often the held-out item is among the first k.
     auc : float
         For each basket that is not empty a random set of its size is drawn. The AUC is the probability that a basket
         has a larger log-probability than a random set, pooled over all pairs of the two. Pairs may differ in size, so
@@ -49,9 +48,7 @@ class Completion:
     n_unseen: int
 
 
-def completion(
-    model: Any, baskets: Any, hold: str = "random", *, k: Sequence[int] = (1, 5, 10), rng: Seed = 0
-) -> Completion:
+def completion(model: Any, baskets: Any, hold: str = "random", *, rng: Seed = 0) -> Completion:
     """Hold one item of each basket out, and see where the model ranks it given the others.
 
     Parameters
@@ -62,8 +59,6 @@ def completion(
     hold : {"random", "last"}
         Which item: any, or the last in the order given (of Subsets and sparse arrays, which have none, the one with the
         largest number).
-    k : sequence of int
-        For recall.
     rng : seed
         For the item held out and the random baskets.
 
@@ -76,7 +71,7 @@ def completion(
     (100.0, 1.0, 60)
     """
     check_choice(hold, "hold", ("random", "last"))
-    first, generator = [check_int(size, "k", low=1, high=None) for size in k], check_rng(rng)
+    generator = check_rng(rng)
     known = Baskets.read(baskets, model.items_, unseen="drop")
     used = known.take(np.flatnonzero(known.sizes >= 2))
     if len(used) == 0:
@@ -90,12 +85,11 @@ def completion(
         others = np.delete(scores, basket)
         ahead = (others > scores[item]).sum() + (others == scores[item]).sum() / 2
         places[t], ranks[t] = 1 + ahead, 100 * (1 - ahead / (others.size + 1))
-    recall = {size: float((places <= size).mean()) for size in first}
     dpp, nan = getattr(model, "dpp_", None), float("nan")
     return Completion(
         mpr=float(ranks.mean()),
         mpr_error=float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else nan,
-        recall=recall,
+        recall={k: float((places <= k).mean()) for k in (1, 5, 10)},
         auc=pooled_auc(dpp, known.take(np.flatnonzero(known.sizes)), generator) if dpp is not None else nan,
         log_likelihood=float(np.mean(dpp.log_prob(known.subsets))) if dpp is not None else nan,
         n_baskets=len(used),

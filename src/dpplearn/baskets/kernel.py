@@ -63,7 +63,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     counts_ : array
         In how many baskets each item was.
     pairs_ : StrongestPairs
-        The pairs that attract and repel each other most, and those that the model misses, up to 200 of each kind.
+        The pairs that attract and repel each other most, up to 200 of each kind.
     factors_ : KernelFactors
         q, U and B.
     log_likelihood_ : float
@@ -141,8 +141,6 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """The settings of a fit, checked."""
         if len(read) == 0:
             raise ValueError("There are no baskets: at least one is needed to learn from.")
-        if not isinstance(self.nonsymmetric, bool | np.bool_):
-            raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
         cv = isinstance(self.alpha, str) and self.alpha == "cv"
         shape = choose_shape(read.n, int(read.sizes.max()), self.rank, bool(self.nonsymmetric))
         in_batches = read.n * (1 + sum(shape[:2])) > LARGE or len(read) > MANY
@@ -212,7 +210,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
                 "has probability 0 under this kernel. Give a smaller basket, or fit with a larger rank."
             )
         best = np.argsort(-scores, kind="stable")[:k]
-        return [Next(self._name(i), float(scores[i] / scores.sum())) for i in best if scores[i] > 0]
+        return [Next(self.items_[i].item(), float(scores[i] / scores.sum())) for i in best if scores[i] > 0]
 
     def correlations_with(self, item: Label) -> FloatArray:
         """Correlation of having the item with having each other; 1 for itself."""
@@ -241,8 +239,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
         By the model's correlation of being in a basket. Pairs have the counts and lifts of the baskets beside it;
         those whose correlation is below what chance gives, 1 / sqrt(baskets), are left out. Under a symmetric kernel
-        nothing attracts. There are at most 200 of each kind, of the 1,500 most frequent items. What is strong in the
-        baskets and not in the model is told too, and is in `missed`.
+        nothing attracts. There are at most 200 of each kind, of the 1,500 most frequent items.
 
         Examples
         --------
@@ -258,17 +255,14 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if item is not None:
             return self._related(item, k, 1.0)
         self._fitted  # noqa: B018  # raises where nothing was learned
-        return self.pairs_.first(check_int(k, "k", low=1, high=None))
+        k = check_int(k, "k", low=1, high=None)
+        return StrongestPairs(self.pairs_.attract[:k], self.pairs_.repel[:k])
 
     def _related(self, item: Label, k: int, sign: float) -> list[Related]:
         strength = sign * self.correlations_with(item)
         strength[self.numbers([item])] = 0.0
         best = np.argsort(-strength, kind="stable")[: check_int(k, "k", low=1, high=None)]
-        return [Related(self._name(j), float(sign * strength[j])) for j in best if strength[j] >= LEAST]
-
-    def _name(self, i: int) -> Label:
-        name: Label = self.items_[i].item()
-        return name
+        return [Related(self.items_[j].item(), float(sign * strength[j])) for j in best if strength[j] >= LEAST]
 
     def summary(self, most: int = 20) -> ModelSummary:
         """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
@@ -308,11 +302,10 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         )
         title = "item" if n <= most else f"item ({most} most frequent of {n})"
         items = Table(title, ("baskets", "share", "model"), rows)
-        pairs = self.together(k=min(most, 10)).report()
-        return ModelSummary("KernelDPP", {**facts, **pairs.facts}, (items, *pairs.tables))
+        return ModelSummary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).report().tables))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, with arrays in base64."""
+        """Write the model as JSON, with its factors in base64."""
         save_factors(path, self._fitted, self.items_, {name: getattr(self, f"{name}_") for name in KEPT})
 
     @classmethod

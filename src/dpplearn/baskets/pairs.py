@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.baskets.baskets import Baskets, Label
 from dpplearn.baskets.likelihood import DENSE
 from dpplearn.learning.summary import ModelSummary, Table
 
 KEPT = 200  # pairs of each kind
-STRONG, LEAST = 0.2, 5.0  # correlation in the baskets of a strong pair, and how many have both where it is positive
-PART = 0.25  # of that correlation, which a model must have to know the pair
 
 
 class Next(NamedTuple):
@@ -50,10 +48,6 @@ class ItemPair(NamedTuple):
 class StrongestPairs:
     """The pairs that attract each other most, and those that repel each other most, strongest first; `print` it.
 
-    `missed` are the strongest pairs that the baskets have and the model has not: of `n_strong` pairs whose correlation
-    in the baskets is beyond 0.2, and beyond chance, the model has less than a quarter of it for `n_missed`. No kernel
-    can have every pattern of pairs, however long it is fitted, and a symmetric one has no attraction.
-
     Examples
     --------
     >>> print(StrongestPairs((ItemPair("bib", "bottle", 0.61, 30, 2.5),), ()))
@@ -66,28 +60,14 @@ class StrongestPairs:
 
     attract: tuple[ItemPair, ...]
     repel: tuple[ItemPair, ...]
-    missed: tuple[ItemPair, ...] = ()
-    n_strong: int = 0
-    n_missed: int = 0
-
-    def first(self, k: int) -> StrongestPairs:
-        """The k strongest of each kind."""
-        return replace(self, attract=self.attract[:k], repel=self.repel[:k], missed=self.missed[:k])
 
     def report(self) -> ModelSummary:
-        """What the model misses, if anything, and a table for each kind of which there are pairs."""
-        facts = {}
-        if self.n_missed:
-            strong = count_of(self.n_strong, "strong pair", "strong pairs")
-            facts["missed by the model"] = f"{self.n_missed} of {strong} in the baskets"
-            facts["such as"] = ", ".join(
-                f"{one.first} + {one.second} ({one.baskets:g} baskets, lift {one.lift:.2f})" for one in self.missed[:2]
-            )
+        """A table for each kind of which there are pairs."""
         tables = []
         for kind, pairs in (("attract", self.attract), ("repel", self.repel)):
             rows = tuple((f"{a} + {b}", f"{c:+.3f}", f"{both:g}", f"{lift:.2f}") for a, b, c, both, lift in pairs)
             tables += [Table(kind, ("correlation", "baskets", "lift"), rows)] if rows else []
-        return ModelSummary("Pairs of items", facts, tuple(tables))
+        return ModelSummary("Pairs of items", {}, tuple(tables))
 
     def __str__(self) -> str:
         return str(self.report())
@@ -104,7 +84,7 @@ def most_frequent(counts: FloatArray, most: int) -> IntArray:
 
 
 def strongest_pairs(dpp: Any, baskets: Baskets) -> StrongestPairs:
-    """The strongest pairs of each kind among the 1,500 most frequent items, and those that the model misses.
+    """The strongest pairs of each kind among the 1,500 most frequent items.
 
     Correlations below 1 / sqrt(baskets), which chance gives to independent items too, are left out.
     """
@@ -114,20 +94,14 @@ def strongest_pairs(dpp: Any, baskets: Baskets) -> StrongestPairs:
     correlation = dpp.correlations(frequent)[i, j]
     X = baskets.subsets.to_sparse()[:, frequent].astype(np.float64)
     both = (X.T @ X).toarray()[i, j]
-    alone, p = counts[frequent[i]] * counts[frequent[j]], counts[frequent] / n_baskets
+    alone = counts[frequent[i]] * counts[frequent[j]]
     lift = np.divide(both * n_baskets, alone, out=np.full(both.size, np.nan), where=alone > 0)
-    deviation = np.sqrt(np.maximum(p * (1 - p), 0.0))
-    scale = deviation[i] * deviation[j]
-    seen = np.divide(both / n_baskets - p[i] * p[j], scale, out=np.zeros(both.size), where=scale > 0)
-    strong = (np.abs(seen) > max(STRONG, 3 * chance)) & ((seen < 0) | (both >= LEAST))
-    missed = strong & (np.sign(seen) * correlation < PART * np.abs(seen))
 
-    def best(values: FloatArray, least: float) -> tuple[ItemPair, ...]:
+    def best(values: FloatArray) -> tuple[ItemPair, ...]:
         first = np.argsort(-values, kind="stable")[:KEPT]
-        first = first[values[first] > least]
+        first = first[values[first] > chance]
         names = items[frequent[i[first]]].tolist(), items[frequent[j[first]]].tolist()
         rows = zip(*names, *(x[first].tolist() for x in (correlation, both, lift)), strict=True)
         return tuple(ItemPair(*row) for row in rows)
 
-    kinds = best(correlation, chance), best(-correlation, chance), best(np.where(missed, np.abs(seen), 0.0), 0.0)
-    return StrongestPairs(*kinds, int(strong.sum()), int(missed.sum()))
+    return StrongestPairs(best(correlation), best(-correlation))

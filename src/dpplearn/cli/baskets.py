@@ -93,9 +93,8 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
     fitted = KernelDPP.load(model)
     if item is None:
         pairs = fitted.together(k=k)
-        record = vars(pairs) | {kind: as_dicts(getattr(pairs, kind)) for kind in ("attract", "repel", "missed")}
         if as_json:
-            print_json(record)
+            print_json({"attract": as_dicts(list(pairs.attract)), "repel": as_dicts(list(pairs.repel))})
         else:
             click.echo(visible(str(pairs)))
         return
@@ -106,9 +105,6 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
         return
     for other in [*attract, *repel]:
         click.echo(visible(f"{other.correlation:+.3f}  {other.item}"))
-    for pair in fitted.pairs_.missed:
-        if name in pair[:2]:
-            say(f"The model misses {pair.first} + {pair.second}: {pair.baskets:g} baskets, lift {pair.lift:.2f}.")
 
 
 @baskets_command.command(cls=Command)

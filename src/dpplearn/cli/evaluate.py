@@ -26,6 +26,7 @@ from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import check_budget
 from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
+FAULTS = "leaning / opening leans / twice / unknown names"  # how many a summary has on average
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
 STOPPED = "Stopped. Nothing is kept."
 
@@ -183,11 +184,12 @@ def print_table_2(comparison: SystemComparison, title: str, paper: Mapping[str, 
         cells += [
             f"{low:.2f} to {high:.2f}",
             f"{tests['rouge-1']['p']:.3f}" if tests else "best" if name == best else "",
+            " / ".join(f"{x:.1f}" for x in comparison.results["faults"][name].values()),
         ]
         rows.append([*cells, *([] if paper is None else [in_the_paper(paper, name)])])
     heads = [f"{metric.upper()}{measure.upper()}".replace("ROUGE-", "R-") for metric, measure in COLUMNS]
     beside = [] if paper is None else ["paper, DUC 2004: R-1F / 1P / 1R / 2F / SU4F"]
-    print_table(title, ("System", *heads, "R-1F 95 %", "p against the best", *beside), rows)
+    print_table(title, ("System", *heads, "R-1F 95 %", "p against the best", FAULTS, *beside), rows)
 
 
 def in_the_paper(paper: Mapping[str, Sequence[float]], name: str) -> str:

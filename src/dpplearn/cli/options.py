@@ -91,6 +91,7 @@ summary_options = several(
     DIVERSITY,
     click.option("--compress", is_flag=True, help="Shorter forms of sentences may be chosen, too."),
     MODEL,
+    more("--annotate/--no-annotate", default=True, help="First names and dates in [brackets], as by default, or not."),
     more("--keep-all", is_flag=True, help="Choose from headings, tables, fragments and repeats, too."),
     more("--order", type=ORDER, default=ORDER.choices[0], help="By date (default), as given, or by what adds most."),
     DECODER(help=f"{DECODER_NAMES}.  [default: the model's]"),

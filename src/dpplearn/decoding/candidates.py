@@ -29,6 +29,7 @@ from dpplearn._checks import (
     check_jobs,
     check_quality,
     check_subset,
+    some,
     square_sums,
     view,
 )
@@ -37,10 +38,9 @@ from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
+from dpplearn.decoding import near
 from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
 from dpplearn.decoding.limits import NO_ITEMS, check_diversity, check_nugget
-from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
-from dpplearn.decoding.near import NearGains
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.minors import TwoSided
@@ -52,7 +52,6 @@ BLOCK = 4_000_000  # entries of rows that a thread reads at once
 COMPILED = 2_000_000  # entries of rows beyond which a compiled loop finds their lengths
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
-WIDEST = 20_000  # columns for which a square matrix is made
 
 
 def read_features(
@@ -104,12 +103,6 @@ def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
     return out
 
 
-def some(rows: IntArray) -> str:
-    """The first eight numbers, and how many there are if that is not all."""
-    shown = ", ".join(map(str, rows[:8].tolist()))
-    return shown if rows.size <= 8 else f"{shown}, ... ({rows.size} in all)"
-
-
 class Embedded(NamedTuple):
     """Items of quality q in the directions of their rows, L_ij = q_i q_j cos(rows_i, rows_j); arrays, or tensors."""
 
@@ -152,11 +145,6 @@ class Given(NamedTuple):
         With unit rows G, P = (I + c G^T G)^-1 where c = share / (1 - share).
         """
         d = self.rows.shape[1]
-        if d > WIDEST:
-            raise ValueError(
-                f"given needs a {d} x {d} matrix, which is offered up to {WIDEST} columns. Reduce the embeddings, "
-                "such as by TruncatedSVD."
-            )
         A = np.zeros((d, d))
         for low in range(0, self.lengths.size, ROWS):
             part = slice(low, low + ROWS)
@@ -210,7 +198,7 @@ class Candidates:
             rows, lengths, q = self.embedded
             a, b = exponents(self.diversity)
             given = () if self.given is None else self.given.rows
-            return NearGains(rows, lengths, quality_power(q, a), k, b, self.nugget, given)
+            return near.NearGains(rows, lengths, quality_power(q, a), k, b, self.nugget, given)
         model = self.model
         operand = model.operand(self.diversity, self.tilt, self.nugget) if isinstance(model, Embedded) else self.operand
         if isinstance(operand, TwoSided):
@@ -261,7 +249,7 @@ class Candidates:
 
     def near_items(self) -> Candidates:
         """The same items under a kernel of near items."""
-        return replace(self.on_host(), nugget=max(self.nugget, NEAR_NUGGET), near=True)
+        return replace(self.on_host(), nugget=max(self.nugget, near.NUGGET), near=True)
 
     @property
     def directions(self) -> int:

@@ -15,14 +15,7 @@ from scipy import sparse
 
 from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
-from dpplearn.decoding.candidates import (
-    NUGGET,
-    Candidates,
-    Embedded,
-    Given,
-    read_features,
-    read_given,
-)
+from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Given, read_features, read_given
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
 from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
@@ -264,11 +257,11 @@ def check_whole(rows: Any) -> None:
         whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
     if whole is None or whole.filename is None:
         return
-    name, need = whole.filename, whole.offset + whole.nbytes
-    if Path(name).stat().st_size < need:
+    need, size = whole.offset + whole.nbytes, Path(whole.filename).stat().st_size
+    if size < need:
         raise ValueError(
-            f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
-            "Write the file anew, and map it again."
+            f"embeddings are a memory map of {need} bytes of {whole.filename}, which has only {size} now. Write the "
+            "file anew, and map it again."
         )
 
 

@@ -143,8 +143,15 @@ def greedy_run(
 ) -> Run:
     """A greedy run that has all it must have of each group; else an error that says which group it lacks."""
     run = try_quotas(candidates, limits, floor, gain, power)
-    if lacking := why_lacking(candidates, limits, run.items):
-        raise ValueError(lacking)
+    short = np.flatnonzero(limits.counts(run.items) < limits.need)
+    if short.size:
+        advice = "Use greedy_map with nugget=1e-6, which leaves every item a little of its own."
+        if isinstance(candidates.operand, TwoSided):
+            advice = "Ask for fewer of it, or name some in include."
+        raise ValueError(
+            f"greedy choice cannot meet min_per_group for group {limits.names[short[0]]!r}: its items are linear "
+            f"combinations of others that are chosen. {advice}"
+        )
     return run
 
 
@@ -161,20 +168,6 @@ def try_quotas(
     size = limits.include.size + limits.owed(limits.include)
     first = best_run(candidates, replace(limits, exclude=others, k=size), -np.inf, gain, power)
     return best_run(candidates, replace(limits, include=first.items), floor, gain, power)
-
-
-def why_lacking(candidates: Candidates, limits: Limits, items: IntArray) -> str:
-    """Which group has fewer of the items chosen greedily than it must, and what to do; empty where none has."""
-    short = np.flatnonzero(limits.counts(items) < limits.need)
-    if not short.size:
-        return ""
-    advice = "Use greedy_map with nugget=1e-6, which leaves every item a little of its own."
-    if isinstance(candidates.operand, TwoSided):
-        advice = "Ask for fewer of it, or name some in include."
-    return (
-        f"greedy choice cannot meet min_per_group for group {limits.names[short[0]]!r}: its items are linear "
-        f"combinations of others that are chosen. {advice}"
-    )
 
 
 def best_run(

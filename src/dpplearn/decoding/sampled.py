@@ -31,13 +31,10 @@ class SampledSelection(Selection):
     ----------
     n_samples, n_feasible : int
         Samples drawn, and those that count: their cost is in the window, and they keep all limits.
-    best : tuple of Selection
-        The best distinct sets, most probable first; the first is this one.
     """
 
     n_samples: int
     n_feasible: int
-    best: tuple[Selection, ...]
 
 
 def sampled_map(
@@ -48,7 +45,6 @@ def sampled_map(
     n_samples: int = 1_000_000,
     min_cost: float | None = None,
     k: int | None = None,
-    m: int = 1,
     tilt: bool = False,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
@@ -73,8 +69,6 @@ def sampled_map(
         How many sets to draw.
     min_cost : float, optional
         Lowest cost of a set; default 0, which allows the empty one.
-    m : int
-        How many distinct sets to keep, in `best` of the result.
     tilt : bool
         Draw from e^s L instead of L, with s such that the expected cost, the sum of K_ii cost_i, is the budget (or
         the middle of the window where `min_cost` is given): then samples have the right cost for any budget.
@@ -96,15 +90,15 @@ def sampled_map(
     --------
     >>> from dpplearn import DPP
     >>> dpp = DPP([[3.0, 2.9, 0.0], [2.9, 4.0, 0.0], [0.0, 0.0, 2.0]])
-    >>> chosen = sampled_map(dpp, cost=[1, 2, 1], budget=3, n_samples=1000, m=2, rng=0)
-    >>> chosen.sorted_subset, [Y.sorted_subset.tolist() for Y in chosen.best]
-    (array([1, 2]), [[1, 2], [0, 2]])
+    >>> chosen = sampled_map(dpp, cost=[1, 2, 1], budget=3, n_samples=1000, rng=0)
+    >>> chosen.sorted_subset, chosen.n_feasible > 0
+    (array([1, 2]), True)
     >>> sampled_map(dpp, cost=[1, 2, 1], budget=9, min_cost=7, n_samples=1000, rng=0).reason
     'none of 1000 samples cost between 7 and 9. Pass tilt=True, or widen the window'
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
-    return sampled_choice(candidates, limits, n_samples, min_cost, m, tilt, rng, n_jobs, progress)
+    return sampled_choice(candidates, limits, n_samples, min_cost, tilt, rng, n_jobs, progress)
 
 
 def sampled_choice(
@@ -112,7 +106,6 @@ def sampled_choice(
     limits: Limits,
     n_samples: int = 1_000_000,
     min_cost: float | None = None,
-    m: int = 1,
     tilt: bool = False,
     rng: Seed = None,
     n_jobs: int | None = None,
@@ -124,34 +117,34 @@ def sampled_choice(
         raise ValueError(f"min_cost must not be above the budget, found {low:g} and {limits.budget:g}.")
     if not isinstance(tilt, bool | np.bool_):
         raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
-    n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1, high=10**5)
+    n_samples = check_int(n_samples, "n_samples", low=1)
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
     if (reason := limits.empty_reason()) and low == 0.0:
-        return SampledSelection.nothing(reason, candidates.log_prob, 0, 0, ())
+        return SampledSelection.nothing(reason, candidates.log_prob, 0, 0)
     include, feasible = limits.include, 0
-    sets: list[IntArray] = []
+    found: IntArray | None = None
     if limits.free.any():
         least = max(low, limits.total(include))  # no set that counts costs less
         target = limits.worth if low == 0.0 else (least + max(limits.worth, least)) / 2
         sampler = Sampler(candidates, limits, low, target if tilt else None)
         with showing(progress, "Sampling"):
-            sets, feasible = sampler.best(n_samples, m, generator, jobs)
+            found, feasible = sampler.best(n_samples, generator, jobs)
         reason = f"{feasible} of {n_samples} samples were feasible"
-        if feasible and not sets:
+        if feasible and found is None:
             reason += ", but all have probability 0 to rounding"
-        elif not sets:
+        elif found is None:
             quotas = " and kept the quotas of groups" if limits.names else ""
             most = f" with at most {limits.k} items" if limits.sized else ""
             advice = "Widen the window, or use greedy_map" if tilt else "Pass tilt=True, or widen the window"
             reason = f"none of {n_samples} samples cost between {low:g} and {limits.budget:g}{most}{quotas}. {advice}"
     else:
         n_samples, reason = 0, "nothing may be chosen beside what is included"
-    if not sets and include.size and limits.meets(include) and reaches(limits.total(include), low):
-        sets, reason = [include], f"{reason}: the items to include, alone"
-    elif not sets:
-        return SampledSelection.nothing(reason, candidates.log_prob, n_samples, feasible, ())
-    best = tuple(in_order(candidates, limits, Y, f"{reason}; rank {a} among them") for a, Y in enumerate(sets, 1))
-    return SampledSelection.of(best[0], f"{reason}, this the most probable", n_samples, feasible, best)
+    if found is None and include.size and limits.meets(include) and reaches(limits.total(include), low):
+        found, reason = include, f"{reason}: the items to include, alone"
+    elif found is None:
+        return SampledSelection.nothing(reason, candidates.log_prob, n_samples, feasible)
+    reason = f"{reason}, this the most probable"
+    return SampledSelection.of(in_order(candidates, limits, found, reason), reason, n_samples, feasible)
 
 
 def given_limits(candidates: Candidates, limits: Limits) -> tuple[DPP | LowRankDPP, IntArray]:
@@ -185,19 +178,16 @@ class Sampler:
         self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # a bound that rounding does not break
         self.low, self.high = low * (1.0 - SLACK) - self.base, limits.room - self.base
 
-    def best(self, count: int, m: int, rng: np.random.Generator, n_jobs: int) -> tuple[list[IntArray], int]:
-        """The m most probable distinct sets of `count`, and how many counted."""
+    def best(self, count: int, rng: np.random.Generator, n_jobs: int) -> tuple[IntArray | None, int]:
+        """The most probable set of `count`, if one has a probability, and how many counted."""
         within = 0, self.limits.k - self.include.size
-        found = draw_blocks(
-            self.tables, count, rng, self.mean, n_jobs, partial(self.score, most=within[1], m=m), within
-        )
-        merged = {Y: value for sets, _ in found for Y, value in sets.items()}
-        order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
-        whole = [np.union1d(self.items[np.array(Y, np.int64)], self.include) for Y in order]
-        return whole, sum(counted for _, counted in found)
+        found = draw_blocks(self.tables, count, rng, self.mean, n_jobs, partial(self.score, most=within[1]), within)
+        counted = sum(some for _, _, some in found)
+        least, Y, _ = min(found)
+        return None if least == np.inf else np.union1d(self.items[np.array(Y, np.int64)], self.include), counted
 
-    def score(self, lengths: Array, indices: Array, most: int, m: int) -> tuple[dict[tuple[int, ...], float], int]:
-        """The same of sets that lie end to end, with log det; those of more than `most` items do not count."""
+    def score(self, lengths: Array, indices: Array, most: int) -> tuple[float, tuple[int, ...], int]:
+        """The least -log det of sets that lie end to end, its set, and how many of at most `most` items counted."""
         sizes = lengths.astype(np.int64)
         these, sizes = (sizes >= 0) & (sizes <= most), np.maximum(sizes, 0)  # -1 of one left out
         owner = np.repeat(np.arange(sizes.size), sizes)
@@ -207,24 +197,19 @@ class Sampler:
             these &= keep_quotas(self.limits, owner, self.items[indices], sizes.size)
         # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization
         bound = np.bincount(owner, self.log_diag[indices], sizes.size) + self.fill * sizes
-        left, step, ends = np.flatnonzero(these), 4 * m, np.cumsum(sizes)
+        left, step, ends = np.flatnonzero(these), 4, np.cumsum(sizes)
         left = left[np.argsort(-bound[left], kind="stable")]
-        found: dict[tuple[int, ...], float] = {}
+        best: tuple[float, tuple[int, ...]] = (np.inf, ())  # -log det and its set: of ties, the first in order
         while left.size:
             some, left, step = left[:step], left[step:], 4 * step
             sets = [indices[ends[s] - sizes[s] : ends[s]] for s in some]
             indptr = np.append(0, np.cumsum(sizes[some], dtype=np.int64))
             values = self.operand.logdets(indptr, np.concatenate(sets, dtype=np.int64))
             values += self.fill * sizes[some]
-            for a in np.argsort(-values, kind="stable"):
-                bar = min(found.values()) if len(found) >= m else -np.inf
-                if values[a] == -np.inf or values[a] < bar:
-                    break
-                found[tuple(sets[a].tolist())] = float(values[a])
-            found = dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))[:m])
-            if len(found) == m:
-                left = left[bound[left] >= min(found.values())]
-        return found, int(these.sum())
+            ties = np.flatnonzero(values == values.max())
+            best = min(best, *((-float(values[a]), tuple(sets[a].tolist())) for a in ties))
+            left = left[bound[left] >= -best[0]]
+        return *best, int(these.sum())
 
 
 def keep_quotas(limits: Limits, owner: IntArray, items: IntArray, count: int) -> BoolArray:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, some
 from dpplearn._holders import as_numbers
 from dpplearn._precision import EPS32
-from dpplearn.decoding.candidates import some
 
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 APART = 20.0  # between those and scores set apart

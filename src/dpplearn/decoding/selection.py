@@ -13,7 +13,6 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, is_tensor, read_only, view
 from dpplearn._linalg import to_dense
-from dpplearn._notebook import card, shown, table
 from dpplearn.decoding.candidates import Candidates, Embedded, read_features
 from dpplearn.decoding.limits import Limits
 
@@ -97,14 +96,6 @@ class Selection:
         some = self.subset[:MANY].tolist()
         items = f"[{', '.join(map(str, some))}, ... {len(self)} items]" if len(self) > MANY else str(some)
         return f"{type(self).__name__}(subset={items},{known} cost={self.cost:g}, reason={self.reason!r})"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the items in the order of selection, with what each added."""
-        items = zip(self.subset.tolist(), self.gains.tolist(), strict=True)
-        rows = ((rank, *one) for rank, one in enumerate(items, 1))
-        facts = {"items": len(self), "cost": float(self.cost)}
-        told = f"<p>{shown(self.reason)}</p>"
-        return card(type(self).__name__, told, table(("rank", "item", "log gain"), rows, len(self)), facts=facts)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get the number, not the model."""

@@ -55,15 +55,9 @@ def annealed(
     error = float(np.hypot(weights.std(ddof=1) / mean / np.sqrt(chains), 1 / chains))
     visited = [Y[rng.choice(chains, chains, p=weights / weights.sum())]]
     while len(visited) < STATES:
-        visited.append(swept(w, W, visited[-1], APART, rng))
+        visited.append(visited[-1].copy())
+        sweep(w, W, w, np.ones(APART + 1), visited[-1], rng)  # at the same temperature: Gibbs
     return Estimate(top + float(np.log(mean)), error), np.concatenate(visited)
-
-
-def swept(w: FloatArray, W: FloatArray, Y: Rows, sweeps: int, rng: np.random.Generator) -> Rows:
-    """Where Gibbs chains are so many sweeps after the rows of Y."""
-    Y = Y.copy()
-    sweep(w, W, w, np.ones(sweeps + 1), Y, rng)
-    return Y
 
 
 def sweep(

@@ -34,9 +34,9 @@ def fit_dpp_to(target: Any, *, n_starts: int = 6, rng: Seed = 0) -> Fit:
     """The DPP closest to a distribution: least KL(target || DPP).
 
     The problem is not convex, so it is solved from several starts: the kernel that agrees with the target on its
-    marginals of at most three items, as far as a kernel can; nearly independent items; and random changes of the first,
-    also of its signs. L-BFGS moves the matrix M of K = sin(M)^2. In `divergences`, several starts that reached the same
-    value are a sign, not a proof, that it is the least. Ten items take about a second, twenty some minutes.
+    marginals of at most three items, as far as a kernel can, and random changes of it, also of its signs. L-BFGS moves
+    the matrix M of K = sin(M)^2. In `divergences`, several starts that reached the same value are a sign, not a proof,
+    that it is the least. Ten items take about a second, twenty some minutes.
 
     The eigenvalues of K stay 1e-10 away from 0 and 1, so that no subset is excluded and L exists. Of the signs of rows
     and columns, which change no probability, those are taken that make one item's similarities positive.

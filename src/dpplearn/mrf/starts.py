@@ -50,32 +50,27 @@ class Sine:
         return np.asarray(H[np.triu_indices(self.n)])
 
 
-def with_signs(A: FloatArray) -> FloatArray:
-    """A with entries >= 0 in the row of the item most like the others, by signs of the items; no minor changes."""
-    q = np.sqrt(np.maximum(A.diagonal(), np.finfo(np.float64).tiny))
-    row = A[np.abs(A / q[:, None] / q).sum(axis=1).argmax()]
+def with_signs(K: FloatArray) -> FloatArray:
+    """K with entries >= 0 in the row of the item most like the others, by signs of the items; no minor changes."""
+    q = np.sqrt(K.diagonal())  # positive: the eigenvalues of K are
+    row = K[np.abs(K / q[:, None] / q).sum(axis=1).argmax()]
     signs = np.where(row < 0.0, -1.0, 1.0)
-    return signs[:, None] * A * signs
+    return signs[:, None] * K * signs
 
 
 def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
     """`count` marginal kernels, of a target with probabilities p.
 
     The first has the target's marginals of at most three items, as far as a kernel can: K_ii = P_i and
-    K_ij^2 = P_i P_j - P_ij, signs by P_ijk. The second has nearly independent items (exactly so would be a stationary
-    point), the others are random changes of the first.
+    K_ij^2 = P_i P_j - P_ij, signs by P_ijk. In the others some signs and all entries are changed at random.
     """
     K = inside(from_minors(inclusion_probs(p)))
-    spread = np.sqrt(K.diagonal() * (1 - K.diagonal()))
-    noise = 0.1 * spread[:, None] * rng.standard_normal(K.shape) * spread
-    return [K, inside(np.diag(K.diagonal()) + noise + noise.T), *(shaken(K, rng) for _ in range(count - 2))][:count]
-
-
-def shaken(K: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """K with some signs and all entries changed at random."""
-    signs = np.where(np.triu(rng.random(K.shape) < 0.3, 1), -1.0, 1.0)
-    noise = 0.1 * rng.standard_normal(K.shape)
-    return inside(K * signs * signs.T + noise + noise.T)
+    starts = [K]
+    for _ in range(count - 1):
+        signs = np.where(np.triu(rng.random(K.shape) < 0.3, 1), -1.0, 1.0)
+        noise = 0.1 * rng.standard_normal(K.shape)
+        starts.append(inside(K * signs * signs.T + noise + noise.T))
+    return starts
 
 
 def from_minors(minor: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.first_choice import first_choice
 from dpplearn.summarize.model.modelfile import SETTINGS, load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.prepared import Prepared, misread
+from dpplearn.summarize.model.prepared import PAIRS, Prepared, misread
 from dpplearn.summarize.model.settings import Parameters, SummarizerSettings, Trained
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
@@ -212,7 +212,7 @@ class Summarizer(Parameters):
         if len(read) > EXACT:  # of very many sentences, a first choice
             kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
             read, asked = read.only(kept), None if asked is None else asked.only(kept)
-        return Prepared(read, model, language, asked, compressed)
+        return Prepared(read, model, language, asked, compressed, PAIRS[features.features])
 
     def summarize(
         self,
@@ -230,6 +230,7 @@ class Summarizer(Parameters):
         about: str | None = None,
         order: str = CHRONOLOGICAL,
         compress: bool = False,
+        annotate: bool = True,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -272,9 +273,14 @@ class Summarizer(Parameters):
             Whether shorter forms of sentences are candidates, too, made by dropping spans
             (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
             sentence and `dropped` the spans.
+        annotate : bool
+            Whether a sentence says in brackets what its document says of a surname that nobody introduced,
+            "[Vincent] Cochetel", and, while there is room, the date of a weekday where documents are of several days,
+            "Thursday [22 October]". Of English texts.
         """
         how: dict[str, Any] = {"diversity": check_diversity(diversity), "order": check_choice(order, "order", ORDERS)}
         how |= {"fill": fill, "n_samples": n_samples, "keep_all": keep_all, "compress": compress, "about": about}
+        how |= {"annotate": annotate}
         return Summary.of(self._decision(cluster, budget, unit, decoder, include, exclude, **how))
 
     def _decision(
@@ -291,7 +297,8 @@ class Summarizer(Parameters):
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
-            budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
+            texts = ready.read.named if how.get("annotate") else ready.read.texts
+            budget = settled(budget, unit, ready.read.whole, texts[best])
             return Decision(ready, name, budget, unit, pinned, excluded, allowed, rng=settings.random_state, **how)
 
     def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:

@@ -61,9 +61,6 @@ class DPPLoss(nn.Module):
             return -value
         return -value.mean() if self.reduction == "mean" else -value.sum()
 
-    def extra_repr(self) -> str:
-        return f"nugget={self.nugget:g}, given_size={self.given_size}, reduction={self.reduction!r}"
-
 
 def cosines(phi: Tensor, items: Tensor | None = None) -> Tensor:
     """S of embeddings (..., n, d), with ones on its diagonal; padding has the direction of no item."""

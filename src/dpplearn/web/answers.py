@@ -86,8 +86,8 @@ def numbers(summary: Summary) -> IntArray:
 
 
 def chosen_answer(x: Chosen, number: IntArray, order: int) -> Answer:
-    spans = {"full": x.sentence.full, "dropped": x.sentence.dropped}
-    return {**x.to_dict(), **spans, "sentence": int(number[x.number]), "order": order}
+    changes = {name: getattr(x.sentence, name) for name in ("full", "dropped", "added")}
+    return {**x.to_dict(), **changes, "sentence": int(number[x.number]), "order": order}
 
 
 def left_out_answer(x: LeftOut, summary: Summary) -> Answer:

@@ -158,7 +158,7 @@ def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Un
     for name, items in (("include", A), ("exclude", B)):
         if items.size and items[-1] >= n:
             raise invalid(((name,), f"there is no sentence {items[-1]}: the cluster's are numbered 0 to {n - 1}."))
-    both, size = np.intersect1d(A, B).tolist(), joined_length([ready.read.texts[i] for i in A], unit) if A.size else 0
+    both, size = np.intersect1d(A, B).tolist(), joined_length([ready.read.named[i] for i in A], unit) if A.size else 0
     if both:
         why = f"Sentence {both[0]} cannot be both pinned and banned. Undo one of the two."
     elif B.size == n:
@@ -176,7 +176,7 @@ def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Un
 
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit, whatever it was given as."""
-    return settled(budget, unit, ready.read.whole, ready.read.texts[int(ready.dpp.quality.argmax())])
+    return settled(budget, unit, ready.read.whole, ready.read.named[int(ready.dpp.quality.argmax())])
 
 
 def offered_decoder(model: Summarizer) -> str:

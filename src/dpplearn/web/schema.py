@@ -201,6 +201,7 @@ class ChosenSentence(PlacedSentence):
     order: int = Field(description="Its place in the summary, from 1.")
     full: str = Field(description="The whole sentence.")
     dropped: list[tuple[int, int]] = Field(description="Spans of it that the summary does without, with `compress`.")
+    added: list[str] = Field(description="What the summary has in brackets beside it: first names and dates.")
     contributions: Contributions
     pinned: bool
     words: str = Field(description="Why it is there: its reasons in words, and what it alone speaks of.")

@@ -14,6 +14,14 @@ RTL = (
 )
 
 
+def bare(one):
+    """What a summary has of a sentence, without its additions."""
+    text = one["text"]
+    for added in one["added"]:
+        text = text.replace(f" {added}", "", 1) if f" {added}" in text else text.replace(f"{added} ", "", 1)
+    return text
+
+
 def test_the_example_is_the_bundled_cluster(client):
     found = client.get("/api/v1/example").json()
     assert [(d["id"], d["text"], d["title"]) for d in found["documents"]] == [
@@ -75,7 +83,7 @@ def test_select_is_what_the_summarizer_says(select, decoder, options):
     assert found["text"] == summary.text
     assert (found["length"], found["budget"], found["unit"]) == (summary.length, summary.budget, summary.unit)
     assert isinstance(found["budget"], float)
-    assert [one["sentence"] for one in found["selected"]] == summary.subset.tolist()
+    assert [one["sentence"] for one in found["selected"]] == summary.order.tolist()
     assert [one["order"] for one in found["selected"]] == list(range(1, len(summary.subset) + 1))
     for one, why in zip(found["selected"], summary.explain().chosen, strict=True):
         assert np.isclose(one["marginal"], why.marginal)
@@ -99,7 +107,7 @@ def test_pinned_are_in_and_banned_are_out(select, decoder):
 
 
 def test_summarize_is_both_in_one(client, example, select):
-    documents = [{"id": d["id"], "title": d["title"], "text": d["text"]} for d in example["documents"]]
+    documents = example["documents"]
     options = {"budget": 120, "unit": "words", "diversity": 0.4}
     whole = client.post("/api/v1/summarize", json={"documents": documents, **options}).json()
     parts = select(**options).json()
@@ -112,8 +120,18 @@ def test_summarize_is_both_in_one(client, example, select):
     )
     for one in whole["selected"]:
         sentence = example["sentences"][one["sentence"]]
-        for name in ("document", "position", "start", "end", "text"):
+        for name in ("document", "position", "start", "end"):
             assert one[name] == sentence[name]
+        assert one["full"] == sentence["text"]
+
+
+def test_what_was_added_is_told(select, example):
+    found = select(budget=100).json()
+    assert found["text"] == "\n".join(one["text"] for one in found["selected"])
+    assert any(one["added"] for one in found["selected"])
+    for one in found["selected"]:
+        assert bare(one) == one["full"] == example["sentences"][one["sentence"]]["text"]
+        assert all(added in one["text"] for added in one["added"])
 
 
 def test_compress_tells_what_was_dropped(client, example, select):
@@ -123,7 +141,8 @@ def test_compress_tells_what_was_dropped(client, example, select):
     assert all(one["dropped"] == [] for one in plain["selected"])
     assert any(one["dropped"] for one in short["selected"])
     lines = [without(texts[one["sentence"]], tuple(map(tuple, one["dropped"]))) for one in short["selected"]]
-    assert short["text"] == "\n".join(lines)
+    assert short["text"] == "\n".join(one["text"] for one in short["selected"])
+    assert [bare(one) for one in short["selected"]] == lines
     assert short["length"] <= 60
     assert len(short["marginals"]) == len(texts)
     assert all(0 <= p <= 1 for p in short["marginals"])
@@ -133,11 +152,11 @@ def test_compress_tells_what_was_dropped(client, example, select):
     ]
     pinned = select(budget=60, compress=True, include=[first]).json()["selected"]
     assert next(one for one in pinned if one["sentence"] == first)["dropped"] == []
-    documents = [{"id": d["id"], "text": d["text"]} for d in example["documents"]]
-    whole = client.post("/api/v1/summarize", json={"documents": documents, "budget": 60, "compress": True}).json()
+    asked = {"documents": example["documents"], "budget": 60, "compress": True}
+    whole = client.post("/api/v1/summarize", json=asked).json()
     assert whole["text"] == short["text"]
     for one, line in zip(whole["selected"], lines, strict=True):
-        assert one["text"] == line == without(one["full"], tuple(map(tuple, one["dropped"])))
+        assert bare(one) == line == without(one["full"], tuple(map(tuple, one["dropped"])))
 
 
 def test_a_question_an_order_and_context(client, select, example, is_problem):
@@ -152,10 +171,12 @@ def test_a_question_an_order_and_context(client, select, example, is_problem):
     is_problem(select(about="x" * 1_001), 422, "invalid")
     by_gain, by_time = select(order="importance").json(), select().json()
     assert by_gain["text"] != by_time["text"]
-    assert sorted(by_gain["text"].split("\n")) == sorted(by_time["text"].split("\n"))
+    chosen = [{one["sentence"]: one["order"] for one in found["selected"]} for found in (by_gain, by_time)]
+    assert chosen[0].keys() == chosen[1].keys()
     lines = by_gain["text"].split("\n")
     for one in by_gain["selected"]:
-        assert example["sentences"][one["sentence"]]["text"] == lines[one["order"] - 1]
+        assert example["sentences"][one["sentence"]]["text"] == one["full"]
+        assert one["text"] == lines[one["order"] - 1]
     assert set(client.get("/api/v1/models").json()["orders"]) == {"chronological", "source", "importance"}
     later, earlier = {"text": "Ten boats sank.", "date": "9 May 2004"}, {"text": "Snow fell.", "date": "2004-05-08"}
     whole = client.post(

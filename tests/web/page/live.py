@@ -124,6 +124,11 @@ expect.set_options(timeout=120_000)  # a first request may compile a loop
 REFUSED = "Failed to load resource: the server responded with a status of "
 
 
+def sources(answer: dict[str, Any]) -> list[str]:
+    """The sentences of a summary as their documents have them."""
+    return [one["full"] for one in answer["selected"]]
+
+
 class Seen:
     """A page that is looked at, and everything that it said and asked for."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from live import Seen
+from live import Seen, sources
 from playwright.sync_api import expect
 
 
@@ -12,10 +12,14 @@ def test_the_example_is_summarized_and_marked_in_its_sources(example: Seen) -> N
     assert example.summary() == answer["text"].split("\n")
     assert example.find("#measure").inner_text() == f"{answer['length']:g} of {answer['budget']:g} words"
     marked = example.find(".s[data-state=in]")
-    assert marked.locator(".t").all_text_contents() == example.summary()
+    in_place = sorted(answer["selected"], key=lambda one: one["sentence"])
+    assert marked.locator(".t").all_text_contents() == [one["full"] for one in in_place]
     assert [(badge.text_content() or "").split()[-1] for badge in marked.locator(".badge").all()] == [
-        str(one["order"]) for one in answer["selected"]
+        str(one["order"]) for one in in_place
     ]
+    added = [words for one in answer["selected"] for words in one["added"]]
+    assert added
+    assert example.find("#summary .added").all_text_contents() == added
     example.set_range("budget", 200)
     repeated = {one["sentence"] for one in example.answer()["redundant"]}
     assert repeated
@@ -108,13 +112,14 @@ def test_a_question_an_order_and_context(example: Seen) -> None:
 def test_a_pinned_sentence_is_in_and_the_rest_adapts(example: Seen) -> None:
     before = example.answer()
     sentence = example.find(".s[data-state='']").nth(5)
-    text, number = sentence.inner_text(), int(sentence.get_attribute("data-id") or "")
+    text = " ".join((sentence.locator(".t").text_content() or "").split())
+    number = int(sentence.get_attribute("data-id") or "")
     sentence.click()
     expect(example.find("#card")).to_be_visible()
     example.find("#card").get_by_role("button", name="Pin").click()
     example.settle()
     assert example.bodies[-1]["include"] == [number]
-    assert text in example.summary()
+    assert text in sources(example.answer())
     expect(example.find("#card .verdict")).to_contain_text("you asked for it")
     expect(example.find(f".s[data-id='{number}'][data-state=in][data-pinned]")).to_have_count(1)
     after = example.answer()
@@ -129,12 +134,12 @@ def test_a_pinned_sentence_is_in_and_the_rest_adapts(example: Seen) -> None:
 
 
 def test_a_banned_sentence_is_out_and_clearing_brings_it_back(example: Seen) -> None:
-    before = example.summary()
+    before, first = example.summary(), sources(example.answer())[0]
     example.find("#summary > li").first.get_by_role("button", name="Ban this sentence").click()
     example.settle()
-    assert before[0] not in example.summary()
+    assert first not in sources(example.answer())
     banned = example.find(".s[data-state=banned]")
-    assert banned.locator(".t").inner_text() == before[0]
+    assert banned.locator(".t").inner_text() == first
     assert banned.locator(".t").evaluate("(one) => getComputedStyle(one).textDecorationLine") == "line-through"
     expect(example.find("#map .marks .banned")).to_have_count(1)
     example.find("#clear").click()

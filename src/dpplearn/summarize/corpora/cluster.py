@@ -89,6 +89,8 @@ class Sentence:
         The sentence whole, on one line, where `text` is a shorter form of it; else the same.
     dropped : tuple of (start, end)
         The spans of `full` that `text` does without.
+    added : tuple of str
+        What `text` has in brackets that `full` does not: first names and dates, from the document.
     """
 
     text: str
@@ -100,6 +102,7 @@ class Sentence:
     section: str | None = field(default=None, repr=False, compare=False)
     full: str = field(default="", repr=False, compare=False)
     dropped: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
+    added: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
         where = ", ".join(f"{name}={getattr(self, name)}" for name in ("document", "position", "start", "end"))

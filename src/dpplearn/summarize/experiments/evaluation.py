@@ -17,6 +17,7 @@ from dpplearn._run.workers import Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
+from dpplearn.summarize.experiments.faults import count_faults, mean_faults
 from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries
 from dpplearn.summarize.model.training import few, rouge_options
 from dpplearn.summarize.summarizer import Summarizer
@@ -117,6 +118,14 @@ def compare(
             "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in score.by_topic("rouge-1", "f").items()},
         }
     results = {"systems": {name: figures(score) for name, score in scores.items()}, "settings": dict(record)}
+    known = {str(one.id): one for one in clusters}
+    results["faults"] = {
+        name: mean_faults(
+            [count_faults(text, known[topic]) for topic, text in made.items() if topic in known]
+        )._asdict()
+        for name, made in summaries.items()
+        if name in scores
+    }
     return SystemComparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._notebook import short_repr
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence, short
 from dpplearn.summarize.explain.topics import document_name, place_in_words, quoted
@@ -155,6 +156,8 @@ class Sureness:
 class WholeSet:
     """What there is to say of a set of sentences as a whole."""
 
+    __repr__ = short_repr
+
     covers: Covers
     leaves_out: LeavesOut
     alikeness: Alike | None
@@ -249,7 +252,8 @@ class Explanation:
         for c in self.chosen:
             text, where, why = self.row(c)
             dropped = "; ".join(f"“{c.sentence.full[start:end].strip()}”" for start, end in c.sentence.dropped)
-            lines += [f"  {text} ({where})", *([f"      without {dropped}"] if dropped else []), f"      {why}"]
+            lines += [f"  {text} ({where})", *([f"      without {dropped}"] if dropped else [])]
+            lines += [*([f"      with {', '.join(c.sentence.added)}"] if c.sentence.added else []), f"      {why}"]
         lines += ["As a set", *(f"  {name}: {words}" for name, words in self.as_a_set.lines())]
         lines += ["Left out, and why"] if self.left_out else []
         for text, where, why in map(self.row, self.left_out):
@@ -277,8 +281,9 @@ def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) 
 
 
 def place(sentence: Sentence) -> dict[str, Any]:
-    """A sentence and where it stands, as data; of a shorter form also the sentence, and the spans left out of it."""
-    names = ("text", "document", "position", "start", "end") + (("full", "dropped") if sentence.dropped else ())
+    """A sentence and where it stands, as data; of one that was changed also the whole sentence, and the changes."""
+    changed = ("full", "dropped", "added") if sentence.dropped or sentence.added else ()
+    names = ("text", "document", "position", "start", "end", *changed)
     return {name: getattr(sentence, name) for name in names}
 
 
@@ -327,7 +332,7 @@ def sureness(reasons: Reasons) -> Sureness | None:
     barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
     if choice.chance is None or not free.size or not (read.passed or np.setdiff1d(reasons.numbers, barred).size):
         return None
-    chance, cost = choice.chance[free], read.costs(decision.unit)[free]
+    chance, cost = choice.chance[free], decision.cost[free]
     kept, share = float(chance.sum()), float(cost @ chance / cost.sum())
     how = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
     often = f"a summary drawn from the model has {kept:.1f} of these {free.size} sentences on average"

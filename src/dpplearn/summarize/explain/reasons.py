@@ -29,6 +29,7 @@ All are read off the choice as it was made: nothing is decided again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +55,7 @@ from dpplearn.summarize.explain.ideas import (
 )
 from dpplearn.summarize.explain.topics import Vocabulary, document_name, place_in_words, quoted
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.split_cluster import SplitCluster, place_of
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
 
 if TYPE_CHECKING:
@@ -73,9 +74,10 @@ class Reasons:
     def __init__(self, summary: Summary) -> None:
         self.summary, self.decision, self.choice = summary, summary.decision, summary.worth
         self.ready, self.read, self.Y = summary.ready, summary.read, summary.subset
-        self.vocabulary, self.texts = Vocabulary.of(self.read), [self.read.texts[i] for i in self.Y]
+        self.vocabulary, self.texts = Vocabulary.of(self.read), [self.decision.texts[i] for i in self.Y]
+        self.shown = {place_of(one): one for one in summary.sentences}
         q, forms = self.ready.dpp.quality, self.read.forms
-        self.usual = float(np.average(q[self.Y], weights=self.read.costs(summary.unit)[self.Y]))  # of a word
+        self.usual = float(np.average(q[self.Y], weights=self.decision.cost[self.Y]))  # of a word
         rest = others_than(self.Y, forms, q.size)
         rest = rest[np.argsort(-q[rest], kind="stable")]
         shares = covered_shares(self.ready.dpp.similarity, rest, self.Y)
@@ -122,7 +124,8 @@ class Reasons:
         reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
         terms = contributions(self.ready.names, self.ready.contributions[i])
         alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
-        return Chosen(*self.judged(i), terms, pinned, reasons, self.vocabulary.strongest(alone))
+        found = Chosen(*self.judged(i), terms, pinned, reasons, self.vocabulary.strongest(alone))
+        return replace(found, sentence=self.shown.get(place_of(found.sentence), found.sentence))
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
         """Where no idea counts by itself: all of them together, or the room that there was."""
@@ -191,7 +194,9 @@ class Reasons:
         if twin in self.Y:
             return *same, int(twin)
         forms = [i] if read.forms is None else np.flatnonzero(read.forms == read.forms[i]).tolist()
-        alone, beside = (min(lengths_with(some, [read.texts[k] for k in forms], unit)) for some in ([], self.texts))
+        alone, beside = (
+            min(lengths_with(some, [self.decision.texts[k] for k in forms], unit)) for some in ([], self.texts)
+        )
         if not fits(alone, budget):
             return "too-long", f"longer than the whole summary may be: {alone:g} of {measured(budget, unit)}"
         if twin != i:

@@ -18,9 +18,9 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     read, explanation = summary.read, summary.explain()
     documents = read.cluster.documents
     names = [escape(document.title or document_name(document.id)) for document in documents]
-    number = {sentence: k for k, sentence in enumerate(summary.sentences, 1)}
-    marks = {x.sentence: mark("again", f"≈{number[read.sentences[x.by[0]]]}") for x in explanation.redundant}
-    marks |= {sentence: mark("in", str(k), f' id="s{k}"') for sentence, k in number.items()}
+    number = {i: k for k, i in enumerate(summary.order.tolist(), 1)}
+    marks = {x.sentence: mark("again", f"≈{number[x.by[0]]}") for x in explanation.redundant}
+    marks |= {read.sentences[i]: mark("in", str(k), f' id="s{k}"') for i, k in number.items()}
     lines = [
         f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{in_full(c.sentence)}'
         f'<p class="meta" dir="ltr"><a href="#s{k}"><bdi>{names[c.sentence.document]}</bdi>, sentence '

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -21,7 +21,8 @@ from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.split_cluster import EXACT
+from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
+from dpplearn.summarize.text.introductions import annotated
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured, unit_name
 
 
@@ -34,8 +35,8 @@ class Summary:
     text : str
         The sentences, one per line, in the order that was asked for.
     sentences : tuple of Sentence
-        In the same order. Where sentences were to be compressed, `text` of each is what the summary has of it, `full`
-        the sentence, and `dropped` the spans of it that were left out.
+        In the same order: `text` of each is what the summary has of it, `full` the sentence, `dropped` the spans of it
+        that were left out, and `added` what was put in, in brackets, from its document.
     length, budget, unit
         How long the text is, and how long it might have been.
     note : str
@@ -59,20 +60,24 @@ class Summary:
     def of(cls, decision: Decision) -> Summary:
         """The sentences chosen, in their order; where none fits the budget, the best that may be chosen, cut."""
         ready, choice, budget, unit = decision.ready, decision.made(), decision.budget, decision.unit
-        read, q, texts, note, allowed = ready.read, ready.dpp.quality, ready.read.texts, "", decision.allowed
+        read, q, texts, note, allowed = ready.read, ready.dpp.quality, decision.texts, "", decision.allowed
         subset = choice.subset
+        if decision.annotate and not subset.size:
+            return cls.of(replace(decision, annotate=False))
         if not subset.size:  # none fits; or one does, but not the one chosen, in a unit that rounds up
             whole = allowed & fits(lengths_with([], texts, unit), budget)
             subset = np.array([np.where(whole if whole.any() else allowed, q, -1.0).argmax()])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
         ordered = in_order(read, subset, decision.order, ready.kernel(decision.diversity))
-        lines = [cut(texts[i], budget, unit) if note else texts[i] for i in ordered]
+        sentences = (
+            introduced(read, ordered, budget, unit) if decision.annotate else [read.sentences[i] for i in ordered]
+        )
+        lines = [cut(one.text, budget, unit) if note else one.text for one in sentences]
         if read.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
             note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + read.passed:,}."
         notes = " ".join(filter(None, [note, "" if ready.question is None else ready.question.note]))
-        sentences, length = tuple(read.sentences[i] for i in ordered), joined_length(lines, unit)
-        worth = choice._replace(subset=np.sort(subset))
-        return cls("\n".join(lines), sentences, length, budget, unit, notes, ordered, worth, decision)
+        worth, length = choice._replace(subset=np.sort(subset)), joined_length(lines, unit)
+        return cls("\n".join(lines), tuple(sentences), length, budget, unit, notes, ordered, worth, decision)
 
     @property
     def ready(self) -> Prepared:
@@ -171,6 +176,21 @@ class Summary:
             "sentences": [place(sentence) for sentence in self.sentences],
             "explanation": self.explain().to_dict(),
         }
+
+
+def introduced(read: SplitCluster, order: IntArray, budget: float, unit: Unit) -> list[Sentence]:
+    """The sentences in this order, each with the first names that those before it lack, and dates while room lasts."""
+    additions = [read.names_for(i, "\n".join(read.texts[j] for j in order[:k])) for k, i in enumerate(order)]
+    shown = [annotated(read.texts[i], names) for i, names in zip(order, additions, strict=True)]
+    for k, i in enumerate(order):
+        dated = sorted([*additions[k], *read.dates_for(i, "\n".join(shown[:k]))])
+        whole = annotated(read.texts[i], dated)
+        if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
+            additions[k], shown[k] = dated, whole
+    return [
+        replace(read.sentences[i], text=text, added=tuple(one.text.strip() for one in added))
+        for i, text, added in zip(order, shown, additions, strict=True)
+    ]
 
 
 def plain_markdown(text: str) -> str:

@@ -32,7 +32,8 @@ from dpplearn.dpp import DPP
 from dpplearn.process import remaining
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.text.standing import leans
+from dpplearn.summarize.text.standing import leans, opens
+from dpplearn.summarize.text.states import tolls
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -61,7 +62,8 @@ class Decision:
     """All that the choice of sentences depends on.
 
     With `fill`, the decoder chooses among all that is allowed, as it is defined. Sampled and consensus sets
-    may be `overrun` longer, for a scorer that trims.
+    may be `overrun` longer, for a scorer that trims. With `annotate`, a sentence takes the room of the first names
+    that it needs, too.
     """
 
     ready: Prepared
@@ -77,9 +79,20 @@ class Decision:
     rng: int = 0
     n_samples: int = SAMPLES
     overrun: float = 0.0
+    annotate: bool = False
 
     def __repr__(self) -> str:
         return f"<Decision by {self.decoder} on {measured(self.budget, self.unit)} of {self.ready!r}>"
+
+    @property
+    def texts(self) -> list[str]:
+        """Each sentence as it would stand alone in the summary."""
+        return self.ready.read.named if self.annotate else self.ready.read.texts
+
+    @property
+    def cost(self) -> FloatArray:
+        """What each sentence takes of the budget."""
+        return self.ready.read.costs(self.unit, self.annotate)
 
     @property
     def quality_counts(self) -> bool:
@@ -99,10 +112,30 @@ class Decision:
         alone = allowed & self.ready.read.alone  # what leans on a sentence before it is not chosen by itself
         alone[pinned] = allowed[pinned]
         choice = self.among(alone if alone.any() else allowed)
+        outcome = self.outcome(alone, choice)
+        if outcome is not None:
+            told = replace(self, pinned=np.append(pinned, outcome)).among(alone)
+            choice = choice._replace(subset=told.subset)
         least = min(self.budget if self.unit == "sentences" else 1, allowed.sum())
         if choice.subset.size < least:  # nothing else is there
             return replace(self, pinned=choice.subset).among(allowed)
         return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
+
+    def outcome(self, alone: Mask, choice: Choice) -> int | None:
+        """The likeliest sentence with the last number of dead, where several documents tell one and none is chosen."""
+        read = self.ready.read
+        if choice.chance is None or self.ready.question is not None or read.listed_language != "English":
+            return None
+        dead = np.array([tolls(text).get("dead", 0) for text in read.texts])
+        many = dead == max(dead[alone], default=0)
+        telling = len({*read.document_numbers[dead > 0].tolist()})
+        if telling < max(2, len(read.cluster.documents) / 4) or (dead[choice.subset] > 0).any() or not many.any():
+            return None
+        good = (
+            many & alone & (choice.chance >= (choice.least or 0.0)) & fits(self.cost, limit(self.budget, self.unit) / 2)
+        )
+        good &= dead > 0
+        return int(np.where(good, choice.chance, -1.0).argmax()) if good.any() else None
 
     def among(self, allowed: Mask) -> Choice:
         """The best set within the budget, of sentences that are worth having.
@@ -110,7 +143,7 @@ class Decision:
         In sentences the budget is a number, and there are so many, where so many are allowed. Empty where none fits.
         """
         ready, unit, pinned, budget = self.ready, self.unit, self.pinned, self.budget
-        texts, cost, bound, forms = ready.read.texts, ready.read.costs(unit), limit(budget, unit), ready.read.forms
+        texts, cost, bound, forms = self.texts, self.cost, limit(budget, unit), ready.read.forms
         if not (fits(cost[allowed], bound).any() or pinned.size):
             return Choice(pinned)
         if (unit == "sentences" or ready.read.passed) and allowed[pinned].all():
@@ -142,7 +175,7 @@ class Decision:
     def decoded(self, among: Mask) -> IntArray:
         """What the decoder finds among these, or the greedy one where it finds none."""
         ready, forms, name = self.ready, self.ready.read.forms, self.decoder
-        model, cost, bound = ready.kernel(self.diversity), ready.read.costs(self.unit), limit(self.budget, self.unit)
+        model, cost, bound = ready.kernel(self.diversity), self.cost, limit(self.budget, self.unit)
         within: dict[str, Any] = {"include": self.pinned, "exclude": ~among}
         if forms is not None:
             within |= {"groups": forms, "max_per_group": 1}
@@ -170,7 +203,7 @@ class Decision:
 
     def trimmed(self, subset: IntArray, budget: float) -> IntArray:
         """A set without its weakest sentences, where joints make the text longer than their costs are together."""
-        texts, q = self.ready.read.texts, self.ready.dpp.quality
+        texts, q = self.texts, self.ready.dpp.quality
         while subset.size and not fits(joined_length([texts[i] for i in subset], self.unit), budget):
             loose = np.setdiff1d(subset, self.pinned)
             if loose.size == 0:
@@ -191,12 +224,21 @@ def best_forms(ready: Prepared, allowed: Mask) -> IntArray:
 def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
     """The sentences of a set as they are to be read.
 
-    "source": as in the documents, one after the other. "chronological": the same, the documents by time. "importance":
+    "source": as in the documents, one after the other. "chronological": the same, the documents by time, after an
+    opening that says what happened: the first that opens its document, or the best of them where times are not known;
+    none that leans on others or only says what is to come. "importance":
     by what each adds to those before it, log det L_Y, so that the first n are the greedy choice of n among them; a
     sentence that leans on the one before it follows that, and the first is one that does not lean, if there is any.
     """
     if order == CHRONOLOGICAL:
-        return subset[np.lexsort((subset, read.when[subset]))]
+        ordered = subset[np.lexsort((subset, read.when[subset]))]
+        told = [i for i in ordered if read.alone[i] and opens(read.texts[i])]
+        told = [i for i in told if read.sentences[i].position == 1] or told[:1]
+        if not told or len(read.cluster.documents) == 1:
+            return ordered
+        dated = sum(time is not None for time in read.times) > 1
+        first = told[0] if dated else max(told, key=lambda i: float(model.operand.diag[i]))
+        return np.append(first, ordered[ordered != first])
     if order == SOURCE:
         return np.sort(subset)
     found = greedy_map(DPP(model.operand.block(subset)), k=subset.size, gain="log").subset

@@ -17,11 +17,14 @@ from dpplearn.process import remaining
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.quality_features import GENERAL, PAPER
 from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.words import ENGLISH, match_words
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-PAIRS = 0.3  # share of word pairs in the agreement that consensus decoding maximizes; the rest is single words
+# share of word pairs in the agreement that consensus decoding maximizes, the rest is single words: readers like more of
+# them better; those of the paper's features are what ROUGE likes best
+PAIRS = {PAPER: 0.3, GENERAL: 0.6}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +39,7 @@ class Prepared:
     language: str | None
     question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
+    pairs: float = PAIRS[GENERAL]
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
 
@@ -122,7 +126,7 @@ class Prepared:
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
         said, _ = Numbered.of([match_words(text, self.language) for text in self.read.texts])
-        return [(1.0 - PAIRS, said.counts()), (PAIRS, said.pairs().counts())]
+        return [(1.0 - self.pairs, said.counts()), (self.pairs, said.pairs().counts())]
 
 
 def misread(cluster: Cluster, language: str | None) -> str | None:

@@ -20,7 +20,9 @@ from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document,
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
+from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.standing import Lack, why_not_alone
+from dpplearn.summarize.text.states import overtaken
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
 
@@ -141,6 +143,9 @@ class SplitCluster:
     def lacks(self) -> tuple[Lack | None, ...]:
         """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
         lacks = [why_not_alone(text, self.listed_language) for text in self.texts]
+        if self.listed_language == "English":
+            late = overtaken(self.texts, [self.times[k] for k in self.document_numbers])
+            lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
         return tuple(None if lack in usual else lack for lack in lacks)
 
@@ -156,9 +161,33 @@ class SplitCluster:
         return listed_language((self.cluster.foreign or "English") if own is None else own)
 
     @cached_property
+    def times(self) -> list[datetime | None]:
+        """When each document was written, where that is known."""
+        return document_times(self.cluster.documents)
+
+    @cached_property
     def when(self) -> IntArray:
         """The place in time of each sentence's document."""
-        return np.asarray(np.argsort(by_time(self.cluster.documents))[self.document_numbers], np.int64)
+        return np.asarray(np.argsort(in_time(self.times))[self.document_numbers], np.int64)
+
+    def names_for(self, i: int, before: str = "") -> list[Addition]:
+        """The first names that a sentence needs in brackets after these lines."""
+        if self.listed_language != "English":
+            return []
+        return unknown_people(self.texts[i], before, self.cluster.documents[self.sentences[i].document].text)
+
+    def dates_for(self, i: int, before: str = "") -> list[Addition]:
+        """The dates that a sentence needs in brackets after these lines, where documents are of several days."""
+        told = self.times[self.sentences[i].document]
+        several = len({time.date() for time in self.times if time is not None}) > 1
+        if told is None or not several or self.listed_language != "English":
+            return []
+        return undated_days(self.texts[i], before, told.date())
+
+    @cached_property
+    def named(self) -> list[str]:
+        """Each sentence with the first names that it needs after lines that introduce nobody."""
+        return [annotated(text, self.names_for(i)) for i, text in enumerate(self.texts)]
 
     def considered(self, order: Iterable[int]) -> dict[int, int]:
         """Of sentences with the same words, the first in this order, by their twin."""
@@ -174,9 +203,9 @@ class SplitCluster:
         found = np.array([number.setdefault(place_of(one), len(number)) for one in self.sentences], np.int64)
         return found if len(number) < len(self) else None
 
-    def costs(self, unit: Unit) -> FloatArray:
-        """What each sentence takes of a budget."""
-        return self._costs.get(unit, lambda: costs(self.texts, unit))
+    def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
+        """What each sentence takes of a budget, perhaps with the names that it needs in brackets."""
+        return self._costs.get((unit, annotate), lambda: costs(self.named if annotate else self.texts, unit))
 
 
 def place_of(sentence: Sentence) -> tuple[int, int]:
@@ -222,16 +251,14 @@ def first_lines(document: Document) -> list[str]:
     return [document.text[block.start : block.end] for block in islice(inside, 3)]
 
 
-def by_time(documents: Sequence[Document]) -> list[int]:
+def in_time(times: Sequence[datetime | None]) -> list[int]:
     """The numbers of documents, the earliest first. Those without a known time keep their place, as those of one do.
 
     Examples
     --------
-    >>> new, old = Document("a", "New.", date="2004-05-09"), Document("c", "Old.", date="8 May 2004")
-    >>> by_time([new, Document("b", "Ever."), old])
+    >>> in_time([datetime(2004, 5, 9), None, datetime(2004, 5, 8)])
     [2, 1, 0]
     """
-    times = document_times(documents)
     dated = [(time, i) for i, time in enumerate(times) if time is not None]
     earliest = iter(sorted(dated))
     return [i if time is None else next(earliest)[1] for i, time in enumerate(times)]

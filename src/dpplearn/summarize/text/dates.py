@@ -28,6 +28,7 @@ _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?!
 
 _HEAD_LINES = 3  # lines in which a document says when it was written
 _DATE_MARKS = " \t\r\n#*_>|[]()·•—–-,"
+_GLUED = re.compile(r"[^\n]{4,50}?(?:19|20)[0-9]{2}(?=[^\W\d_a-z][^\W\d_])")
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
 _DATE_LABEL = re.compile(  # what may stand before a date on its line
     r"(?:(?:first |originally |last |page )?(?:published|posted|released|issued|written|created|dated?|updated|modified"
@@ -252,14 +253,17 @@ def dateline_end(text: str) -> int:
     """Where the story begins after a dateline, or 0.
 
     A dateline is a place in capitals, perhaps with a country, a date and an agency, before a dash; or any place
-    before an agency in parentheses.
+    before an agency in parentheses; or a date that is glued to the story, as where a page lost its line ends.
 
     Examples
     --------
     >>> [text[dateline_end(text):] for text in ("LONDON (AP) _ Oil fell.", "BONN, Jan. 3 -- Snow.", "NATO met. -- It")]
     ['Oil fell.', 'Snow.', 'NATO met. -- It']
+    >>> dateline_end("Tuesday, January 18, 2005Through a telethon"), dateline_end("Since 2005It rains.")
+    (25, 0)
     """
-    found = _DATELINE.match(text[:_LONGEST_DATELINE])
+    glued = _GLUED.match(text[:_LONGEST_DATE])
+    found = glued if glued and date_line(glued[0]) else _DATELINE.match(text[:_LONGEST_DATELINE])
     return found.end() if found else 0
 
 

@@ -16,6 +16,7 @@ from enum import StrEnum
 from itertools import accumulate, pairwise
 
 from dpplearn.summarize.text.blocks import is_closed
+from dpplearn.summarize.text.states import looks_ahead
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
 
@@ -194,6 +195,7 @@ class Lack(StrEnum):
     ANNOUNCES = "only announces what follows"
     QUOTATION = "is mostly a quotation, half of one, or of somebody without a full name"
     NO_VERB = "has no verb"
+    OVERTAKEN = "tells what a later document overtakes"  # see `dpplearn.summarize.text.states`
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 
 
@@ -213,6 +215,8 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
 _PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
+_REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
+_BEGINNING = 60  # characters of a sentence that must say who and what
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
 
@@ -307,8 +311,21 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     return language == "English" and (_points_back(parts) or _has_loose_pronoun(text))
 
 
+def opens(text: str) -> bool:
+    """Whether an English sentence may open a summary: its beginning names who and what, and it tells what happened.
+
+    Examples
+    --------
+    >>> opens("The bridge fell on Monday."), opens("The navy insists that they left."), opens("The bridge will fall.")
+    (True, False, False)
+    """
+    return not looks_ahead(text) and not _REFERS.search(text[:_BEGINNING])
+
+
 def _points_back(parts: list[str]) -> bool:
-    """Whether an English sentence begins with "the move", "the two men": a thing that was told before."""
+    """Whether an English sentence begins with "the move", "two other men": a thing that was told before."""
+    if parts and parts[0] in _SETS["counts"] and parts[1:2] in (["other"], ["others"], ["more"]):
+        return True
     the, *rest = parts or [""]
     thing, *after = (rest[1:] if rest[:1] and rest[0] in _SETS["counts"] else rest) or [""]
     return the == "the" and thing in _SETS["told before"] and _SETS["complements"].isdisjoint(after[:1])

@@ -36,6 +36,18 @@ function listItem(id) {
       ruleButton(id, "pin", "Pin this sentence"), ruleButton(id, "ban", "Ban this sentence")));
 }
 
+/** A line of the summary, with what was put in, in brackets, shown quieter. */
+function withAdditions(line, added) {
+  const parts = [];
+  for (const words of added) {
+    const at = line.indexOf(words);
+    if (at < 0) continue; // cut
+    parts.push(...textNodes(line.slice(0, at)), h("span", { class: "added" }, words));
+    line = line.slice(at + words.length);
+  }
+  return [...parts, ...textNodes(line)];
+}
+
 /** The whole sentence, with what the summary does without struck through; offsets count code points. */
 function showDropped(element, text, dropped) {
   element.hidden = dropped.length === 0;
@@ -64,8 +76,7 @@ export function updateLists() {
     if (button.dataset.line !== line) {
       button.dataset.line = line; // the only sentence of a tiny budget may be cut
       const hint = button.lastElementChild;
-      show(button, line);
-      button.append(hint);
+      button.replaceChildren(...withAdditions(line, x.added), hint);
     }
     showDropped(item.querySelector(".dropped"), s.text, x.dropped);
     item.dataset.order = x.order;

@@ -1,0 +1,152 @@
+"""Which sentences tell a state that a later document overtakes: forecasts whose day has come, tolls that have risen.
+
+Both need the dates of documents and English words; without them no sentence is overtaken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from dpplearn.summarize.text.words import words
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_AHEAD = re.compile(  # what is still to come
+    r"\b(?:will|shall|would)\b(?! (?:not )?have\b)"
+    r"|\b(?:is|are|was|were)\s+(?:(?:also|still|now)\s+)?"
+    r"(?:expected|scheduled|due|set|likely|poised|forecast|about|planning|preparing|nearing)\b"
+    r"|\b(?:plans?|hopes?|intends?|expects?)\s+to\b",
+    re.IGNORECASE,
+)
+_FOR = re.compile(  # the day that a forecast is for
+    rf"\b(?:(next )?({'|'.join(DAYS)})|(tonight|this (?:afternoon|evening))|(tomorrow)|(this weekend))\b", re.IGNORECASE
+)
+_SMALL = (
+    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_SCALE = {"million": 1_000_000, "thousand": 1_000}
+_NUMBER = (  # no part of another, no price, no year
+    rf"(?<![\w.,$£€/-])(?<!in )(?!(?:19|20)\d\d\b)"
+    rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(_SMALL)})(?![\w%-]|[.,]\d)"
+)
+_NEAR = r"(?:\s+(?!and\b|or\b|but\b)[\w'’-]+){0,3}?"  # words between a number and what it counts
+_TOLLS = {  # by what is counted: words right after the number, or some words before it
+    what: (
+        re.compile(rf"\b{_NUMBER}{_NEAR}\s+(?:{after})\b", re.IGNORECASE),
+        re.compile(
+            rf"\b(?:{before})\b(?:\s+[\w'’-]+){{0,5}}?\s+{_NUMBER}(?!\s*(?:hour|day|year|mile|km))", re.IGNORECASE
+        ),
+    )
+    for what, after, before in (
+        ("dead", "dead|deaths|died|killed|bodies|fatalities", "death toll|killed|killing|kills|toll"),
+        ("hurt", "injured|wounded|hurt|injuries", "injured|injuring|wounded|wounding"),
+        ("missing", "missing|unaccounted", "(?!)"),
+        ("homeless", "homeless|evacuated|displaced", "(?!)"),
+    )
+}
+_PENDING = re.compile(  # a state that does not last
+    r"\b(?:in a coma|in (?:critical|grave|serious|stable) condition|on life support|hospitali[sz]ed|trapped|at large"
+    r"|(?:is|are|was|were|remains?|still) (?:still )?missing)\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(
+    r"\b(?:died|dies|dead|death|buried|funeral|released|freed|rescued|found|captured|arrested|recovered)\b",
+    re.IGNORECASE,
+)
+_CAPITAL = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
+_ALIKE = 2  # words that the tolls of one event share at least
+
+
+def tolls(text: str) -> dict[str, int]:
+    """How many were killed, hurt, missing or made homeless, as far as a sentence says.
+
+    Examples
+    --------
+    >>> tolls("At least 80,000 people were killed and two were missing, officials said.")
+    {'dead': 80000, 'missing': 2}
+    """
+    found: dict[str, int] = {}
+    for what, patterns in _TOLLS.items():
+        if numbers := [_value(match[1]) for pattern in patterns for match in pattern.finditer(text)]:
+            found[what] = max(numbers)
+    return found
+
+
+def _value(number: str) -> int:
+    figure, _, scale = number.lower().replace(",", "").partition(" ")
+    return _SMALL.index(figure) if figure in _SMALL else int(float(figure) * _SCALE.get(scale, 1))
+
+
+def looks_ahead(text: str) -> bool:
+    """Whether it says what is still to come.
+
+    Examples
+    --------
+    >>> looks_ahead("The results will be announced."), looks_ahead("The results were announced.")
+    (True, False)
+    """
+    return _AHEAD.search(text) is not None
+
+
+def forecast_day(text: str, told: datetime) -> datetime | None:
+    """The last day for which a sentence that was told on another announces something; None where it names no day.
+
+    Examples
+    --------
+    >>> friday = datetime(2024, 3, 15)
+    >>> forecast_day("Results will be announced on Monday.", friday).day, forecast_day("It will rain.", friday)
+    (18, None)
+    """
+    if not looks_ahead(text):
+        return None
+    days = []
+    for next_week, weekday, today, tomorrow, _ in _FOR.findall(text):
+        name = weekday.lower() or "sunday"  # the weekend ends with it
+        ahead = (DAYS.index(name) - told.weekday()) % 7 + 7 * bool(next_week)
+        days.append(0 if today else 1 if tomorrow else ahead)
+    return told + timedelta(max(days)) if days else None
+
+
+def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDArray[np.bool_]:
+    """Which sentences a later one overtakes; `told` are the dates of their documents.
+
+    A forecast is overtaken when a document is later than the day it speaks of; a number of victims, when a later
+    document tells a larger one of the same event; a number of the missing, when it tells another one; that somebody is
+    in a coma or missing, when it tells how that ended.
+
+    Examples
+    --------
+    >>> first, last = datetime(2024, 3, 14), datetime(2024, 3, 19)
+    >>> texts = ["Ten people died in the Brenn flood.", "The Brenn flood killed 14.", "Schools will open on Friday."]
+    >>> overtaken(texts, [first, last, first]).tolist()
+    [True, False, True]
+    """
+    days = [None if time is None else time.date() for time in told]
+    latest = max((day for day in days if day is not None), default=None)
+    out = np.zeros(len(texts), np.bool_)
+    if latest is None or days.count(latest) + days.count(None) == len(days):
+        return out
+    dated = [(i, text, time) for i, (text, time) in enumerate(zip(texts, told, strict=True)) if time is not None]
+    for i, text, time in dated:
+        ahead = forecast_day(text, time)
+        out[i] = ahead is not None and ahead.date() < latest
+    ends = [(time.date(), frozenset(_CAPITAL.findall(text))) for _, text, time in dated if _ENDED.search(text)]
+    for i, text, time in dated:
+        if not out[i] and _PENDING.search(text):
+            here = frozenset(_CAPITAL.findall(text))
+            out[i] = any(day > time.date() and not here.isdisjoint(names) for day, names in ends)
+    counts = [(i, time.date(), found, set(words(text))) for i, text, time in dated if (found := tolls(text))]
+    for i, day, own, said in counts:
+        for _, later, others, also in counts:
+            if later > day and len(said & also) >= _ALIKE:
+                out[i] |= any(_changed(what, n, others.get(what, n)) for what, n in own.items())
+    return out
+
+
+def _changed(what: str, before: int, after: int) -> bool:
+    return after != before if what == "missing" else after > before

@@ -1,0 +1,82 @@
+"""Stories of several days: what their summaries must tell and must not; and that brackets keep to the budget."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.text.states import looks_ahead
+from dpplearn.summarize.text.units import length
+
+LINES = (Path(__file__).parent / "stories" / "stories.jsonl").read_text(encoding="utf-8").splitlines()
+STORIES = [json.loads(line) for line in LINES]
+MODEL = Summarizer.load()
+
+
+def cluster(story):
+    return Cluster([Document(**document) for document in story["documents"]])
+
+
+EXAMPLE = Cluster.example()
+READ = {"example": MODEL.prepare(EXAMPLE)} | {story["id"]: MODEL.prepare(cluster(story)) for story in STORIES}
+
+
+def bare(sentence):
+    """A sentence without what was added."""
+    text = sentence.text
+    for added in sentence.added:
+        text = text.replace(f" {added}", "", 1) if f" {added}" in text else text.replace(f"{added} ", "", 1)
+    return text
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story["id"])
+def test_a_story_is_told_by_its_last_state(story):
+    summary = MODEL.summarize(cluster(story), 80, "words")
+    assert all(any(text in summary.text for text in group) for group in story["facts"])
+    assert not any(text in summary.text for text in story["never"])
+    first = summary.sentences[0]
+    assert first.position == 1
+    assert not looks_ahead(first.text)
+
+
+@given(name=st.sampled_from(sorted(READ)), budget=st.integers(1, 130), unit=st.sampled_from(["words", "bytes"]))
+def test_brackets_keep_to_the_budget_and_leave_the_sentences_as_they_are(name, budget, unit):
+    budget *= 1 if unit == "words" else 7
+    summary = MODEL.summarize(READ[name], budget, unit)
+    assert summary.length == length(summary.text, unit) <= budget
+    assert summary.sentences
+    documents = READ[name].read.cluster.documents
+    for one in summary.sentences:
+        assert bare(one) == one.full == " ".join(documents[one.document].text[one.start : one.end].split())
+
+
+def test_without_brackets_sentences_are_as_they_stand():
+    assert any(one.added for one in MODEL.summarize(EXAMPLE, 100, "words").sentences)
+    plain = MODEL.summarize(EXAMPLE, 100, "words", annotate=False)
+    assert [one.text for one in plain.sentences] == [one.full for one in plain.sentences]
+    assert not any(one.added for one in plain.sentences)
+
+
+def test_a_name_takes_room_only_where_there_is_some():
+    """Where nothing fits with its first name in brackets, it goes without."""
+    texts = ["Martin Sayle, the chief executive of Brennwater, resigned on Friday over the flood.", "Sayle left early."]
+    summary = MODEL.summarize(Cluster.from_texts([" ".join(texts)]), 3, "words")
+    assert summary.text == "Sayle left early."
+    assert not summary.note
+
+
+def test_the_last_number_of_dead_is_told():
+    """Where several documents tell one and the decoder chose none, the likeliest sentence that has it is chosen."""
+    days = ["2031-02-03", "2031-02-04", "2031-02-05"]
+    rest = "The coast guard searched the bay of Lowick for a second day with boats and divers."
+    lead = "The coast guard searched the bay of Lowick with boats after a ferry sank."
+    texts = [f"{lead} {rest} In all {n} people died in the cold water of the bay of Lowick." for n in (6, 31, 58)]
+    documents = [Document(day, text, date=day) for day, text in zip(days, texts, strict=True)]
+    summary = MODEL.summarize(Cluster(documents), 30, "words")
+    assert "58 people died" in summary.text
+    assert "31" not in summary.text
