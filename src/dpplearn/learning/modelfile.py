@@ -48,28 +48,22 @@ def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitt
     missing = [k for k in ("params", "feature_names", "quality", "similarity", *FITTED) if k not in data]
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
-    quality, encoding = read_quality(data["quality"], data["feature_names"], path), None
-    n_iter, n_sets, n_items = (whole_number(data[name], name, path) for name in ("n_iter", "n_sets", "n_items"))
-    if not isinstance(converged := data["converged"], bool):
-        raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
+    quality = read_quality(data["quality"], data["feature_names"], path)
     std = numbers(data["theta_std"], "theta_std", path, quality.theta.size)
     if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
-    if "encoding" in data:
-        encoding = Encoding.from_state(data["encoding"], path)
-        if tuple(encoding.names) != quality.names[-quality.n_features :]:
-            raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
+    encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
+    if encoding is not None and tuple(encoding.names) != quality.names[-quality.n_features :]:
+        raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
     fitted = Fitted(
         quality, std, read_similarity(data["similarity"], path),
         log_likelihood=number(data["log_likelihood"], "log_likelihood", path),
         gradient_norm=number(data["gradient_norm"], "gradient_norm", path),
-        n_iter=n_iter,
-        converged=converged,
+        converged=bool(data["converged"]),
         starts=numbers(data.get("starts", []), "starts", path),
         encoding=encoding,
         covariance=read_covariance(data.get("covariance"), std, path),
-        n_sets=n_sets,
-        n_items=n_items,
+        **{name: whole_number(data[name], name, path) for name in ("n_iter", "n_sets", "n_items")},
     )  # fmt: skip
     return read_estimator(kind, data["params"], path, quality.n_features), fitted
 
@@ -78,13 +72,9 @@ def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLi
     """The weights, with their names."""
     if not isinstance(record, dict):
         raise ValueError(f"quality in {path} must be an object, found {record!r:.80}.")
-    theta, constant = numbers(record.get("theta"), "theta", path), record.get("constant", False)
-    if theta.size == 0 or not np.isfinite(theta).all():
-        raise ValueError(f"theta in {path} must hold at least one weight, and only finite ones.")
-    if not isinstance(constant, bool) or (constant and theta.size == 1):
-        raise ValueError(
-            f"constant in {path} must be true or false, and go with other weights; found {constant!r:.40}."
-        )
+    theta, constant = numbers(record.get("theta"), "theta", path), bool(record.get("constant", False))
+    if theta.size <= constant or not np.isfinite(theta).all():
+        raise ValueError(f"theta in {path} must hold at least one weight of a feature, and only finite ones.")
     try:
         names = check_names(names if isinstance(names, list) else [names], theta.size) or ()
     except (TypeError, ValueError) as error:

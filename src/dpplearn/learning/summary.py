@@ -116,22 +116,16 @@ def conditional_summary(model: Any) -> ModelSummary:
         facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
     if not independent and not learned:
         facts["similarity weights"] = "given, not learned"
-    missing = [name for name, error in similarity.std.items() if math.isnan(error)] if learned else []
-    if missing and len(missing) < len(similarity.std):
-        facts["no standard error"] = f"{', '.join(missing)}, so near 0 that the data do not tell the weight from 0"
     tables = (quality_table(model),) if independent else (quality_table(model), similarity_table(similarity))
     return ModelSummary(type(model).__name__, facts, tables)
 
 
 def prior_in_words(model: Any) -> str:
-    """The variance of the prior, and which weights it settles alone."""
+    """The variance of the prior; the table says which weights it settles alone."""
     prior = model.prior_variance
     if prior is None or np.all(np.isinf(np.asarray(prior, float))):
         return "none"
-    words = f"variance {prior:g}" if np.ndim(prior) == 0 else "a variance for each weight"
-    settled = model.feature_names_in_[undetermined(model)].tolist()
-    few = ", ".join(settled[:5]) + (f" and {len(settled) - 5} more" if len(settled) > 5 else "")
-    return f"{words}; the error of {few} is the prior's: the data do not say" if settled else words
+    return f"variance {prior:g}" if np.ndim(prior) == 0 else "a variance for each weight"
 
 
 def undetermined(model: Any) -> np.ndarray:
