@@ -5,7 +5,7 @@ import pytest
 
 from brute_decoding import random_problem
 from dpplearn import DPP, diversify
-from dpplearn.decoding import consensus, greedy_map
+from dpplearn.decoding import consensus, greedy_map, local, local_search
 
 UNITS = (1e-9, 1e-5, 1e-2, 1e2, 1e5, 1e12)
 
@@ -97,3 +97,10 @@ def test_k_auto_counts_from_the_best_of_those_to_include():
         others = [gain for item, gain in zip(found.subset, np.exp(found.gains), strict=True) if item not in include]
         assert 0 in found.subset
         assert min(others, default=first) >= 0.3 * first * (1 - 1e-6)
+
+
+def test_local_search_that_leaves_moves_untried_says_so(monkeypatch):
+    L = DPP(np.diag([2.0, 3.0, 4.0]))
+    assert local_search(L, k=1, start=[0]).reason == "no move improves it"
+    monkeypatch.setattr(local, "TRIES", 0)
+    assert local_search(L, k=1, start=[0]).reason == "none of the 0 most hopeful moves improves it"
