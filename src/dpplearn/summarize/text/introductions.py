@@ -74,19 +74,21 @@ def people(document: str) -> dict[str, str]:
     {'Merrow': 'Dana', 'Falk': 'Idris', 'Quill': 'Ann'}
     """
     found: dict[str, set[str]] = {}
-    count, together = Counter(_WORD.findall(document)), pairs(document)
-    for first, last in {names for pattern in _PEOPLE for names in pattern.findall(document)}:
+    names = {names for pattern in _PEOPLE for names in pattern.findall(document)}
+    parts = {part for first, _ in names for part in first.split()}
+    count, together = Counter(_WORD.findall(document)), pairs(document, parts)
+    for first, last in names:
         if last.lower() not in count:
             found.setdefault(last, set()).add(_first_name(first, last, count, together))
     return {last: min(firsts) for last, firsts in found.items() if len(firsts) == 1 and "" not in firsts}
 
 
-def pairs(document: str) -> Counter[tuple[str, str]]:
-    """How often a word stands before another in upper case, with at most two of these between."""
+def pairs(document: str, parts: set[str]) -> Counter[tuple[str, str]]:
+    """How often one of these words stands before another in upper case, with at most two of these between."""
     said = [word.strip(',;:.!?()"“”') for word in document.split()]
     found: Counter[tuple[str, str]] = Counter()
     for i, word in enumerate(said):
-        for after in said[i + 1 : i + 4]:
+        for after in said[i + 1 : i + 4] if word in parts else ():
             if not after[:1].isupper():
                 break
             found[word, re.split("['’]s?$", after)[0]] += 1
@@ -114,6 +116,8 @@ def unknown_people(text: str, before: str, document: str) -> list[Addition]:
     [Addition(at=0, text='[Ruth] ')]
     """
     known, places = people(document), dict[str, int]()
+    if not any(last in text for last in known):
+        return []
     for match in _LAST.finditer(text):
         places.setdefault(match[1] + match[2], match.start())
         places.setdefault(match[2], match.start(2))

@@ -49,6 +49,10 @@ _TOLLS = {  # by what is counted: words right after the number, or some words be
         ("homeless", "homeless|evacuated|displaced", "(?!)"),
     )
 }
+_COUNTED = re.compile(
+    "kill|dead|death|died|bodies|fatalit|toll|injur|wound|hurt|missing|unaccounted|homeless|evacuat|displac",
+    re.IGNORECASE,
+)
 _PENDING = re.compile(  # a state that does not last
     r"\b(?:in a coma|in (?:critical|grave|serious|stable) condition|on life support|hospitali[sz]ed|trapped|at large"
     r"|(?:is|are|was|were|remains?|still) (?:still )?missing)\b",
@@ -71,6 +75,8 @@ def tolls(text: str) -> dict[str, int]:
     {'dead': 80000, 'missing': 2}
     """
     found: dict[str, int] = {}
+    if not _COUNTED.search(text):  # most sentences
+        return found
     for what, patterns in _TOLLS.items():
         if numbers := [_value(match[1]) for pattern in patterns for match in pattern.finditer(text)]:
             found[what] = max(numbers)
@@ -102,14 +108,15 @@ def forecast_day(text: str, told: datetime) -> datetime | None:
     >>> forecast_day("Results will be announced on Monday.", friday).day, forecast_day("It will rain.", friday)
     (18, None)
     """
-    if not looks_ahead(text):
+    named = _FOR.findall(text)
+    if not named or not looks_ahead(text):
         return None
     days = []
-    for next_week, weekday, today, tomorrow, _ in _FOR.findall(text):
+    for next_week, weekday, today, tomorrow, _ in named:
         name = weekday.lower() or "sunday"  # the weekend ends with it
         ahead = (DAYS.index(name) - told.weekday()) % 7 + 7 * bool(next_week)
         days.append(0 if today else 1 if tomorrow else ahead)
-    return told + timedelta(max(days)) if days else None
+    return told + timedelta(max(days))
 
 
 def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDArray[np.bool_]:
