@@ -42,6 +42,9 @@ _NO_NAMES = word_set(  # in front of a name
     " senator mayor judge justice minister secretary general colonel captain professor doctor sir lord king queen"
     " prince princess pope cardinal bishop ambassador commissioner inspector detective chief mr. mrs. ms. dr. gov. sen."
 )
+_RUN = re.compile(
+    r"(?<![\w.'’-])[A-Z][\w.'’-]*(?:\s(?:(?:van|von|de|da|bin|al|el)\s)?[A-Z][\w.'’-]*)+"
+)  # of words in upper case
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -74,9 +77,13 @@ def people(document: str) -> dict[str, str]:
     {'Merrow': 'Dana', 'Falk': 'Idris', 'Quill': 'Ann'}
     """
     found: dict[str, set[str]] = {}
-    names = {names for pattern in _PEOPLE for names in pattern.findall(document)}
+    runs = [match.span() for match in _RUN.finditer(document)]
+    near = "\n".join(document[max(start - 12, 0) : end + 14] for start, end in runs)  # names, and what stands beside
+    names = dict.fromkeys(names for pattern in _PEOPLE for names in pattern.findall(near))
+    if not names:
+        return {}
     parts = {part for first, _ in names for part in first.split()}
-    count, together = Counter(_WORD.findall(document)), pairs(document, parts)
+    count, together = Counter(_WORD.findall(document)), pairs(" - ".join(document[a:b] for a, b in runs), parts)
     for first, last in names:
         if last.lower() not in count:
             found.setdefault(last, set()).add(_first_name(first, last, count, together))
