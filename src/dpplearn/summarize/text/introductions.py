@@ -46,11 +46,11 @@ _RUN = re.compile(
     r"(?<![\w.'’-])[A-Z][\w.'’-]*(?:\s(?:(?:van|von|de|da|bin|al|el)\s)?[A-Z][\w.'’-]*)+"
 )  # of words in upper case
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_MONTHS = (
+_MONTH_NAMES = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
-_DATED = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTHS)}|\d|\[)"  # "Friday, May 2" needs no date
+_DATED = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTH_NAMES)}|\d|\[)"  # "Friday, May 2" needs no date
 _WEEKDAY = re.compile(rf"\b({'|'.join(day.capitalize() for day in DAYS)})\b(?![’']|{_DATED})")
 _SPOKEN_DAY = re.compile(r"\b(today|yesterday|tonight|this (?:morning|afternoon|evening))\b(?!['’])", re.IGNORECASE)
 _MAYBE = re.compile(r"\b(?:could|may|might)\b|\b(?:until|by)\s+$")
@@ -160,13 +160,13 @@ def undated_days(text: str, before: str, told: date) -> list[Addition]:
         days = (DAYS.index(name) - told.weekday()) % 7
         back = 7 if days and not (looks_ahead(clause) or _MAYBE.search(clause)) else 0
         day = told + timedelta(days - back)
-        added = f" [{day.day} {_MONTHS[day.month - 1]}]"
+        added = f" [{day.day} {_MONTH_NAMES[day.month - 1]}]"
         if match[1] + added not in before:
             found[name] = Addition(match.end(), added)
     spoken = _SPOKEN_DAY.search(text)
     if spoken:
         day = told - timedelta(spoken[1].lower() == "yesterday")
-        added = f" [{day.day} {_MONTHS[day.month - 1]}]"
+        added = f" [{day.day} {_MONTH_NAMES[day.month - 1]}]"
         if added not in before:
             found["today"] = Addition(spoken.end(), added)
     return [*found.values()]
