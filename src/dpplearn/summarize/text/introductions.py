@@ -22,18 +22,18 @@ _TITLE = (
     r"|Prince|Princess|Pope|Cardinal|Bishop|Ambassador|Commissioner|Inspector|Detective|Chief)"
 )
 _SPEAKS = r"(?:said|says|told|added|warned|wrote|asked|announced|declared|insisted|argued|explained|resigned|testified)"
-_NAME = r"(?:[A-Z][a-zà-ÿ]+(?:['’-][A-Z][a-zà-ÿ]+){0,3}|Mc[A-Z][a-z]+|[A-Z]['’][A-Z][a-z]+)"
-_WHOLE = rf"({_NAME}(?:\s[A-Z]\.)?(?:\s{_NAME})?)\s((?:(?:van|von|de|da|bin|al|el)\s)?{_NAME})"
+_NAME_PART = r"(?:[A-Z][a-zà-ÿ]+(?:['’-][A-Z][a-zà-ÿ]+){0,3}|Mc[A-Z][a-z]+|[A-Z]['’][A-Z][a-z]+)"
+_FIRST_AND_LAST = rf"({_NAME_PART}(?:\s[A-Z]\.)?(?:\s{_NAME_PART})?)\s((?:(?:van|von|de|da|bin|al|el)\s)?{_NAME_PART})"
 _PEOPLE = [  # full names that are surely a person's: by a title, by an age or role after it, by what it does
     re.compile(pattern)
     for pattern in (
-        rf"{_TITLE}\s{_WHOLE}\b",
-        rf"\b{_WHOLE}(?=,\s(?:\d\d?,|an?\s|the\s|who\s|\d\d?-year)|\s{_SPEAKS}\b|\swho\b)",
-        rf"\b{_SPEAKS}\s{_WHOLE}\b",
+        rf"{_TITLE}\s{_FIRST_AND_LAST}\b",
+        rf"\b{_FIRST_AND_LAST}(?=,\s(?:\d\d?,|an?\s|the\s|who\s|\d\d?-year)|\s{_SPEAKS}\b|\swho\b)",
+        rf"\b{_SPEAKS}\s{_FIRST_AND_LAST}\b",
     )
 ]
-_LAST = re.compile(rf"(?<![\w'’-])((?:(?:van|von|de|da|bin|al|el)\s)?)({_NAME})(?![\w-])")  # perhaps a surname
-_NEXT = re.compile(rf"\s{_NAME}")
+_LAST = re.compile(rf"(?<![\w'’-])((?:(?:van|von|de|da|bin|al|el)\s)?)({_NAME_PART})(?![\w-])")  # perhaps a surname
+_NEXT = re.compile(rf"\s{_NAME_PART}")
 LONGEST = 100  # characters of a word before a surname that are looked at
 _NO_NAMES = word_set(  # in front of a name
     "the a an in on at by for from and but when after before while as if his her their this that kingdom affairs vice"
@@ -42,7 +42,7 @@ _NO_NAMES = word_set(  # in front of a name
     " senator mayor judge justice minister secretary general colonel captain professor doctor sir lord king queen"
     " prince princess pope cardinal bishop ambassador commissioner inspector detective chief mr. mrs. ms. dr. gov. sen."
 )
-_RUN = re.compile(
+_CAPITAL_RUN = re.compile(
     r"(?<![\w.'’-])[A-Z][\w.'’-]*(?:\s(?:(?:van|von|de|da|bin|al|el)\s)?[A-Z][\w.'’-]*)+"
 )  # of words in upper case
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -50,8 +50,8 @@ _MONTH_NAMES = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
-_DATED = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTH_NAMES)}|\d|\[)"  # "Friday, May 2" needs no date
-_WEEKDAY = re.compile(rf"\b({'|'.join(day.capitalize() for day in DAYS)})\b(?![’']|{_DATED})")
+_WITH_DATE = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTH_NAMES)}|\d|\[)"  # "Friday, May 2" needs no date
+_WEEKDAY = re.compile(rf"\b({'|'.join(day.capitalize() for day in DAYS)})\b(?![’']|{_WITH_DATE})")
 _SPOKEN_DAY = re.compile(r"\b(today|yesterday|tonight|this (?:morning|afternoon|evening))\b(?!['’])", re.IGNORECASE)
 _MAYBE = re.compile(r"\b(?:could|may|might)\b|\b(?:until|by)\s+$")
 _OTHER_WEEK = re.compile(r"\b(?:next|last|every|each)\s+$")  # before a weekday that is perhaps not of this week
@@ -77,7 +77,7 @@ def people(document: str) -> dict[str, str]:
     {'Merrow': 'Dana', 'Falk': 'Idris', 'Quill': 'Ann'}
     """
     found: dict[str, set[str]] = {}
-    runs = [match.span() for match in _RUN.finditer(document)]
+    runs = [match.span() for match in _CAPITAL_RUN.finditer(document)]
     near = "\n".join(document[max(start - 12, 0) : end + 14] for start, end in runs)  # names, and what stands beside
     names = dict.fromkeys(names for pattern in _PEOPLE for names in pattern.findall(near))
     if not names:
