@@ -31,16 +31,7 @@ else:
 
 
 class Latest(Generic[T]):
-    """Remembers one value and its key; several threads may ask at once.
-
-    Examples
-    --------
-    >>> latest = Latest()
-    >>> latest.get(2, lambda: "computed"), latest.get(2, lambda: "again")
-    ('computed', 'computed')
-    >>> latest.get(3, lambda: "for three")
-    'for three'
-    """
+    """Remembers one value and its key; several threads may ask at once."""
 
     def __init__(self) -> None:
         self._held: tuple[Hashable, T] | None = None

@@ -47,7 +47,7 @@ def count_of(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-def some(rows: IntArray) -> str:
+def first_few(rows: IntArray) -> str:
     """The first eight numbers, and how many there are if that is not all."""
     shown = ", ".join(map(str, rows[:8].tolist()))
     return shown if rows.size <= 8 else f"{shown}, ... ({rows.size} in all)"

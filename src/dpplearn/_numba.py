@@ -115,6 +115,8 @@ class Loop:
                 version = numba.njit(self.function, cache=True, **self.options)
                 version.compile(types)
                 self.mark(types).touch()
+            except numba.errors.NumbaError:  # in the loop itself: the files are sound
+                raise
             except Exception as error:  # a damaged file raises almost any kind
                 with suppress(OSError):  # nowhere can files be written
                     shutil.rmtree(folder())
@@ -176,7 +178,7 @@ def folder() -> Path:
     """Where compiled loops are kept: a folder of its own for each state of the sources.
 
     numba itself notices changes in the file of a loop, but not in those it imports from. It cannot read from a folder
-    that it cannot write to, so it gets a copy of such a one.
+    that it cannot write to: such a folder is copied to one that it can write to.
     """
     package, digest = Path(__file__).parent, sha256()
     for path in sorted([*package.rglob("*_loops.py"), *(package / name for name in CONSTANTS)]):

@@ -13,7 +13,8 @@ from sklearn.utils import estimator_checks
 
 from brute_learning import THETA, log_pmf_table, random_items, training_set, with_weights
 from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP
-from dpplearn.decoding import greedy_map, sampled_map
+from dpplearn.decoding import greedy_map, local_search, sampled_map
+from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.learning import ConditionalDPPCV, log_likelihood
 
@@ -357,6 +358,25 @@ def test_a_set_of_the_size_given_keeps_quotas(quota):
             assert found in allowed, decoder
             if decoder in ("exact", "local"):
                 assert found == best
+
+
+def few_samples(*args, **options):
+    return sampled_map(*args, **options, n_samples=200, rng=0)
+
+
+@pytest.mark.parametrize("diversity", [0.5, 0.75, 1.0])
+@pytest.mark.parametrize("decoder", [*DECODERS, greedy_map, local_search, few_samples])
+def test_of_the_size_given_log_prob_and_gains_are_the_model_s(decoder, diversity):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x = ItemSet(rng.normal(size=(6, 2)), phi=rng.normal(size=(6, 4)), k=3)
+        model = ConditionalDPP.from_weights([-2.0, 1.0], nugget=0.1).set_params(given_size=True)
+        dpp, draws = model.dpp(x), {"n_samples": 200, "rng": 0} if decoder == "sampled" else {}
+        found = model.decode(x, decoder=decoder, diversity=diversity, **draws)
+        Y, L = found.sorted_subset, read_model(dpp, diversity).L
+        assert len(Y) == 3
+        assert found.log_prob == pytest.approx(dpp.log_prob(Y), abs=1e-9)
+        assert found.gains.sum() == pytest.approx(np.linalg.slogdet(L[np.ix_(Y, Y)])[1], abs=1e-9)
 
 
 def test_sparse_features_and_sizes_mixed(rng):

@@ -14,6 +14,9 @@ from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
 from dpplearn.summarize.model.quality_features import (
+    FEATURE_SETS,
+    GENERAL,
+    Feature,
     global_bins,
     lexrank,
     local_bins,
@@ -52,6 +55,16 @@ def test_every_one_hot_block_has_one_one(cluster, fitted):
     for i, sentence in enumerate(read.sentences):
         name = f"position {sentence.position}" if sentence.position <= 5 else "position 6+"
         assert F[name][i] == 1
+
+
+def test_a_new_sentence_feature_is_one_entry(cluster, monkeypatch):
+    entry = Feature("questions", lambda read: [text.endswith("?") for text in read.texts], raw=True, prior=0.5)
+    monkeypatch.setitem(FEATURE_SETS, GENERAL, (*FEATURE_SETS[GENERAL], entry))
+    features = SentenceFeatures().fit([cluster])
+    items = features.transform(cluster)
+    assert items.names[-1] == features.names[-1] == "questions"
+    assert features.priors[-1] == 0.5
+    assert items.features[:, -1].tolist() == [s.text.endswith("?") for s in cluster.sentences()]
 
 
 def test_global_bins_are_equal_shares_of_training(cluster, fitted):

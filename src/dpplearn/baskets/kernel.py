@@ -37,14 +37,16 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     Parameters
     ----------
     rank : int, optional
-        Of the symmetric part, and of the skew one. By default the whole kernel, up to 1,500 items; beyond, 50, or the
-        size of the largest basket.
+        Of the symmetric part, and of the skew one. By default the whole kernel, up to 1,500 items: with
+        `nonsymmetric`, the identity and 30 symmetric columns, and 100 skew ones. Beyond, 50, or the size of the largest
+        basket.
     nonsymmetric : bool
         Whether items may attract.
     alpha : "cv" or float
         Strength of the prior, which draws towards independent items: the prior's log-density is
-        -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies (for a
-        rank below the number of items, |U^T U|^2 / 2 in place of |U|^2). "cv" tries some on a fifth of the baskets.
+        -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies. Where
+        the identity is not beside them, |U^T U|^2 / 2 takes the place of |U|^2. "cv" tries some on a fifth of
+        the baskets.
     tol : float
         Stop when an iteration raises the objective per basket by less, over ten of them.
     max_iter : int, optional

@@ -5,8 +5,8 @@ its generating function, a determinant; for many, it has the exact mean and vari
 
     E N = sum of c_i K_ii,      Var N = sum of c_i^2 K_ii - sum of c_i c_j K_ij^2,
 
-and the shape of a binomial, which sums of independent coins, as every such N is, come near. So no seed changes the
-answer.
+and the shape of the binomial, Poisson or negative binomial distribution that has both (Panjer's class). So no seed
+changes the answer.
 
 Counts are stored as whole numbers of *steps*; a step is the token's *unit*, mostly 1. The *levels* of a token are the
 numbers of steps that a set can reach: 0, 1, 2, ... up to those of all items. From level j - 1 to j, the expected

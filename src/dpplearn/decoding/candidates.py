@@ -29,7 +29,7 @@ from dpplearn._checks import (
     check_jobs,
     check_quality,
     check_subset,
-    some,
+    first_few,
     square_sums,
     view,
 )
@@ -75,7 +75,7 @@ def read_features(
         squares = square_lengths(rows)
         bad = start + np.flatnonzero(~np.isfinite(squares))
         if bad.size:
-            which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
+            which = f"row {bad[0]} is" if bad.size == 1 else f"rows {first_few(bad)} are"
             raise ValueError(
                 f"{name} must be finite, and so the length of its rows, but {which} not. "
                 "Leave such rows out, or mend them."
@@ -159,8 +159,7 @@ class Given(NamedTuple):
 def read_given(given: Any, rows: Any, lengths: FloatArray) -> tuple[Given, IntArray]:
     """Items chosen before, and which of the candidates they are: none, where rows were given."""
     n, d = rows.shape
-    items = read_given_items(given, n)
-    if items is not None:
+    if (items := read_given_items(given, n)) is not None:
         return Given(rows[items], lengths[items]), items
     if not sparse.issparse(given):
         given = as_numbers(given, "given")
@@ -289,7 +288,7 @@ class Candidates:
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given, with the nugget."""
         if isinstance(self.model, DPP | NonsymmetricDPP):
-            model = self.model if self.nugget == 0.0 else replace(self, diversity=0.5, tilt=0.0).dpp
+            model = self.model if self.nugget == 0.0 else replace(self, diversity=0.5).dpp
             return float(model.log_prob(subset))
         if isinstance(self.model, LowRankDPP) and self.nugget == 0.0:
             return float(self.model.log_prob(subset))
@@ -308,7 +307,9 @@ class Candidates:
 
     @cached_property
     def dpp(self) -> DPP | LowRankDPP:
-        """The DPP with kernel L(d), to draw from."""
+        """The DPP with kernel L(d), to draw from, without tilt."""
+        if self.tilt:
+            return replace(self, tilt=0.0).dpp
         if isinstance(self.model, DPP | LowRankDPP) and self.diversity == 0.5 and self.nugget == 0.0:
             return self.model
         if isinstance(self.operand, Rows) and not self.operand.own.any():

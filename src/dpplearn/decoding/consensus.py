@@ -134,7 +134,7 @@ def best_agreement(counts: Counts, K: FloatArray, limits: Limits, start: IntArra
         order = np.argsort(limits.cost, kind="stable")
         order = order[limits.alive[order]]
         least += [order[limits.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
-    base, equal, cost = np.concatenate(least), np.ones(limits.cost.size), limits.cost
+    base, equal, cost = np.concatenate(least), np.ones(limits.cost.size), limits.relative_cost
     starts = [(base, equal), (start, equal)] if limits.equal else [(base, equal), (base, cost), (start, equal)]
     return max((search(agreement, limits, *one) for one in starts), key=lambda run: round(run[1], 12))
 

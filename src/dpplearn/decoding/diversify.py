@@ -30,6 +30,7 @@ TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("rea
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 KERNELS = ("auto", "linear", "near")
+REPEATS = 2e-3  # of the largest L_ii: with items given, an item that gains no more may have nothing but its nugget
 BORROWED = 2**28  # bytes of embeddings from which on a selection does not keep them alive
 
 
@@ -97,7 +98,8 @@ def diversify(
         The part of each item that is its own, S = (1 - nugget) cosines + nugget I, so that no item is a linear
         combination of others. Default 0; beside `given` 1e-6, for near items 1e-3. What was taken is in `parameters`.
     min_gain : float
-        As a part of what the first item adds, for k="auto".
+        As a part of what the first item adds, or the best of those to include, for k="auto". With `given`, what
+        only repeats them is left out, too.
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
     groups : array of shape (n,), optional
@@ -112,9 +114,9 @@ def diversify(
         them adds little; none is chosen again by number (it is excluded). Limits and `log_prob` do not count them.
         For greedy choice.
     kernel : {"auto", "linear", "near"}
-        "linear": cosines, which know d directions, and no more. "near": exp((cosine - 1) / width), which tells near
-        items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is "linear"
-        as long as there are directions for all items to choose, and then "near": `parameters` says which it was.
+        "linear": cosines, which know d directions, and no more. "near": cosines of what items stand for, which are
+        anchors near them, and tell items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is
+        "linear" as long as there are directions for all items to choose, then "near": `parameters` says which it was.
     n_jobs : int, optional
         Threads, for many rows and for sets drawn; workers, for a Dask array. Every core by default.
     **options
@@ -228,8 +230,7 @@ def check_settings(settings: Settings) -> Settings:
         raise ValueError(f"min_gain must be a number between 0 and 1, found {settings.min_gain}.")
     if settings.backfill and settings.max_per_group is None:
         raise ValueError("backfill needs max_per_group, beyond which it goes on.")
-    same = scale is settings.scale and diversity is settings.diversity
-    return settings if same else settings._replace(scale=scale, diversity=diversity)
+    return settings._replace(scale=scale, diversity=diversity)
 
 
 def read_candidates(
@@ -315,14 +316,17 @@ def choose_greedily(
 ) -> tuple[Run, str, Candidates]:  # fmt: skip
     """What was chosen, why the run ended, and the kernel that it was chosen by, which goes on where directions end."""
     min_gain = settings.min_gain if settings.k == "auto" else None
-    floor = least_gain(limits, stop) if min_gain is None else min_gain * float(candidates.diag.max())
     assert isinstance(candidates.model, Embedded)
     given, columns = candidates.given, candidates.model.rows.shape[1]
     many = limits.k + (0 if given is None else len(given.lengths)) > columns
     # rows of zeros are directions, too, but only a look at all of them tells
     if (settings.kernel == "near" or many) and settings.is_near(limits, given, candidates.directions):
         candidates = candidates.near_items()
-    run = best_run(candidates, limits, floor, gain, cost_power)
+    floor, share = least_gain(limits, stop), 0.0
+    if min_gain is not None:  # what has little but a small nugget only repeats items given
+        least = min(2.0 * candidates.nugget, REPEATS) * float(candidates.diag.max())
+        floor, share = -np.inf if given is None else least, min_gain
+    run = best_run(candidates, limits, floor, gain, cost_power, share)
     if run.end == End.RANK and not candidates.near and settings.may_be_near:
         candidates = candidates.near_items()
         run = best_run(candidates, limits, floor, gain, cost_power)
@@ -332,10 +336,10 @@ def choose_greedily(
         fixed = replace(limits, include=run.items, k=run.items.size + owed)
         run = best_run(candidates, fixed, -np.inf, gain, cost_power)
         reason += f"; then {owed} for min_per_group"
-    if settings.backfill and run.end == End.QUOTA:
+    if settings.backfill and limits.quota_bars(run.items):
         chosen = run.items.size
         no_cap = replace(limits, include=run.items, most=0 * limits.most + MANY, need=0 * limits.need)
-        run = best_run(candidates, no_cap, floor, gain, cost_power)
+        run = best_run(candidates, no_cap, floor, gain, cost_power, share)
         reason, beyond = describe(limits, run, min_gain), run.items.size - chosen
         if beyond:
             reason += f"; the last {f'{beyond} are' if beyond > 1 else 'one is'} beyond max_per_group"

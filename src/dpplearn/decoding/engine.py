@@ -78,7 +78,7 @@ class Rule:
     """What greedy compares: a score that grows with the gain, so that a bound of the gain gives one of the score.
 
     (g - 1) / w for "probability", log g / w for "log"; for "auto" only a gain is divided, and a loss compared as it is.
-    Where all weights w are 1, each of them orders the items as g itself does.
+    Weights w are powers of costs in units of their mean. If all are 1, each rule orders the items as g itself does.
 
     The rule for ties: scores that differ by rounding, by `tie` of them at most, are equal; of equals the cheaper item
     comes first (for "probability" the one that gains more), then the one with the smaller number.
@@ -89,7 +89,7 @@ class Rule:
     ) -> None:
         self.name, self.xp, self.tie = name, xp, tie
         self.plain = power == 0.0 or limits.equal
-        self.weight: Any = None if self.plain else xp.put(limits.cost**power, like)
+        self.weight: Any = None if self.plain else xp.put(limits.relative_cost**power, like)
         self.cost: Any = None if limits.equal else xp.put(limits.cost, like)
 
     def scores(self, g: Any, items: Any) -> Any:
@@ -156,6 +156,7 @@ class GreedyRun:
     limits: Limits
     rule: Rule
     floor: float  # the gain that an item must exceed
+    share: float = 0.0  # and beside it, as a share of what the first item gained, or the best of those to include
     left: Remaining | None = None  # where there is a budget, or a quota
     pool: Any = None  # items with the largest bounds, of which blocks are made
     low: Any = False  # whether an item was dropped for its low gain
@@ -166,16 +167,16 @@ class GreedyRun:
         self.xp, self.size, self.floor = gains.xp, gains.start, self.floor * (1.0 + TIE)
         if limits.names or limits.budget < np.inf:
             self.left = Remaining(limits, limits.include)
-        items: list[int] = []
-        found: list[float] = []
+        items, found = list[int](), list[float]()
         for j in limits.include.tolist():
             items.append(j)
             found.append(gains.take(j))
             if found[-1] <= 0.0:
                 return Run(np.array(items), np.array(found), End.IMPOSSIBLE)
+        if self.share > 0.0 and found:
+            self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
         if limits.include.size or limits.exclude.size:
             gains.bound[self.xp.put(np.flatnonzero(~limits.alive), gains.bound)] = -np.inf
-        checked = self.left is not None or self.floor > -np.inf
         picks = -1  # since the block was made; -1: there is no block
         while len(items) < limits.k:
             if picks < 0:
@@ -201,12 +202,13 @@ class GreedyRun:
             found.append(gain)
             if len(items) == limits.k:
                 break
+            if self.share > 0.0 and len(items) == limits.include.size + 1:
+                self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
             picks += 1
             g -= gains.fallen
-            if checked:
-                if self.left is not None:
-                    self.left.take(j)
-                self.drop()
+            if self.left is not None:
+                self.left.take(j)
+            self.drop()
             if picks % ROOM == 0:
                 check_stop()
         end = why_ended(limits, items, End.GAIN if bool(self.low) else End.RANK)

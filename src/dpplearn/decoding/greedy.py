@@ -171,7 +171,12 @@ def try_quotas(
 
 
 def best_run(
-    candidates: Candidates, limits: Limits, floor: float, gain: str = "auto", power: float | None = None
+    candidates: Candidates,
+    limits: Limits,
+    floor: float,
+    gain: str = "auto",
+    power: float | None = None,
+    share: float = 0.0,
 ) -> Run:
     """The most probable of the runs that are to be tried: for "auto" three, which differ in how much costs count."""
     powers: tuple[float, ...] = (1.0 if power is None else power,)
@@ -188,7 +193,7 @@ def best_run(
         else:
             # where given qualities alone decide, next to nothing of a gain is rounding
             tie = TINY if candidates.diversity == 0.0 and isinstance(candidates.model, Embedded) else TIE
-            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound, tie), floor).run()
+            run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound, tie), floor, share).run()
         if run.end == End.IMPOSSIBLE:
             without = limits.include[candidates.diag[limits.include] <= 0.0]
             why = "some of its items are linear combinations of the others. Include fewer of them."
@@ -280,7 +285,8 @@ def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
 def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:
     """A set that was found as a whole, put in order: items to include first, then by gain."""
     forced = np.searchsorted(Y, limits.include)
-    run = best_run(candidates.part(Y), check_limits(Y.size, k=Y.size, include=forced), -np.inf, "log", 0.0)
+    whole = replace(candidates, tilt=0.0) if candidates.tilt else candidates
+    run = best_run(whole.part(Y), check_limits(Y.size, k=Y.size, include=forced), -np.inf, "log", 0.0)
     places, gains = run.items, np.log(run.gains)
     if places.size < Y.size:  # a set of probability 0 has items without a gain to order them by
         rest = np.setdiff1d(np.arange(Y.size), places)
@@ -294,13 +300,16 @@ def describe(limits: Limits, run: Run, min_gain: float | None = None) -> str:
         return f"the size limit of {limits.k} item{'s' * (limits.k != 1)} is reached"
     if run.end == End.RANK and run.items.size == 0:
         return "every candidate has quality 0"
+    fitting = " that fits the budget" * (limits.budget < np.inf)
     least = "" if min_gain is None else f"{min_gain:g} of what the first added"
     too = f" and would add {least}" if least else ""
     fewer = f"; a larger min_gain than {min_gain:g} takes fewer" if least else ""
+    if least and run.end == End.GAIN and not run.items.size:
+        return "every candidate repeats what was given"
     left = limits.budget - limits.total(run.items)
     return {
         End.ROOM: f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g}){too}",
-        End.QUOTA: f"no other candidate is within the limits of its group{too}",
+        End.QUOTA: f"no other candidate{fitting} is within the limits of its group{too}",
         End.GAIN: f"every other candidate would add less than {least}" if least else "no other candidate has a gain",
         End.ALONE: "every other candidate has gain 0, though it may have one together with another",
         End.RANK: f"every other candidate has gain 0, being a linear combination of the {run.items.size} chosen: "

@@ -45,7 +45,7 @@ class End(Enum):
 
     SIZE = auto()  # the size limit is reached
     ROOM = auto()  # nothing else fits the budget
-    QUOTA = auto()  # the quotas are full
+    QUOTA = auto()  # the quotas are full for what would fit the budget
     GAIN = auto()  # nothing else gains enough
     RANK = auto()  # every other item depends on those chosen
     ALONE = auto()  # nothing else gains anything by itself, in a kernel that is not symmetric
@@ -71,6 +71,11 @@ class Limits:
     most: IntArray  # (groups,)
     need: IntArray  # (groups,)
 
+    @cached_property
+    def relative_cost(self) -> FloatArray:
+        """Costs in units of their mean: what gains are divided by, so that no tie depends on the unit of cost."""
+        return np.asarray(self.cost / self.cost.mean())
+
     @property
     def bounded(self) -> bool:
         """Whether a budget or a size was given at all."""
@@ -82,6 +87,12 @@ class Limits:
         alive = np.ones(self.cost.size, np.bool_)
         alive[self.include] = alive[self.exclude] = False
         return alive
+
+    def rest(self, subset: IntArray) -> IntArray:
+        """The items that are neither in a set nor included nor excluded."""
+        alive = self.alive.copy()
+        alive[subset] = False
+        return np.flatnonzero(alive)
 
     @cached_property
     def free(self) -> BoolArray:
@@ -133,9 +144,14 @@ class Limits:
 
     def could_take(self, subset: IntArray) -> bool:
         """Whether one more item is within all limits."""
-        alive = self.alive.copy()
-        alive[subset] = False
-        return subset.size < self.k and bool(Remaining(self, subset).allows(np.flatnonzero(alive)).any())
+        return subset.size < self.k and bool(Remaining(self, subset).allows(self.rest(subset)).any())
+
+    def quota_bars(self, subset: IntArray) -> bool:
+        """Whether size and budget have room for an item that the limits of its group keep out."""
+        if not self.names or subset.size >= self.k:
+            return False
+        rest, left = self.rest(subset), Remaining(self, subset)
+        return bool((left.barred(rest) & left.affords(rest)).any())
 
     def empty_reason(self) -> str:
         """Why nothing can be chosen; empty where something can."""
@@ -184,12 +200,16 @@ class Remaining:
 
     def allows(self, items: IntArray) -> BoolArray:
         """Which of these items may still be chosen."""
+        within = self.affords(items)
+        return within & ~self.barred(items) if self.limits.names else within
+
+    def affords(self, items: IntArray) -> BoolArray:
+        """Which of these items fit what is left of the budget."""
         price = self.limits.cost[items]
         if self.pledged:  # an item takes the place of the dearest that is pledged for its group
             c = self.limits.group[items]
             price = np.where(self.need[c] > 0, np.maximum(price - self.mark[c], 0.0), price)
-        within = np.asarray(price <= self.limits.room - self.spent - self.pledged)
-        return within & ~self.barred(items) if self.limits.names else within
+        return np.asarray(price <= self.limits.room - self.spent - self.pledged)
 
     def take(self, j: int) -> None:
         """One more item is chosen."""
@@ -220,13 +240,10 @@ def why_ended(limits: Limits, items: list[int], otherwise: End) -> End:
         return End.EVERY
     if len(items) == limits.k:
         return End.SIZE
-    alive = limits.alive.copy()
-    alive[items] = False
-    rest, left = np.flatnonzero(alive), Remaining(limits, np.array(items, np.int64))
-    barred = left.barred(rest)
-    if (~barred & ~left.allows(rest)).any():
-        return End.ROOM
-    return End.QUOTA if barred.any() else otherwise
+    chosen = np.array(items, np.int64)
+    if limits.quota_bars(chosen):
+        return End.QUOTA
+    return otherwise if Remaining(limits, chosen).affords(limits.rest(chosen)).all() else End.ROOM
 
 
 def check_limits(

@@ -130,7 +130,8 @@ def improve(
                 Y, value = Z, reached
                 break
         else:
-            return Y, "no move improves it"
+            few = hopeful.size <= TRIES
+            return Y, "no move improves it" if few else f"none of the {TRIES} most hopeful moves improves it"
     return Y, "the time is over"
 
 

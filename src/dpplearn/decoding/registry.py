@@ -1,7 +1,7 @@
-"""The names of the decoders: one table that `diversify`, `ConditionalDPP`, the commands and the API read.
+"""The names of the decoders and where they are: the table that `diversify`, `ConditionalDPP` and the commands read.
 
 A decoder is a function (candidates, limits, **options of its own) -> Selection. A new one is a file with that function
-and a line here. The public functions, such as `greedy_map`, only read a model and limits for it.
+and a line here, "name": "module:function". Public functions, such as `greedy_map`, read a model and limits for it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,7 @@ def check_decoder(name: Any, argument: str = "decoder") -> str:
 
 
 def decoder(name: str, argument: str = "decoder") -> Callable[..., Selection]:
-    """The function that a name stands for.
-
-    Examples
-    --------
-    >>> decoder("greedy").__name__
-    'greedy_choice'
-    """
+    """The function that a name stands for."""
     function: Callable[..., Selection] = resolve_name(DECODERS[check_decoder(name, argument)])
     return function
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, some
+from dpplearn._checks import FloatArray, first_few
 from dpplearn._holders import as_numbers
 from dpplearn._precision import EPS32
 
@@ -30,7 +30,7 @@ def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
     if n and z[0] != z[0]:
         bad = np.flatnonzero(~np.isfinite(s))
         raise ValueError(
-            f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}. "
+            f"scores must be finite, but those of rows {first_few(bad)} are not, such as {s[bad[0]]}. "
             "Leave these items out, or give them a score."
         )
     return z

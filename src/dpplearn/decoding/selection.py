@@ -14,7 +14,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, is_tensor, read_only, view
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded, read_features
-from dpplearn.decoding.limits import Limits
+from dpplearn.decoding.limits import Limits, fits
 
 HOST = "dpplearn.torch.selecting:host"  # imported with the first tensor
 MANY = 20  # items that `repr` shows
@@ -222,14 +222,7 @@ class DiverseSelection(Selection):
         return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
 
     def why(self, item: int) -> str:
-        """What speaks for a chosen item, in words: its score among all, or that it had to be in; maybe nothing.
-
-        Examples
-        --------
-        >>> from dpplearn import diversify
-        >>> diversify([[1, 0], [0.9, 0.1], [0, 1]], [0.9, 0.8, 0.5], k=2).why(0)
-        'the best score'
-        """
+        """What speaks for a chosen item, in words: its score among all, or that it had to be in; maybe nothing."""
         if item not in self.subset:
             raise ValueError(f"item must be one of those chosen, such as {self.subset[:1].tolist()}, found {item!r}.")
         if item in self.limits.include:
@@ -261,7 +254,7 @@ class DiverseSelection(Selection):
                 reason = "excluded"
             elif full[i]:
                 reason = f"as many as may be of its group were chosen{near}"
-            elif limits.cost[i] > left:
+            elif not fits(self.cost + limits.cost[i], limits.budget):
                 reason = f"costs {limits.cost[i]:g}, more than the {left:g} left of the budget{near}"
             elif j < 0:
                 reason = self.reason

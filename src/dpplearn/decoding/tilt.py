@@ -13,7 +13,7 @@ from dpplearn.decoding.limits import Limits
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 
-REACH = 0.95  # of what all items cost that may be drawn, at most asked for
+REACH = 0.95  # the largest cost that is asked for, as a share of what all items cost that may be drawn
 TRIES = 8  # Newton steps, of which two or three are enough
 LARGEST = 1e6  # of e^s L_ii, beyond which eigenvectors are the better way
 MOST = 500.0  # e^s stays a float
@@ -109,21 +109,22 @@ def by_newton(L: FloatArray, cost: FloatArray, target: float, near: float) -> Fl
     return None
 
 
-def fill_tilt(candidates: Candidates, limits: Limits) -> float:
+def fill_tilt(candidates: Candidates, limits: Limits, sized: bool = False) -> float:
     """The s for which sets that fill the budget are the most probable under e^s L(d), where diversity d > 0.5.
 
     Up to 0.5 the qualities are the model's, and so is the answer to how many items are worth choosing: s = 0. Above,
     q^a loses that scale: at 1 every gain is at most 1, and the most probable set is empty. So with a budget or a size
     limit sets are compared by log det L_Y(d) + s |Y|. With equal costs, s is so large that a set of more items always
     comes first: by Hadamard, fewer than the m that greedy reaches are worth at most the sum of the largest log L_ii.
-    Otherwise s is so large that each item of its set multiplies the probability by 2 or more.
+    Otherwise s is so large that each item of its set multiplies the probability by 2 or more. With `sized`, more items
+    come first at any diversity and for any costs. Where the candidates have an s already, it is that one.
     """
-    if candidates.diversity <= 0.5 or not limits.bounded:
-        return 0.0
+    if candidates.tilt or not limits.bounded or (candidates.diversity <= 0.5 and not sized):
+        return candidates.tilt
     logs = np.log(greedy_run(candidates, limits, -np.inf).gains[limits.include.size :])
     if logs.size == 0:
         return 0.0
-    if limits.equal:
+    if limits.equal or sized:
         largest = np.sort(np.log(np.maximum(candidates.diag, 1.0)))[-logs.size :]
         return min(MOST, MARGIN + max(0.0, float(largest.sum() - logs.sum())))
     return 0.0 if logs.min() >= 0.0 else min(MOST, MARGIN - float(logs.min()))

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, check_array, check_int, check_quality, check_vector
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection
-from dpplearn.decoding.candidates import Candidates, read_model
-from dpplearn.decoding.greedy import greedy_choice, greedy_run
-from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.candidates import exponents, read_model
+from dpplearn.decoding.greedy import greedy_choice
+from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.registry import run_decoder
-from dpplearn.decoding.tilt import find_tilt
+from dpplearn.decoding.tilt import fill_tilt, find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.itemset import (
@@ -176,12 +176,17 @@ class ConditionalPredictor:
         within, kernel = ({name: options[name] for name in names if name in options} for names in (WITHIN, KERNEL))
         limits = check_limits(x.n, x.cost, budget, **within)
         candidates = read_model(dpp, **kernel)
-        if of_size and decoder != "greedy":  # which takes as many as it may; others may prefer a smaller set
-            dpp = self._dpp(x, size_tilt(dpp, candidates, limits, decoder))
-            candidates = read_model(dpp, **kernel)
         if isinstance(decoder, str):
-            own = {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}
-            chosen = run_decoder(decoder, candidates, limits, **own)
+            own, aim = {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}, candidates
+            if of_size and decoder not in ("greedy", "consensus"):  # others may prefer a smaller set
+                aim = replace(candidates, tilt=fill_tilt(candidates, limits, sized=True))
+                own = {"tilt": True} | own if decoder == "sampled" else own
+            chosen = run_decoder(decoder, aim, limits, **own)
+        elif of_size:  # a function reads a model: e^s L, of which sets have k items on average
+            s = find_tilt(*dpp.eigenpairs, np.ones(x.n), limits.k)
+            chosen = decoder(self._dpp(x, s), cost=x.cost, budget=budget, **options)
+            gains = chosen.gains - s * exponents(candidates.diversity)[0]
+            chosen = replace(chosen, gains=gains, log_prob_of=candidates.log_prob)
         else:
             chosen = decoder(dpp, cost=x.cost, budget=budget, **options)
         if of_size and limits.could_take(chosen.subset):  # of sets drawn at random, none may have this size
@@ -281,18 +286,3 @@ def known_weights(
     std = np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy()
     quality = LogLinear(weights, check_names(names, m) or default_names(m))
     return Fitted(quality, std, fixed_similarity(rho, nugget), np.nan, np.nan, 0, True, covariance=covariance)
-
-
-def size_tilt(dpp: DPP | LowRankDPP, candidates: Candidates, limits: Limits, decoder: Any) -> float:
-    """The s for which e^s L prefers sets of k items, of which it changes no order.
-
-    Sets that are drawn at random have k items on average. A search looks for the most probable set: no smaller one
-    is more probable if s is above the difference of the largest log det that it can have, by Hadamard, and that of
-    the set that greedy finds.
-    """
-    if decoder not in ("exact", "local"):
-        return find_tilt(*dpp.eigenpairs, np.ones(limits.cost.size), limits.k)
-    gains = greedy_run(candidates, limits, -np.inf).gains
-    largest = np.sort(np.log(np.maximum(candidates.diag, 1.0)))[-limits.k :]
-    lowest = np.log(gains[gains > 0]).sum()
-    return min(300.0, 1.0 + max(0.0, float(largest.sum() - lowest)))
