@@ -83,7 +83,8 @@ class Loop:
     def run_or_compile(self, kinds: Any, args: tuple[Any, ...]) -> Any:
         """Run a loop of which no compiled version is loaded."""
         few = self.steps is not None and self.steps(*(args[place] for place in self.places)) <= FEW_STEPS
-        if not few or _always.get():
+        on_disk = kinds not in self.seconds and not COMPILING.locked() and self.mark(args).exists()
+        if not few or on_disk or _always.get():
             return self.compile(kinds, tuple(map(numba.typeof, args)))(*args)
         if self.seconds.setdefault(kinds, 0.0) >= PATIENCE:
             self.seconds[kinds] = -np.inf
@@ -94,6 +95,11 @@ class Loop:
                 return self.plain(*args)
         finally:
             self.seconds[kinds] += thread_time() - start
+
+    def mark(self, args: Types) -> Path:
+        """An empty file that is there when the version for these arguments, or for their types, is kept on disk."""
+        types = [one if isinstance(one, numba.types.Type) else numba.typeof(one) for one in args]
+        return folder() / f"{self.__module__}.{self.__qualname__}-{sha256(str(types).encode()).hexdigest()[:16]}"
 
     def compile(self, kinds: Any, types: Types) -> Function:
         """The version for arguments of these types, loaded or compiled."""
@@ -108,6 +114,7 @@ class Loop:
                 CONFIG.CACHE_DIR = str(folder())  # numba looks there when it decorates a function, not later
                 version = numba.njit(self.function, cache=True, **self.options)
                 version.compile(types)
+                self.mark(types).touch()
             except numba.errors.NumbaError:  # in the loop itself: the files are sound
                 raise
             except Exception as error:  # a damaged file raises almost any kind

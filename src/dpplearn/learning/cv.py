@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid, check_cv
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, check_jobs
 from dpplearn._notebook import card, in_notebook, table
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.learning.itemset import ItemSet, check_examples
@@ -150,7 +150,8 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         truth: Sequence[Any] = subsets if references is None else references
         held = [HeldSet(*one) for one in zip(X, subsets, weights.tolist(), counts.tolist(), truth, strict=True)]
         trial, scoring = Trial(**self._model({}).get_params()), partial(score_held, scoring=self.scoring)
-        options = {"scoring": scoring, "n_jobs": self.n_jobs, "cv": splitter, "verbose": int(self.progress)}
+        n_jobs = None if self.n_jobs is None else check_jobs(self.n_jobs)
+        options = {"scoring": scoring, "n_jobs": n_jobs, "cv": splitter, "verbose": int(self.progress)}
         search = Search(trial, grid, refit=False, error_score="raise", **options)
         search.fit(held, groups=None if groups is None else np.asarray(groups))
         self.cv_results_, self.n_splits_ = CVResults(search.cv_results_), search.n_splits_

@@ -112,7 +112,7 @@ def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width:
 @style()
 def draw() -> Figure:
     """Articles at the left, one reference and the extract at the right; the extract is marked where it stands."""
-    summary = Summarizer.load().summarize(Cluster.example(), BUDGET, "bytes")
+    summary = Summarizer.load().summarize(Cluster.example(), BUDGET, "bytes", annotate=False)
     cluster = summary.read.cluster
     sentences = summary.read.sentences
     marks = {sentence: i for i, sentence in enumerate(summary.sentences)}

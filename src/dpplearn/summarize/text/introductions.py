@@ -22,18 +22,18 @@ _TITLE = (
     r"|Prince|Princess|Pope|Cardinal|Bishop|Ambassador|Commissioner|Inspector|Detective|Chief)"
 )
 _SPEAKS = r"(?:said|says|told|added|warned|wrote|asked|announced|declared|insisted|argued|explained|resigned|testified)"
-_NAME = r"(?:[A-Z][a-zà-ÿ]+(?:['’-][A-Z][a-zà-ÿ]+){0,3}|Mc[A-Z][a-z]+|[A-Z]['’][A-Z][a-z]+)"
-_WHOLE = rf"({_NAME}(?:\s[A-Z]\.)?(?:\s{_NAME})?)\s((?:(?:van|von|de|da|bin|al|el)\s)?{_NAME})"
+_NAME_PART = r"(?:[A-Z][a-zà-ÿ]+(?:['’-][A-Z][a-zà-ÿ]+){0,3}|Mc[A-Z][a-z]+|[A-Z]['’][A-Z][a-z]+)"
+_FIRST_AND_LAST = rf"({_NAME_PART}(?:\s[A-Z]\.)?(?:\s{_NAME_PART})?)\s((?:(?:van|von|de|da|bin|al|el)\s)?{_NAME_PART})"
 _PEOPLE = [  # full names that are surely a person's: by a title, by an age or role after it, by what it does
     re.compile(pattern)
     for pattern in (
-        rf"{_TITLE}\s{_WHOLE}\b",
-        rf"\b{_WHOLE}(?=,\s(?:\d\d?,|an?\s|the\s|who\s|\d\d?-year)|\s{_SPEAKS}\b|\swho\b)",
-        rf"\b{_SPEAKS}\s{_WHOLE}\b",
+        rf"{_TITLE}\s{_FIRST_AND_LAST}\b",
+        rf"\b{_FIRST_AND_LAST}(?=,\s(?:\d\d?,|an?\s|the\s|who\s|\d\d?-year)|\s{_SPEAKS}\b|\swho\b)",
+        rf"\b{_SPEAKS}\s{_FIRST_AND_LAST}\b",
     )
 ]
-_LAST = re.compile(rf"(?<![\w'’-])((?:(?:van|von|de|da|bin|al|el)\s)?)({_NAME})(?![\w-])")  # perhaps a surname
-_NEXT = re.compile(rf"\s{_NAME}")
+_LAST = re.compile(rf"(?<![\w'’-])((?:(?:van|von|de|da|bin|al|el)\s)?)({_NAME_PART})(?![\w-])")  # perhaps a surname
+_NEXT = re.compile(rf"\s{_NAME_PART}")
 LONGEST = 100  # characters of a word before a surname that are looked at
 _NO_NAMES = word_set(  # in front of a name
     "the a an in on at by for from and but when after before while as if his her their this that kingdom affairs vice"
@@ -42,13 +42,16 @@ _NO_NAMES = word_set(  # in front of a name
     " senator mayor judge justice minister secretary general colonel captain professor doctor sir lord king queen"
     " prince princess pope cardinal bishop ambassador commissioner inspector detective chief mr. mrs. ms. dr. gov. sen."
 )
+_CAPITAL_RUN = re.compile(
+    r"(?<![\w.'’-])[A-Z][\w.'’-]*(?:\s(?:(?:van|von|de|da|bin|al|el)\s)?[A-Z][\w.'’-]*)+"
+)  # of words in upper case
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_MONTHS = (
+_MONTH_NAMES = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
-_DATED = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTHS)}|\d|\[)"  # "Friday, May 2" needs no date
-_WEEKDAY = re.compile(rf"\b({'|'.join(day.capitalize() for day in DAYS)})\b(?![’']|{_DATED})")
+_WITH_DATE = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTH_NAMES)}|\d|\[)"  # "Friday, May 2" needs no date
+_WEEKDAY = re.compile(rf"\b({'|'.join(day.capitalize() for day in DAYS)})\b(?![’']|{_WITH_DATE})")
 _SPOKEN_DAY = re.compile(r"\b(today|yesterday|tonight|this (?:morning|afternoon|evening))\b(?!['’])", re.IGNORECASE)
 _MAYBE = re.compile(r"\b(?:could|may|might)\b|\b(?:until|by)\s+$")
 _OTHER_WEEK = re.compile(r"\b(?:next|last|every|each)\s+$")  # before a weekday that is perhaps not of this week
@@ -74,19 +77,25 @@ def people(document: str) -> dict[str, str]:
     {'Merrow': 'Dana', 'Falk': 'Idris', 'Quill': 'Ann'}
     """
     found: dict[str, set[str]] = {}
-    count, together = Counter(_WORD.findall(document)), pairs(document)
-    for first, last in {names for pattern in _PEOPLE for names in pattern.findall(document)}:
+    runs = [match.span() for match in _CAPITAL_RUN.finditer(document)]
+    near = "\n".join(document[max(start - 12, 0) : end + 14] for start, end in runs)  # names, and what stands beside
+    names = dict.fromkeys(names for pattern in _PEOPLE for names in pattern.findall(near))
+    if not names:
+        return {}
+    parts = {part for first, _ in names for part in first.split()}
+    count, together = Counter(_WORD.findall(document)), pairs(" - ".join(document[a:b] for a, b in runs), parts)
+    for first, last in names:
         if last.lower() not in count:
             found.setdefault(last, set()).add(_first_name(first, last, count, together))
     return {last: min(firsts) for last, firsts in found.items() if len(firsts) == 1 and "" not in firsts}
 
 
-def pairs(document: str) -> Counter[tuple[str, str]]:
-    """How often a word stands before another in upper case, with at most two of these between."""
+def pairs(document: str, parts: set[str]) -> Counter[tuple[str, str]]:
+    """How often one of these words stands before another in upper case, with at most two of these between."""
     said = [word.strip(',;:.!?()"“”') for word in document.split()]
     found: Counter[tuple[str, str]] = Counter()
     for i, word in enumerate(said):
-        for after in said[i + 1 : i + 4]:
+        for after in said[i + 1 : i + 4] if word in parts else ():
             if not after[:1].isupper():
                 break
             found[word, re.split("['’]s?$", after)[0]] += 1
@@ -114,6 +123,8 @@ def unknown_people(text: str, before: str, document: str) -> list[Addition]:
     [Addition(at=0, text='[Ruth] ')]
     """
     known, places = people(document), dict[str, int]()
+    if not any(last in text for last in known):
+        return []
     for match in _LAST.finditer(text):
         places.setdefault(match[1] + match[2], match.start())
         places.setdefault(match[2], match.start(2))
@@ -149,13 +160,13 @@ def undated_days(text: str, before: str, told: date) -> list[Addition]:
         days = (DAYS.index(name) - told.weekday()) % 7
         back = 7 if days and not (looks_ahead(clause) or _MAYBE.search(clause)) else 0
         day = told + timedelta(days - back)
-        added = f" [{day.day} {_MONTHS[day.month - 1]}]"
+        added = f" [{day.day} {_MONTH_NAMES[day.month - 1]}]"
         if match[1] + added not in before:
             found[name] = Addition(match.end(), added)
     spoken = _SPOKEN_DAY.search(text)
     if spoken:
         day = told - timedelta(spoken[1].lower() == "yesterday")
-        added = f" [{day.day} {_MONTHS[day.month - 1]}]"
+        added = f" [{day.day} {_MONTH_NAMES[day.month - 1]}]"
         if added not in before:
             found["today"] = Addition(spoken.end(), added)
     return [*found.values()]

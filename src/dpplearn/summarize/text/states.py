@@ -30,16 +30,16 @@ _SMALL = (
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 _SCALE = {"million": 1_000_000, "thousand": 1_000}
-_NUMBER = (  # no part of another, no price, no year
+_TOLL_NUMBER = (  # no part of another, no price, no year
     rf"(?<![\w.,$£€/-])(?<!in )(?!(?:19|20)\d\d\b)"
     rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(_SMALL)})(?![\w%-]|[.,]\d)"
 )
 _NEAR = r"(?:\s+(?!and\b|or\b|but\b)[\w'’-]+){0,3}?"  # words between a number and what it counts
 _TOLLS = {  # by what is counted: words right after the number, or some words before it
     what: (
-        re.compile(rf"\b{_NUMBER}{_NEAR}\s+(?:{after})\b", re.IGNORECASE),
+        re.compile(rf"\b{_TOLL_NUMBER}{_NEAR}\s+(?:{after})\b", re.IGNORECASE),
         re.compile(
-            rf"\b(?:{before})\b(?:\s+[\w'’-]+){{0,5}}?\s+{_NUMBER}(?!\s*(?:hour|day|year|mile|km))", re.IGNORECASE
+            rf"\b(?:{before})\b(?:\s+[\w'’-]+){{0,5}}?\s+{_TOLL_NUMBER}(?!\s*(?:hour|day|year|mile|km))", re.IGNORECASE
         ),
     )
     for what, after, before in (
@@ -49,6 +49,12 @@ _TOLLS = {  # by what is counted: words right after the number, or some words be
         ("homeless", "homeless|evacuated|displaced", "(?!)"),
     )
 }
+_TOLL_PARTS = (
+    *("kill", "dead", "death", "died", "bodies", "fatal", "toll", "injur", "wound", "hurt"),
+    *("missing", "unaccounted", "homeless", "evacuat", "displac"),
+)
+_PASSING = ("coma", "condition", "life support", "hospital", "trapped", "at large", "missing")
+_DAY = ("day", "tonight", "tomorrow", "afternoon", "evening", "weekend")
 _PENDING = re.compile(  # a state that does not last
     r"\b(?:in a coma|in (?:critical|grave|serious|stable) condition|on life support|hospitali[sz]ed|trapped|at large"
     r"|(?:is|are|was|were|remains?|still) (?:still )?missing)\b",
@@ -58,8 +64,13 @@ _ENDED = re.compile(
     r"\b(?:died|dies|dead|death|buried|funeral|released|freed|rescued|found|captured|arrested|recovered)\b",
     re.IGNORECASE,
 )
-_CAPITAL = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
+_CAPITALIZED = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
 _ALIKE = 2  # words that the tolls of one event share at least
+
+
+def has(text: str, parts: Sequence[str]) -> bool:
+    """Whether a text has one of these parts, in any case: quicker than a pattern that nearly no sentence matches."""
+    return any(map(text.lower().__contains__, parts))
 
 
 def tolls(text: str) -> dict[str, int]:
@@ -71,6 +82,8 @@ def tolls(text: str) -> dict[str, int]:
     {'dead': 80000, 'missing': 2}
     """
     found: dict[str, int] = {}
+    if not has(text, _TOLL_PARTS):  # most sentences
+        return found
     for what, patterns in _TOLLS.items():
         if numbers := [_value(match[1]) for pattern in patterns for match in pattern.finditer(text)]:
             found[what] = max(numbers)
@@ -102,14 +115,15 @@ def forecast_day(text: str, told: datetime) -> datetime | None:
     >>> forecast_day("Results will be announced on Monday.", friday).day, forecast_day("It will rain.", friday)
     (18, None)
     """
-    if not looks_ahead(text):
+    named = _FOR.findall(text) if has(text, _DAY) else []
+    if not named or not looks_ahead(text):
         return None
     days = []
-    for next_week, weekday, today, tomorrow, _ in _FOR.findall(text):
+    for next_week, weekday, today, tomorrow, _ in named:
         name = weekday.lower() or "sunday"  # the weekend ends with it
         ahead = (DAYS.index(name) - told.weekday()) % 7 + 7 * bool(next_week)
         days.append(0 if today else 1 if tomorrow else ahead)
-    return told + timedelta(max(days)) if days else None
+    return told + timedelta(max(days))
 
 
 def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDArray[np.bool_]:
@@ -135,11 +149,12 @@ def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDAr
     for i, text, time in dated:
         ahead = forecast_day(text, time)
         out[i] = ahead is not None and ahead.date() < latest
-    ends = [(time.date(), frozenset(_CAPITAL.findall(text))) for _, text, time in dated if _ENDED.search(text)]
-    for i, text, time in dated:
-        if not out[i] and _PENDING.search(text):
-            here = frozenset(_CAPITAL.findall(text))
-            out[i] = any(day > time.date() and not here.isdisjoint(names) for day, names in ends)
+    pending = [one for one in dated if has(one[1], _PASSING) and _PENDING.search(one[1])]
+    ended = [one for one in dated if _ENDED.search(one[1])] if pending else []
+    ends = [(time.date(), frozenset(_CAPITALIZED.findall(text))) for _, text, time in ended]
+    for i, text, time in pending:
+        here = frozenset(_CAPITALIZED.findall(text))
+        out[i] |= any(day > time.date() and not here.isdisjoint(names) for day, names in ends)
     counts = [(i, time.date(), found, set(words(text))) for i, text, time in dated if (found := tolls(text))]
     for i, day, own, said in counts:
         for _, later, others, also in counts:
