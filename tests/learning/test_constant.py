@@ -254,3 +254,14 @@ def test_parts_that_are_the_same_matrix_are_told(rng):
         warnings.simplefilter("always")
         ConditionalDPP(similarity="mixture").fit(unique, [[0], [1, 2], [0, 2], []])
     assert "part 'id' is the same matrix as what is particular to each item" in str(told[0].message)
+
+
+def test_texts_that_are_no_categories_and_the_label_itself_are_refused():
+    prices = [f"{price / 100:.2f} EUR" for price in range(900, 1100)]
+    table = {"group": [k // 10 for k in range(200)], "price": prices, "y": [k % 10 == 0 for k in range(200)]}
+    with pytest.raises(
+        ValueError, match=r"'price' of features has 200 different texts in 200 rows, such as '10.00 EUR'"
+    ):
+        ItemSet.from_long(table, group="group", features=["price"], chosen="y")
+    with pytest.raises(ValueError, match=r"'y' says which items were chosen: leave it out of features"):
+        ItemSet.from_long(table, group="group", features=["y"], chosen="y")

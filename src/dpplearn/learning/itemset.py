@@ -227,6 +227,8 @@ class ItemSet(Frozen):
         """
         new = encoding is not None
         if encoding is None:
+            if features is not None and chosen is not None and chosen in features:
+                raise ValueError(f"{chosen!r} says which items were chosen: leave it out of features.")
             encoding = Encoding.of(table, features, phi)
         elif features is not None or phi is not None:
             raise TypeError("encoding says which columns are features: leave features and phi out, or encoding.")

@@ -16,6 +16,7 @@ from dpplearn.learning.columns import WIDE, Column, column_from, is_missing
 
 T = TypeVar("T")
 LOOKED_AT = 1000  # instances whose similarities are looked at, and items of each
+MANY_LEVELS = 50  # categories that are accepted however few rows there are
 OPPOSITE, ALL_ALIKE = -0.5, 0.98  # the square of a similarity: a quarter of what two equal items have; nearly all of it
 Names = Sequence[str] | Mapping[str, Sequence[str]]
 
@@ -39,6 +40,13 @@ class Encoding:
         if n == 0:
             raise ValueError("The table must have a row for each item, but has no rows.")
         columns = tuple(learn_column(table, name, n) for name in names)
+        for one in columns:
+            if len(one.levels) > max(MANY_LEVELS, n // 2):
+                raise ValueError(
+                    f"Column {one.name!r} of features has {len(one.levels):,} different texts in {n:,} rows, such as "
+                    f"{one.levels[0]!r}: too many for a weight each. Make numbers of them, or fewer categories, or "
+                    "leave it out."
+                )
         same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name)))]
         if len(same) < len(columns):  # a column of ones alone is a model without features
             columns = tuple(one for one in columns if one not in same)
