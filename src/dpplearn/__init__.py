@@ -1,8 +1,7 @@
 """Learn, from examples of good subsets, to choose the best set under a budget.
 
-The model is the conditional determinantal point process of Kulesza and Taskar, "Learning
-Determinantal Point Processes" (2011). Start with `DPP`, `LowRankDPP` and `KDPP`; to learn, with
-`ItemSet` and `ConditionalDPP`; to replace MMR, with `diversify`.
+The model is the conditional determinantal point process of Kulesza and Taskar, "Learning Determinantal Point Processes"
+(2011). Start with `DPP`, `LowRankDPP` and `KDPP`; to learn, with `ItemSet` and `ConditionalDPP`; for MMR, `diversify`.
 """
 
 from typing import TYPE_CHECKING, Any

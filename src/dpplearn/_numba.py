@@ -83,7 +83,10 @@ class Loop:
     def run_or_compile(self, kinds: Any, args: tuple[Any, ...]) -> Any:
         """Run a loop of which no compiled version is loaded."""
         few = self.steps is not None and self.steps(*(args[place] for place in self.places)) <= FEW_STEPS
-        on_disk = kinds not in self.seconds and not COMPILING.locked() and self.mark(args).exists()
+        on_disk = False
+        if kinds not in self.seconds and not COMPILING.locked():
+            with suppress(OSError):  # nowhere can files be written
+                on_disk = self.mark(tuple(map(numba.typeof, args))).exists()
         if not few or on_disk or _always.get():
             return self.compile(kinds, tuple(map(numba.typeof, args)))(*args)
         if self.seconds.setdefault(kinds, 0.0) >= PATIENCE:
@@ -96,9 +99,8 @@ class Loop:
         finally:
             self.seconds[kinds] += thread_time() - start
 
-    def mark(self, args: Types) -> Path:
-        """An empty file that is there when the version for these arguments, or for their types, is kept on disk."""
-        types = [one if isinstance(one, numba.types.Type) else numba.typeof(one) for one in args]
+    def mark(self, types: Types) -> Path:
+        """An empty file that is there when the version for arguments of these types is kept on disk."""
         return folder() / f"{self.__module__}.{self.__qualname__}-{sha256(str(types).encode()).hexdigest()[:16]}"
 
     def compile(self, kinds: Any, types: Types) -> Function:
