@@ -62,6 +62,11 @@ def test_the_latest_state_overtakes_those_before():
     assert overtaken(TEXTS, told).tolist() == [True, True, False, True, False]
 
 
+def test_a_document_of_the_day_itself_overtakes_the_forecast():
+    texts = ["The court will rule on Monday.", "The court ruled on Monday.", "The mayor will speak tonight."]
+    assert overtaken(texts, [THURSDAY, MONDAY, MONDAY]).tolist() == [True, False, False]
+
+
 def test_nothing_is_overtaken_without_days_or_on_one_day():
     assert not overtaken(TEXTS, [None] * 5).any()
     assert not overtaken(TEXTS, [FRIDAY] * 5).any()

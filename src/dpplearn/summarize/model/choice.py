@@ -131,10 +131,9 @@ class Decision:
         telling = len({*read.document_numbers[dead > 0].tolist()})
         if telling < max(2, len(read.cluster.documents) / 4) or (dead[choice.subset] > 0).any() or not many.any():
             return None
-        good = (
-            many & alone & (choice.chance >= (choice.least or 0.0)) & fits(self.cost, limit(self.budget, self.unit) / 2)
-        )
-        good &= dead > 0
+        bound, pinned = limit(self.budget, self.unit), [self.texts[i] for i in self.pinned]
+        good = many & alone & (dead > 0) & (choice.chance >= (choice.least or 0.0)) & fits(self.cost, bound / 2)
+        good &= fits(lengths_with(pinned, self.texts, self.unit), self.budget)  # beside what the caller includes
         return int(np.where(good, choice.chance, -1.0).argmax()) if good.any() else None
 
     def among(self, allowed: Mask) -> Choice:

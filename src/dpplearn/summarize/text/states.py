@@ -129,9 +129,9 @@ def forecast_day(text: str, told: datetime) -> datetime | None:
 def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDArray[np.bool_]:
     """Which sentences a later one overtakes; `told` are the dates of their documents.
 
-    A forecast is overtaken when a document is later than the day it speaks of; a number of victims, when a later
-    document tells a larger one of the same event; a number of the missing, when it tells another one; that somebody is
-    in a coma or missing, when it tells how that ended.
+    A forecast is overtaken when a later document is of the day it speaks of, or past it; a number of victims, when a
+    later document tells a larger one of the same event; a number of the missing, when it tells another one; that
+    somebody is in a coma or missing, when it tells how that ended.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDAr
     dated = [(i, text, time) for i, (text, time) in enumerate(zip(texts, told, strict=True)) if time is not None]
     for i, text, time in dated:
         ahead = forecast_day(text, time)
-        out[i] = ahead is not None and ahead.date() < latest
+        out[i] = ahead is not None and ahead.date() <= latest and time.date() < latest
     pending = [one for one in dated if has(one[1], _PASSING) and _PENDING.search(one[1])]
     ended = [one for one in dated if _ENDED.search(one[1])] if pending else []
     ends = [(time.date(), frozenset(_CAPITALIZED.findall(text))) for _, text, time in ended]
