@@ -79,8 +79,16 @@ def plain_document(name: str, source: str) -> Document:
 
 
 def parse_text(file: DocumentFile) -> list[Document]:
-    """A text, which may be Markdown."""
-    text = file.text()
+    """A text, which may be Markdown; an error where it is called like a PDF or an office file, and is neither."""
+    try:
+        text = file.text()
+    except ValueError as error:
+        suffix = suffix_of(Path(file.name))
+        named = next((kind.name for kind in FILE_KINDS if kind.always and suffix in kind.suffixes), None)
+        if named is None or not isinstance(error.__cause__, UnicodeDecodeError):  # else it says what the file is
+            raise
+        what = f"{file.place} ends in {suffix}, but is neither {named} nor text: it is damaged, or of another kind."
+        raise ValueError(f"{what} Export it anew, or save it as UTF-8 text.") from None
     return [markdown_document(file.name, text) if is_markdown(text) else plain_document(file.name, text)]
 
 
