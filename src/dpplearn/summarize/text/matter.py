@@ -18,19 +18,21 @@ from dpplearn.rouge.stems import STEMS, Memory
 from dpplearn.summarize.text.states import SMALL_NUMBERS, tolls
 from dpplearn.summarize.text.words import DATES, SINGLE, small_words, word_lists, word_set, words
 
-CONTAINED = 0.75  # share of what one of two sentences tells that the other has, from which on they tell the same
-ALIKE = (0.55, 0.3)  # or these shares of the one that tells less, and of the other
-SAID = 0.6  # share of a sentence that another one has that says it
-FEWEST_SHARED = 3  # words that two sentences share at least
-_BEGINNING = 6  # letters by which words are compared that have no stem
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_SAYS = "says?|said|reports|reported|announced|confirmed|claimed|insists?"
-_WHO_SAYS = re.compile(  # in front of what is said, or behind it
-    rf"^[^,;]{{3,80}}? (?:{_SAYS}|told [\w ]{{2,30}}?)(?: on \w+day)? that |, (?:{_SAYS}) [^,;]{{3,80}}$"
-    rf"|, [^,;]{{3,80}} (?:{_SAYS})(?: on \w+day)?\.?$"
+NEARLY_ALL_SHARED = (
+    0.75  # share of what one of two sentences tells that the other has, from which on they tell the same
 )
-_SINGLE = re.compile(f"[{SINGLE}]")
-_CAPITALIZED = re.compile(r"(?<=[\w,;:)’'] )[^\W\d_a-zß-öø-ÿ][\w’'-]*")  # inside a sentence
+MUCH_SHARED = (0.55, 0.3)  # or these shares of the one that tells less, and of the other
+MOST_SHARED = 0.6  # share of a sentence that another one has that says it
+FEWEST_SHARED = 3  # words that two sentences share at least
+_STEM_LETTERS = 6  # letters by which words are compared that have no stem
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_REPORTS = "says?|said|reports|reported|announced|confirmed|claimed|insists?"
+_WHO_SAYS = re.compile(  # in front of what is said, or behind it
+    rf"^[^,;]{{3,80}}? (?:{_REPORTS}|told [\w ]{{2,30}}?)(?: on \w+day)? that |, (?:{_REPORTS}) [^,;]{{3,80}}$"
+    rf"|, [^,;]{{3,80}} (?:{_REPORTS})(?: on \w+day)?\.?$"
+)
+_ONE_CHARACTER = re.compile(f"[{SINGLE}]")
+_NAME_LIKE = re.compile(r"(?<=[\w,;:)’'] )[^\W\d_a-zß-öø-ÿ][\w’'-]*")  # inside a sentence
 
 
 class Matter(NamedTuple):
@@ -50,8 +52,8 @@ def matter(text: str) -> Matter:
     >>> sorted(matter("The mayor of Brenn said on Monday that two bridges were closed.").stems)
     ['2', 'bridg', 'close']
     """
-    stems = frozenset(_STEM[word] for word in in_twos(words(_WHO_SAYS.sub("", text))) if word not in _little())
-    names = frozenset(_STEM[word] for name in _CAPITALIZED.findall(text) for word in words(name)) - _little()
+    stems = frozenset(_STEM_OF[word] for word in in_twos(words(_WHO_SAYS.sub("", text))) if word not in _little())
+    names = frozenset(_STEM_OF[word] for name in _NAME_LIKE.findall(text) for word in words(name)) - _little()
     return Matter(stems, frozenset(one for one in stems if one[0].isdigit()), names, frozenset(tolls(text)))
 
 
@@ -60,7 +62,7 @@ class Matters:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts, self.known = texts, dict[int, Matter]()
-        said = ({_STEM[word] for word in in_twos(words(text))} for text in texts)
+        said = ({_STEM_OF[word] for word in in_twos(words(text))} for text in texts)
         self.count = Counter(chain.from_iterable(said))
 
     def __getitem__(self, i: int) -> Matter:
@@ -94,7 +96,7 @@ class Matters:
         if len(shared) < FEWEST_SHARED or apart:
             return False
         both, (less, more) = self.weight(shared), sorted((self.size(i), self.size(j)))
-        return both >= CONTAINED * less or (both >= ALIKE[0] * less and both >= ALIKE[1] * more)
+        return both >= NEARLY_ALL_SHARED * less or (both >= MUCH_SHARED[0] * less and both >= MUCH_SHARED[1] * more)
 
     def says(self, j: int, i: int) -> bool:
         """Whether sentence j says what sentence i says: most of it, and every name and figure.
@@ -104,7 +106,7 @@ class Matters:
         theirs, own = self[j], self[i]
         if not (own.figures <= theirs.figures and own.names <= theirs.names | theirs.stems):
             return False
-        return 0.0 < SAID * self.size(i) <= self.weight(own.stems & theirs.stems)
+        return 0.0 < MOST_SHARED * self.size(i) <= self.weight(own.stems & theirs.stems)
 
 
 @cache
@@ -113,7 +115,7 @@ def _little() -> frozenset[str]:
     lists = word_lists("sentence-words")
     some = (lists[name] for name in ("prepositions", "starters", "subjects", "joints"))
     found = small_words().union(DATES, word_lists("leaning-words")["English said"], _FUNCTION_WORDS, *some)
-    return found.union(map(_STEM.__getitem__, found))
+    return found.union(map(_STEM_OF.__getitem__, found))
 
 
 _FUNCTION_WORDS = word_set(
@@ -126,10 +128,10 @@ def _stem(word: str) -> str:
         return str(SMALL_NUMBERS.index(word))
     if word in _ORDINALS:
         return f"{_ORDINALS.index(word) + 1}."
-    return STEMS[word] if word.isascii() else word[:_BEGINNING]
+    return STEMS[word] if word.isascii() else word[:_STEM_LETTERS]
 
 
-_STEM = Memory(_stem)
+_STEM_OF = Memory(_stem)
 
 
 def in_twos(tokens: Sequence[str]) -> list[str]:
@@ -140,7 +142,7 @@ def in_twos(tokens: Sequence[str]) -> list[str]:
     >>> in_twos(["in", "无", "人", "机", "2024"])
     ['in', '2024', '无人', '人机']
     """
-    single = [len(word) == 1 and _SINGLE.match(word) is not None for word in tokens]
+    single = [len(word) == 1 and _ONE_CHARACTER.match(word) is not None for word in tokens]
     if not any(single):
         return [*tokens]
     pairs = [a + b for (a, one), (b, two) in pairwise(zip(tokens, single, strict=True)) if one and two]
