@@ -89,7 +89,7 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
 
     works: dict[str, Callable[[], object]] = {
         "reading": read,
-        "features": lambda: [features.matrix(features.weighed(one)) for one in splits],
+        "features": lambda: [features.featurized(one).F for one in splits],
         "oracle": lambda: [training_targets(one, settings) for one in reads],
         "likelihood": likelihood,
         "greedy": lambda: decode("greedy"),

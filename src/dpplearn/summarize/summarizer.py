@@ -21,7 +21,7 @@ from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.first_choice import first_choice
 from dpplearn.summarize.model.modelfile import SETTINGS, load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
@@ -162,13 +162,13 @@ class Summarizer(Parameters):
         asked = replace(own, budget=budget, unit=unit, language=language)
         return extracts(read, asked, [read.cluster.references])[0]
 
-    def dpp(self, cluster: Given | Featurized) -> DPP:
+    def dpp(self, cluster: Given | SplitCluster) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self.prepare(cluster).dpp
 
     def prepare(
         self,
-        cluster: Given | Featurized | Prepared,
+        cluster: Given | SplitCluster | Prepared,
         *,
         keep_all: bool = False,
         compress: bool = False,
@@ -190,7 +190,7 @@ class Summarizer(Parameters):
         """
         features, model, language, _ = self._trained
         about = None if about is None else check_about(about)
-        if isinstance(cluster, Featurized | Prepared) and keep_all:
+        if isinstance(cluster, SplitCluster | Prepared) and keep_all:
             raise ValueError("keep_all says how a cluster is read, and this one was read already.")
         if isinstance(cluster, Prepared):
             if cluster.model is not model:
@@ -198,7 +198,7 @@ class Summarizer(Parameters):
             if compress and not cluster.compressed:
                 raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
             return cluster.about(about)
-        if isinstance(cluster, Featurized):
+        if isinstance(cluster, SplitCluster):
             read = cluster
         else:
             own = as_cluster(cluster)
@@ -216,7 +216,7 @@ class Summarizer(Parameters):
 
     def summarize(
         self,
-        cluster: Given | Featurized | Prepared,
+        cluster: Given | SplitCluster | Prepared,
         budget: Budget | None = None,
         unit: Unit | None = None,
         *,
@@ -284,7 +284,7 @@ class Summarizer(Parameters):
         return Summary.of(self._decision(cluster, budget, unit, decoder, include, exclude, **how))
 
     def _decision(
-        self, cluster: Given | Featurized | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None,
+        self, cluster: Given | SplitCluster | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None,
         include: Items = (), exclude: Items = (), *, keep_all: bool = False, compress: bool = False,
         about: str | None = None, **how: Any,
     ) -> Decision:  # fmt: skip

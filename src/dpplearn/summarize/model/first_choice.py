@@ -20,7 +20,7 @@ from dpplearn.decoding.greedy import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.split_cluster import SplitCluster
 
 PART = 1_000  # sentences compared with each other in the first choice
 DEPTH = 4  # a part is put in order down to so many times its even share of the places
@@ -30,7 +30,7 @@ EXTRA_WORDS = 5  # words that every sentence has beside its own, so that one of 
 
 
 def first_choice(
-    read: Featurized, model: ConditionalPredictor, keep: int, part: int = PART, lift: FloatArray | float = 0.0
+    read: SplitCluster, model: ConditionalPredictor, keep: int, part: int = PART, lift: FloatArray | float = 0.0
 ) -> IntArray:
     """The numbers of the sentences to keep, in order; fewer than `keep` where others only repeat them.
 

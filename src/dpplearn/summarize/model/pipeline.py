@@ -28,7 +28,7 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.reading import Census, Corpus, compiled
 from dpplearn.summarize.corpora.source import CorpusPiece, Source
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.quality_features import GENERAL
 from dpplearn.summarize.model.settings import SummarizerSettings
@@ -42,7 +42,7 @@ SAMPLED = 1000  # clusters whose sentences bins are learned from
 class TrainingExample(NamedTuple):
     """A cluster, its items with their costs, and the extracts that it is an example of, together counting once."""
 
-    read: Featurized
+    read: SplitCluster
     items: ItemSet
     targets: list[IntArray]
 
@@ -96,7 +96,7 @@ def read_again(file: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
         place, whole, sentences = json.loads(line)
         if place in kept:
             cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
-            yield SplitCluster.of(cluster, [Sentence(*one) for one in sentences])
+            yield SplitCluster(cluster, tuple(Sentence(*one) for one in sentences))
 
 
 @lru_cache(maxsize=1)
