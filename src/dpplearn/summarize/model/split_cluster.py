@@ -23,6 +23,7 @@ from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
+from dpplearn.summarize.text.matter import Matters
 from dpplearn.summarize.text.standing import Lack, why_not_alone
 from dpplearn.summarize.text.states import overtaken
 from dpplearn.summarize.text.units import Unit, costs
@@ -188,6 +189,11 @@ class SplitCluster:
             lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
         return tuple(None if lack in usual else lack for lack in lacks)
+
+    @cached_property
+    def matters(self) -> Matters:
+        """What each sentence tells, to see which tell the same."""
+        return Matters(self.texts)
 
     @property
     def alone(self) -> npt.NDArray[np.bool_]:
