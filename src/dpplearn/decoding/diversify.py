@@ -22,6 +22,7 @@ from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_
 from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, Unknown, log_prob_of_held
+from dpplearn.decoding.window import feed
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
@@ -54,6 +55,7 @@ def diversify(
     backfill: bool = False,
     given: Any = None,
     kernel: str = "auto",
+    window: int | None = None,
     n_jobs: int | None = None,
     **options: Any,
 ) -> DiverseSelection:
@@ -117,6 +119,10 @@ def diversify(
         "linear": cosines, which know d directions, and no more. "near": cosines of what items stand for, which are
         anchors near them, and tell items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is
         "linear" as long as there are directions for all items to choose, then "near": `parameters` says which it was.
+    window : int, optional
+        Order a long list as a feed: all items stay (of `k`, the first), and each is the one that gains most given the
+        `window - 1` before it, so that so many in a row are diverse; see `dpplearn.decoding.window`. `max_per_group`
+        is for each window, and `given` was shown before.
     n_jobs : int, optional
         Threads, for many rows and for sets drawn; workers, for a Dask array. Every core by default.
     **options
@@ -138,6 +144,8 @@ def diversify(
     array([0, 1])
     >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).subset
     array([1, 2])
+    >>> diversify(embeddings, scores, window=2).subset  # a feed of all four
+    array([0, 2, 1, 3])
     """
     settings = check_settings(
         Settings(k, budget, diversity, decoder, scale, nugget, min_gain, max_per_group, min_per_group, backfill, kernel)
@@ -146,6 +154,8 @@ def diversify(
         check_jobs(n_jobs)
     library, other = type(embeddings).__module__.partition(".")[0], type(scores).__module__.partition(".")[0]
     if library == "dask":
+        if window is not None:
+            raise TypeError("window needs items in memory, and embeddings are a Dask array: pass embeddings.compute().")
         per_item = {"cost": cost, "include": include, "exclude": exclude, "groups": groups}
         options |= {"given": given, "n_jobs": n_jobs}
         answer: DiverseSelection = resolve_name(DASK)(embeddings, scores, settings, **per_item, **options)
@@ -168,7 +178,10 @@ def diversify(
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
     large = owned and not tensors and (rows.data if sparse.issparse(rows) else rows).nbytes > BORROWED
     owner = embeddings if large else None
-    selection = choose_among(embedded, settings, limits, known, kind, owner, **options)
+    if window is not None:
+        selection = feed(embedded, settings, limits, known, window, options)
+    else:
+        selection = choose_among(embedded, settings, limits, known, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
 
 
