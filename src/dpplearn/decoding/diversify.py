@@ -31,6 +31,7 @@ from dpplearn.decoding.limits import (
 from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped, Unknown, log_prob_of_held
+from dpplearn.decoding.window import feed
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
@@ -63,6 +64,7 @@ def diversify(
     backfill: bool = False,
     given: Any = None,
     kernel: str = "auto",
+    window: int | None = None,
     n_jobs: int | None = None,
     **options: Any,
 ) -> DiverseSelection:
@@ -127,6 +129,10 @@ def diversify(
         "linear": cosines, which know d directions, and no more. "near": cosines of what items stand for, which are
         anchors near them, and tell items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is
         "linear" as long as there are directions for all items to choose, then "near": `parameters` says which it was.
+    window : int, optional
+        Order a long list as a feed: all items stay (of `k`, the first), and each is the one that gains most given the
+        `window - 1` before it, so that so many in a row are diverse; see `dpplearn.decoding.window`. `max_per_group`
+        is for each window, and `given` was shown before.
     n_jobs : int, optional
         Threads, for many rows and for sets drawn; workers, for a Dask array. Every core by default.
     **options
@@ -148,6 +154,8 @@ def diversify(
     array([0, 1])
     >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).subset
     array([1, 2])
+    >>> diversify(embeddings, scores, window=2).subset  # a feed of all four
+    array([0, 2, 1, 3])
     """
     least = None
     if isinstance(k, str):
@@ -161,6 +169,8 @@ def diversify(
     asked |= {"groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
     library, other = type(embeddings).__module__.partition(".")[0], type(scores).__module__.partition(".")[0]
     if library == "dask":
+        if window is not None:
+            raise TypeError("window needs items in memory, and embeddings are a Dask array: pass embeddings.compute().")
         answer: DiverseSelection = resolve_name(DASK)(
             embeddings, scores, settings, given=given, n_jobs=n_jobs, **asked, **options
         )
@@ -179,8 +189,11 @@ def diversify(
         before, again = read_given(given, items.rows, items.lengths)
         asked["exclude"] = np.union1d(check_subset(asked["exclude"], n, "exclude"), again)
     limits = check_limits(n, **asked)
-    owner = owner_of(embeddings) if items.rows.data.nbytes > BORROWED and not tensors else None
-    selection = choose(items, settings, limits, before, kind, owner, **options)
+    if window is not None:
+        selection = feed(items, settings, limits, before, window, options)
+    else:
+        owner = owner_of(embeddings) if items.rows.data.nbytes > BORROWED and not tensors else None
+        selection = choose(items, settings, limits, before, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
 
 
