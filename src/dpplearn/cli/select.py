@@ -22,7 +22,7 @@ from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import AppliedModel, as_record, explanation
 from dpplearn.decoding.dask import choose_in_parts
-from dpplearn.decoding.diversify import Settings, diversify
+from dpplearn.decoding.diversify import Settings, diversify, gain_for_auto
 from dpplearn.decoding.selection import DiverseSelection
 from dpplearn.learning.summary import Table, lines_of
 from dpplearn.plots import import_plots
@@ -160,17 +160,18 @@ def choose_from_parts(
     """Choose from parts of a file in several processes, and keep in a folder what each part gave."""
     name = usual_field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0]
     parts, width = items.parts(name)
-    per_item: dict[str, Any] = {"cost": cost, "groups": groups}
+    options |= {"cost": cost, "groups": groups}
     if before is not None:
-        given = per_item["given"] = rows_like(before, name, width)
+        given = options["given"] = rows_like(before, name, width)
         again = [part.start + repeated(part.read(), given) for part in parts]
-        per_item["exclude"] = np.concatenate(again)
-    settings = Settings(**options, scale=1.0, nugget=None, min_gain=0.01, backfill=False, kernel="auto")
+        options["exclude"] = np.concatenate(again)
+    least = None
+    if isinstance(options["k"], str):
+        least, options["k"] = gain_for_auto(options["k"]), None
+    settings = Settings(options.pop("diversity"), options.pop("decoder"), min_gain=least)
     with bars() as progress:
         try:
-            return choose_in_parts(
-                parts, width, scores, settings, n_jobs=jobs, work=work, progress=progress, **per_item
-            )
+            return choose_in_parts(parts, width, scores, settings, n_jobs=jobs, work=work, progress=progress, **options)
         except ValueError as error:
             raise ValueError(f"{items.name}: {error}") from None
 
