@@ -112,7 +112,7 @@ def test_logistic_regression_finds_what_its_labels_follow(reads):
     # if no two sentences were alike, the DPP with q^2 = odds would include each with its probability
     q = np.exp(reads[0].F @ model.w / 2)
     assert DPP.from_quality(q, np.eye(q.size)).marginals == pytest.approx(p)
-    assert model.dpp(reads[0], 0.3, 60, "words").size
+    assert model.dpp(reads[0], 60, "words", 0.3).size
     assert np.all(Logistic.fit(reads[:1], [np.arange(0)]).w == 0)  # nothing to tell apart
 
 

@@ -132,7 +132,7 @@ class Logistic:
         q = self.probabilities(read)
         return mmr_items(read, q / q.max(), self.tradeoff, budget, unit)
 
-    def dpp(self, read: SplitCluster, rho: float, budget: float, unit: Unit) -> IntArray:
+    def dpp(self, read: SplitCluster, budget: float, unit: Unit, rho: float) -> IntArray:
         """LR+DPP, by Algorithm 2. q_i^2 are the odds: if no sentences were alike, K_ii would be the probability."""
         dpp = ConditionalDPP.from_weights(self.w, rho=rho).dpp(read.items)
         return greedy_map(dpp, read.costs(unit), limit(budget, unit)).sorted_subset
