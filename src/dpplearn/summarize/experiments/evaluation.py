@@ -85,9 +85,7 @@ def score_table(summaries: Summaries, clusters: Sequence[Cluster], scoring: Scor
 def in_percent(score: CorpusScore, part: Any) -> dict[str, dict[str, Any]]:
     """F, P and R of each metric: the average, which is part 0, or the bounds of its interval, slice(1, None)."""
     return {
-        metric: {
-            key: np.round(100 * np.array(getattr(average, name)), 3)[part].tolist() for key, name in MEASURES.items()
-        }
+        metric: {key: [round(100 * x, 3) for x in getattr(average, name)][part] for key, name in MEASURES.items()}
         for metric, average in score.averages.items()
     }
 

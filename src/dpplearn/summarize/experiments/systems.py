@@ -56,14 +56,14 @@ def filled(decoder: str, compress: bool = False) -> Callable[..., str]:
     return system
 
 
-# In the order of Table 2: what each is called there, and how it makes of models, a cluster, a budget and its unit either
-# a text or item numbers.
+# In the order of Table 2: what each is called there, and what it makes of models, a cluster, a budget and its unit: a
+# text or item numbers.
 SYSTEMS: dict[str, tuple[str, Callable[..., str | IntArray]]] = {
     "begin": ("Begin", lambda _, *asked: baselines.begin(*asked)),
-    "random": ("Random", lambda models, *asked: baselines.random_items(*asked, models.summarizer.random_state)),
+    "random": ("Random", lambda models, *asked: baselines.random_items(models.summarizer.random_state, *asked)),
     "lexrank": ("LexRank", lambda _, *asked: baselines.lexrank_items(*asked)),
     "lr-mmr": ("LR+MMR", lambda models, *asked: models.regression().mmr(*asked)),
-    "lr-dpp": ("LR+DPP", lambda models, *asked: models.regression().dpp(*asked, models.summarizer.rho_)),
+    "lr-dpp": ("LR+DPP", lambda models, *asked: models.regression().dpp(models.summarizer.rho_, *asked)),
     "submod": ("SubMod", lambda _, *asked: baselines.submod_items(*asked)),
     "dpp-sample": ("DPP", filled("sampled")),
     "dpp-greedy": ("DPP (greedy)", filled("greedy")),
