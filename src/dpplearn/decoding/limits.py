@@ -267,8 +267,8 @@ def check_limits(
         )
     # plain numbers and empty tuples need no look, which would cost small problems a part of their time
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
-    A = NO_ITEMS if type(include) is tuple and not include else check_subset(include, n, "include")
-    B = NO_ITEMS if type(exclude) is tuple and not exclude else check_subset(exclude, n, "exclude")
+    A = NO_ITEMS if isinstance(include, tuple) and not include else check_subset(include, n, "include")
+    B = NO_ITEMS if isinstance(exclude, tuple) and not exclude else check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
     if A.size and not fits(costs[A].sum(), limit):
