@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 LEAST_WHITE = 0.38  # times the type size: the least white between columns, about a character's width
 GAP, CELL = 0.9, 1.6  # times the type size: white that divides the cells of a table, and the least that tells one
-TALL = 3.0  # times the type size from one line to the next: more than at a heading
+LINE, TALL = 1.5, 3.0  # times the type size from one line to the next: more than in a paragraph, more than at a heading
 NEAR = 2.0  # points by which the lines of a column may begin apart
 LEAST_LINES, SURELY_WHITE = 6, 10  # lines beside the white that tell columns, and those that tell them for all pages
 PAGE_SHARE = 3  # one page in so many must surely have a column there for others to have it, too
@@ -144,9 +144,14 @@ def columns(rows: list[Row], known: Collection[float], sure: list[float]) -> lis
         if band := find_gutter(rows, known):
             if band.lines >= SURELY_WHITE:
                 sure.append(band.x)
-            inside = [word for row in rows[band.first : band.last + 1] for word in row]
+            first, last = band.first, band.last  # what stands apart at the ends, as a title does, is not beside it
+            while first < last and 0 in (beside(rows[first], band.x) or ()) and is_apart(rows, first, LINE):
+                first += 1
+            while first < last and 0 in (beside(rows[last], band.x) or ()) and is_apart(rows, last - 1, LINE):
+                last -= 1
+            inside = [word for row in rows[first : last + 1] for word in row]
             sides = [rows_of(word for word in inside if (word.x0 < band.x - NEAR) == side) for side in (False, True)]
-            left += [part for part in (rows[band.last + 1 :], *sides, rows[: band.first]) if part]
+            left += [part for part in (rows[last + 1 :], *sides, rows[:first]) if part]
         elif rows:
             found.append(rows)
     return found
@@ -170,8 +175,7 @@ def gutters_at(rows: list[Row], x: float, known: Collection[float]) -> Iterator[
     first, lines, words = 0, [0, 0], [0, 0]
     for at, row in enumerate([*rows, None]):
         sides = None if row is None else beside(row, x)
-        apart = at > first and row is not None and row[0].base - rows[at - 1][0].base > TALL * row[0].size
-        if sides is None or apart:
+        if sides is None or (at > first and is_apart(rows, at - 1, TALL)):
             prose = all(n >= PROSE * m for n, m in zip(words, lines, strict=True))
             if (prose and min(lines) >= LEAST_LINES) or (min(lines) and x in known):
                 yield Gutter(min(lines), x, first, at - 1)
@@ -179,6 +183,12 @@ def gutters_at(rows: list[Row], x: float, known: Collection[float]) -> Iterator[
         for side, n in enumerate(sides or ()):
             lines[side] += n > 0
             words[side] += n
+
+
+def is_apart(rows: list[Row], at: int, times: float) -> bool:
+    """Whether a row is further above the next than so many type sizes."""
+    above, below = rows[at][0], rows[at + 1][0]
+    return below.base - above.base > times * below.size
 
 
 def beside(row: Row, x: float) -> tuple[int, int] | None:
