@@ -26,10 +26,9 @@ from dpplearn.decoding.sampled import given_limits, tilted_tables
 from dpplearn.rouge import Rouge
 from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.model.first_choice import PART, first_choice
-from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.experiments.baselines import rouge_options
+from dpplearn.summarize.model.prepared import PART, Prepared, first_choice
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.training import rouge_options
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (3_000, 10_000, 30_000, 100_000)

@@ -41,9 +41,9 @@ def feed(
     unknown = {
         f"decoder={settings.decoder!r}": settings.decoder != "greedy",
         'kernel="near"': settings.kernel == "near",
-        'k="auto"': settings.k == "auto",
+        'k="auto"': settings.min_gain is not None,
         "backfill": settings.backfill,
-        "budget": settings.budget is not None,
+        "budget": limits.budget < np.inf,
         "cost": not limits.equal,
         "include": limits.include.size > 0,
         "min_per_group": limits.need.any(),

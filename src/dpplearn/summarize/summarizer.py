@@ -22,11 +22,9 @@ from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.first_choice import first_choice
-from dpplearn.summarize.model.modelfile import SETTINGS, load_summarizer, save_summarizer
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.prepared import PAIRS, Prepared, misread
-from dpplearn.summarize.model.settings import Parameters, SummarizerSettings, Trained
+from dpplearn.summarize.model.prepared import PAIRS, Prepared, first_choice, misread
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained, load_summarizer, save_summarizer
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 FOUND_BY_FIT = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
 
 
-class Summarizer(Parameters):
+class Summarizer(SummarizerSettings):
     """Extractive summaries of document clusters by a learned DPP.
 
     Parameters
@@ -91,33 +89,6 @@ class Summarizer(Parameters):
     language_: str | None
     training_: dict[str, Any]
     _bundled = False  # for texts of any length
-
-    def __init__(
-        self,
-        features: str = "general",
-        decoder: str = "consensus",
-        budget: float = 665,
-        unit: Unit = "bytes",
-        rho: float = 0.3,
-        prior_variance: float = 1.0,
-        language: str | None = None,
-        oracle: str = "pairs",
-        random_state: int = 0,
-    ) -> None:
-        self.features = features
-        self.decoder = decoder
-        self.budget = budget
-        self.unit = unit
-        self.rho = rho
-        self.prior_variance = prior_variance
-        self.language = language
-        self.oracle = oracle
-        self.random_state = random_state
-
-    @property
-    def settings(self) -> SummarizerSettings:
-        """The arguments as they are now, checked: an error says which is not what it must be."""
-        return SummarizerSettings(**{name: getattr(self, name) for name in SETTINGS})
 
     def fit(
         self,
@@ -319,7 +290,7 @@ class Summarizer(Parameters):
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
         settings, trained = load_summarizer(path)
-        found = cls(**vars(settings))._keep(trained)
+        found = cls(**settings.get_params())._keep(trained)
         found._bundled = path is None
         return found
 

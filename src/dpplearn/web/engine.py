@@ -15,8 +15,7 @@ from dpplearn._numba import compiled_always
 from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.cluster import Cluster, Document, NoSentencesError, TooManySentencesError
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.first_choice import first_choice
-from dpplearn.summarize.model.prepared import Prepared, misread
+from dpplearn.summarize.model.prepared import Prepared, first_choice, misread
 from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,15 @@ from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import greedy_map
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.oracle import fill
 from dpplearn.summarize.model.quality_features import lexrank
+from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.training import rouge_of
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut, limit
+from dpplearn.summarize.text.words import ENGLISH
 
 PASSED_OVER = 0.7  # LexRank passes over a sentence whose cosine to one chosen is at least this
 FOLDS = 5  # parts of the training clusters, held out in turn to choose lambda
@@ -164,3 +167,17 @@ def train_logistic(summarizer: Summarizer, clusters: Iterable[Cluster]) -> Logis
         labels = [summarizer.oracle_items(one) for one in read]
         scorers = [rouge_of(one.cluster, settings) for one in read]
         return fit_logistic(read, labels, scorers, settings.budget, settings.unit, seed=settings.random_state)
+
+
+def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
+    """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
+    options = rouge_options(settings.budget, settings.unit, cluster.read_as(settings.language))
+    rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
+    return lambda lines: rouge.score(lines)["rouge-1"].f
+
+
+def rouge_options(budget: float, unit: Unit, language: str | None) -> dict[str, Any]:
+    """ROUGE-1.5.5 with stemming at the limit of length; plain words in languages other than English."""
+    english = language in (None, ENGLISH)
+    limits = {str(unit): int(budget)} if unit in ("bytes", "words") else {}
+    return {"stem": english, "tokenizer": "official" if english else "unicode", **limits}
