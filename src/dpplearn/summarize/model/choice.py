@@ -117,7 +117,7 @@ class Decision:
             return replace(self, pinned=choice.subset).among(allowed)
         return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
 
-    def with_outcome(self, subset: IntArray, good: Mask, chance: FloatArray) -> IntArray:
+    def with_outcome(self, subset: IntArray, good: Mask, chance: FloatArray, least: float) -> IntArray:
         """A set with the last number of dead, where several documents tell one.
 
         If it has none, the likeliest sentence that tells it takes the place of the weakest, and others fill what is
@@ -139,7 +139,7 @@ class Decision:
         last = replace(self, pinned=np.append(self.pinned, np.where(most, chance, -1.0).argmax()))
         subset = last.trimmed(np.union1d(subset, last.pinned), self.budget)
         own = np.arange(good.size) if read.forms is None else read.forms
-        for i in np.flatnonzero(good)[np.argsort(-chance[good], kind="stable")]:
+        for i in np.flatnonzero(better := good & (chance >= 2 * least))[np.argsort(-chance[better], kind="stable")]:
             more = np.union1d(subset, [i])
             new = own[i] not in own[subset] and not any(read.matters.repeats(j, i) for j in subset)
             if new and fits(joined_length([self.texts[j] for j in more], self.unit), self.budget):
@@ -175,7 +175,7 @@ class Decision:
         good = allowed & (chance >= least)
         if pinned.size or fits(cost[good], bound).any():
             good[pinned] = True
-            subset = self.with_outcome(self.distinct(good), good, chance)
+            subset = self.with_outcome(self.distinct(good), good, chance, least)
         else:  # what is worth having is too long: the likeliest that is not
             short = allowed & fits(lengths_with([], texts, unit), budget)
             subset = self.trimmed(np.array([np.where(short, chance, -1.0).argmax()]), budget)
