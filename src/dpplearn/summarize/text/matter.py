@@ -21,7 +21,7 @@ from dpplearn.summarize.text.words import DATES, SINGLE, small_words, word_lists
 NEARLY_ALL_SHARED = (
     0.75  # share of what one of two sentences tells that the other has, from which on they tell the same
 )
-MUCH_SHARED = (0.55, 0.3)  # or these shares of the one that tells less, and of the other
+MUCH_SHARED = (0.5, 0.25)  # or these shares of the one that tells less, and of the other
 MOST_SHARED = 0.6  # share of a sentence that another one has that says it
 FEWEST_SHARED = 3  # words that two sentences share at least
 _STEM_LETTERS = 6  # letters by which words are compared that have no stem
