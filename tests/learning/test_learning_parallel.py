@@ -111,14 +111,18 @@ def damaged(arrays, **changes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 2"),
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 3"),
         ({"format": np.array("other")}, "not a shard of item sets"),
-        ({"features": None}, "damaged or truncated"),
-        ({"features": np.full((1, 3), "x")}, "damaged"),
-        ({"shapes": np.array([[0, 5, 2]])}, "damaged"),
-        ({"shapes": np.array([[0, 4, 3], [1, 3, -1], [2, 12, 6]])}, "damaged"),
-        ({"targets": np.array([99] * 3)}, "damaged"),
-        ({"columns": np.full(12 * 6, 7)}, "damaged"),
+        ({"0 features": None}, "damaged or truncated"),
+        ({"0 features": np.full((12, 3), "x")}, "damaged"),
+        ({"0 features": np.full((12, 3), np.nan)}, "damaged"),
+        ({"0 ends phi": np.array([0, 5, 2])}, "damaged"),
+        ({"0 ends phi": None}, "damaged"),
+        ({"0 columns phi": np.full(12 * 6, 7)}, "damaged"),
+        ({"target 0": np.array([99] * 3)}, "damaged"),
+        ({"target 0": None}, "damaged"),
+        ({"owner": np.array([1])}, "damaged"),
+        ({"weights": np.ones(2)}, "damaged"),
     ],
 )
 def test_damaged_shards(change, message, data, tmp_path):
