@@ -22,7 +22,7 @@ from dpplearn.learning.similarity import SimilarityPart, shared_names
 from dpplearn.learning.tables import Encoding
 
 SHARD, SHARD_VERSION = "dpplearn.shard", 3
-CHECKPOINT, CHECKPOINT_VERSION = "dpplearn.checkpoint", 4
+CHECKPOINT, CHECKPOINT_VERSION = "dpplearn.checkpoint", 5
 
 
 def save_shard(
@@ -137,13 +137,13 @@ class Checkpoint:
     """One file that holds how far a fit is, so that one that was interrupted goes on.
 
     `problem` is what makes a fit the same one, such as the number of instances, features and priors; a file of another
-    is an error. `climbs` has where the ascent from each start is, or has ended, one for each that was begun; `place` is
-    the one under way.
+    is an error. `x` is where the ascent has come to; None where there is no file.
     """
 
     def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, Any]) -> None:
         self.path, self.problem = Path(path), plain(dict(problem))
-        self.n_iter, self.place, self.climbs = 0, 0, list[FloatArray]()
+        self.n_iter: int = 0
+        self.x: FloatArray | None = None
         if not self.path.parent.is_dir():
             raise FileNotFoundError(
                 f"checkpoint={str(path)!r} cannot be written: there is no folder {self.path.parent}."
@@ -156,13 +156,12 @@ class Checkpoint:
                 f"{self.problem.get(key)!r}. Delete the file to start anew, or pass another path."
             )
         if data is not None:
-            self.n_iter, self.climbs = data["n_iter"], [np.array(x, np.float64) for x in data["climbs"]]
+            self.n_iter, self.x = data["n_iter"], np.array(data["x"], np.float64)
 
     def save(self, x: FloatArray, n_iter: int, log_likelihood: float) -> None:
-        """Write where the climb is that is under way, in place of what was known of it."""
-        self.climbs[self.place :] = [x]
+        """Write where the ascent is."""
         head = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "problem": self.problem}
-        write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, "climbs": self.climbs})
+        write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, "x": x})
 
 
 def whole_number(x: Any, name: str, path: str | os.PathLike[str] | None) -> int:
