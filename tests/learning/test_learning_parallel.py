@@ -19,7 +19,7 @@ from brute_learning import random_items, training_set
 from dpplearn._io.jsonfile import read_record
 from dpplearn._numba import compiled_always
 from dpplearn._run.progress import Progress
-from dpplearn.learning import ConditionalDPP, ItemSet, fit, load_shard, save_shard
+from dpplearn.learning import ConditionalDPP, ItemSet, load_shard, save_shard
 from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
@@ -205,7 +205,7 @@ def test_workers_that_always_die_are_reported(data, monkeypatch):
 
 def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
     """Though it is read again for every step, where files are too large to keep."""
-    monkeypatch.setattr("dpplearn.learning.training_set.KEPT", 0)
+    monkeypatch.setattr("dpplearn.learning.training_set.CACHED", 0)
     seen = {"surveyed": 0, "read": 0}
 
     def counted(function, what):

@@ -74,7 +74,8 @@ def check_settings(model: Any) -> Similarity | None:
     if fixed.w[0] or fixed.w[ALL]:
         raise ValueError(
             'rho and nugget are those of similarity="fixed", and a mixture learns what they say; found '
-            f"rho={model.rho:g} and nugget={model.nugget:g}. Leave them out."
+            f"rho={model.rho:g} and nugget={model.nugget:g}. Leave them out; in a param_grid, give the mixture a "
+            'mapping of its own: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
         )
     return None
 

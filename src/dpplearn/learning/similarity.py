@@ -41,11 +41,11 @@ class SimilarityPart(NamedTuple):
     def cosines(self, subset: IntArray | None = None) -> FloatArray:
         """C_m, or its block for a subset of the items."""
         if self.matrix is None:
-            return cosines(self.phi, subset)
+            return gram_of(self.phi, subset)
         return self.matrix if subset is None else self.matrix[np.ix_(subset, subset)]
 
 
-def cosines(phi: Features | None, subset: IntArray | None = None) -> FloatArray:
+def gram_of(phi: Features | None, subset: IntArray | None = None) -> FloatArray:
     """phi phi^T, or its block for a subset: a new array."""
     assert phi is not None
     if subset is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MANY = 2000  # parameters beyond which no Hessian is made
 FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
-FARTHEST = 20.0  # no Newton step changes log-qualities by more than this times what they are
+LONGEST_STEP = 20.0  # no Newton step changes log-qualities by more than this times what they are
 REACH = 2.0  # how far a first step in a region of trust goes: a logit by 2, a weight theta by two standard errors
 DIFFERENCE = 1e-5  # of a logit, for second derivatives
 STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
@@ -155,7 +155,7 @@ def newton(
         if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
             taken = point.gradient / scale**2
             taken = taken * max(1.0, np.abs(x * scale).max()) / np.abs(taken * scale).max()
-        reach = FARTHEST * (1.0 + np.abs(x * scale).max())  # a Hessian of nearly 0 would send it anywhere
+        reach = LONGEST_STEP * (1.0 + np.abs(x * scale).max())  # a Hessian of nearly 0 would send it anywhere
         taken = taken * min(1.0, reach / max(np.abs(taken * scale).max(), reach))
         slope = float(point.gradient @ taken)
         trial = objective.at(x + t * taken, 2)

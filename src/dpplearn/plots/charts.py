@@ -18,7 +18,7 @@ from dpplearn._checks import FloatArray, check_array, check_int, check_vector
 from dpplearn.decoding.selection import DiverseSelection
 from dpplearn.plots.style import BLUE, LIGHT, VERMILION, style
 
-MOST = 12  # groups that are shown, the largest first
+MOST_GROUPS = 12  # groups that are shown, the largest first
 
 
 def plot_weights(
@@ -105,7 +105,7 @@ def draw_coverage(chosen: DiverseSelection, groups: Sequence[str] | None = None)
     if groups is not None:
         names, numbers, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
         after = np.bincount(numbers[chosen.subset], minlength=names.size)
-        show = np.argsort(-counts, kind="stable")[:MOST]
+        show = np.argsort(-counts, kind="stable")[:MOST_GROUPS]
         places = np.arange(show.size)
         axes[2].barh(places - 0.2, counts[show] / counts.sum(), 0.4, color=BLUE, label="groups: all items")
         axes[2].barh(places + 0.2, after[show] / max(1, after.sum()), 0.4, color=VERMILION, label="chosen")

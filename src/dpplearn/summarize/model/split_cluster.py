@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn.learning.similarity import cosines
+from dpplearn.learning.similarity import gram_of
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
@@ -88,7 +88,7 @@ class SplitCluster:
                 f"{self.cluster.name} must have at most {MAX_COMPARED:,} sentences for every two to be compared, but "
                 f"has {len(self):,}. Summarizer.summarize takes more; for all else, give fewer or shorter documents."
             )
-        return np.minimum(cosines(self.phi), 1.0)
+        return np.minimum(gram_of(self.phi), 1.0)
 
     @property
     def lengths(self) -> IntArray:
