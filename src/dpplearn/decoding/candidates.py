@@ -26,9 +26,9 @@ from dpplearn._checks import (
     FloatArray,
     IntArray,
     balanced,
+    check_items,
     check_jobs,
     check_quality,
-    check_subset,
     first_few,
     square_sums,
     view,
@@ -89,7 +89,9 @@ def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
         return square_sums(rows.astype(np.float64, copy=False))
     if rows.size <= COMPILED:
         rows = rows.astype(np.float64, copy=False)
-        return np.einsum("ij,ij->i", rows, rows)
+        with np.errstate(over="ignore"):
+            squares: FloatArray = np.matmul(rows[:, None, :], rows[:, :, None])[:, 0, 0]  # faster than einsum
+        return squares
     from dpplearn.decoding._loops import row_squares  # here: numba takes a moment to import
 
     out, step = np.empty(rows.shape[0]), BLOCK // rows.shape[1] + 1
@@ -176,7 +178,7 @@ def read_given_items(given: Any, n: int) -> IntArray | None:
         return None
     plain = as_array(given, "given")
     by_number = plain.ndim == 1 and (plain.dtype.kind in "iub" or plain.size == 0)
-    return check_subset(plain, n, "given") if by_number else None
+    return check_items(plain, n, "given") if by_number else None  # in their order, which counts in a feed
 
 
 @dataclass(frozen=True, eq=False)

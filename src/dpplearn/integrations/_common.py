@@ -127,7 +127,7 @@ def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:
     return [f"number {i}" if value is None or value != value else f"value {value!r}" for i, value in enumerate(values)]
 
 
-def cosines(embeddings: Any, query: Any) -> FloatArray:
+def cosine(embeddings: Any, query: Any) -> FloatArray:
     """Cosine of each row with the query; 0 where one of them is zero."""
     rows, q = check_array(embeddings, "embeddings", 2), check_array(query, "The query's embedding", 1)
     if q.shape != rows.shape[1:]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import check_int
-from dpplearn.integrations._common import Chooser, ChosenCandidates, cosines, framework, given_scores
+from dpplearn.integrations._common import Chooser, ChosenCandidates, cosine, framework, given_scores
 
 with framework("langchain-core", __name__):
     from langchain_core.documents import BaseDocumentCompressor, Document
@@ -65,7 +65,7 @@ class DPPCompressor(BaseDocumentCompressor):
             return Chooser.of(self)(texts, [], [], [])
         vectors, metadata = self.embeddings.embed_documents(texts), [document.metadata for document in documents]
         if self.score_key is None:
-            return Chooser.of(self)(texts, vectors, cosines(vectors, self.embeddings.embed_query(query)), metadata)
+            return Chooser.of(self)(texts, vectors, cosine(vectors, self.embeddings.embed_query(query)), metadata)
         scores = given_scores([fields.get(self.score_key) for fields in metadata], "Document")
         if scores is None:
             raise ValueError(f"No document has {self.score_key!r} in its metadata. Leave score_key out.")
@@ -125,7 +125,7 @@ class DPPExampleSelector(BaseExampleSelector):
         """Numbers of the candidates among the examples, and which of the candidates are chosen."""
         if not self.examples:
             return [], self.chooser([], [], [], [])
-        scores = cosines(self.vectors, self.embeddings.embed_query(self._text(input_variables)))
+        scores = cosine(self.vectors, self.embeddings.embed_query(self._text(input_variables)))
         candidates = np.argsort(-scores, kind="stable")[: self.fetch_k]
         # what an example takes of a prompt is all of it, not only the fields that are compared
         texts = [" ".join(str(value) for value in self.examples[i].values()) for i in candidates]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpplearn.integrations._common import Chooser, ChosenCandidates, cosines, framework, given_scores, given_vectors
+from dpplearn.integrations._common import Chooser, ChosenCandidates, cosine, framework, given_scores, given_vectors
 
 with framework("llama-index-core", __name__):
     from llama_index.core.bridge.pydantic import Field
@@ -71,7 +71,7 @@ class DPPPostprocessor(BaseNodePostprocessor):
                 query = model.get_query_embedding(query_bundle.query_str)
             if query is None:
                 raise ValueError("The nodes have no scores. Pass the query, and embed_model= to compare them with it.")
-            scores = cosines(vectors, query)
+            scores = cosine(vectors, query)
         return Chooser.of(self)(texts, vectors, scores, [node.node.metadata for node in nodes])
 
     def _postprocess_nodes(

@@ -15,11 +15,10 @@ from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, place
-from dpplearn.summarize.explain.reasons import Reasons, set_aside
+from dpplearn.summarize.explain.explanation import Explanation
+from dpplearn.summarize.explain.records import Chosen, LeftOut, place
 from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
-from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.text.introductions import annotated
@@ -93,7 +92,7 @@ class Summary:
         return np.sort(self.order)
 
     @property
-    def read(self) -> Featurized:
+    def read(self) -> SplitCluster:
         """The cluster as it was read; of a very large one, the sentences that a first choice kept."""
         return self.ready.read
 
@@ -113,7 +112,7 @@ class Summary:
 
     @cached_property
     def _explanation(self) -> Explanation:
-        return Explanation(Reasons(self), self.order, set_aside(self.read))
+        return Explanation(self)
 
     def why(self, number: int) -> Chosen | LeftOut:
         """Why a sentence is in the summary, or why it is not, by its number in `read.sentences`.
