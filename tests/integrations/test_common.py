@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, given_vectors
+from dpplearn.integrations._common import NOTE, Chooser, cosine, given_scores, given_vectors
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 NONE = [{}, {}, {}, {}]  # metadata
@@ -98,9 +98,9 @@ def test_bad_settings(bad):
 
 
 def test_cosines_and_scores():
-    assert cosines([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
+    assert cosine([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
     with pytest.raises(ValueError, match=r"query.*3 numbers.*documents 2"):
-        cosines([[3, 4]], [1, 0, 0])
+        cosine([[3, 4]], [1, 0, 0])
     assert given_scores([None, None], "Node") is None
     assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
     with pytest.raises(ValueError, match=r"Node 1 .*\(2 without"):
