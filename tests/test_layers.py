@@ -72,7 +72,7 @@ def test_every_room_of_the_table_is_there():
 
 @pytest.mark.parametrize(
     "rooms",
-    [("summarize", "web", "cli"), ("learning", "baskets", "mrf", "rouge", "plots", "integrations")],
+    [("summarize", "web", "cli"), ("learning", "baskets", "mrf", "rouge", "plots")],
     ids=["summaries", "learning"],
 )
 def test_no_name_stands_for_two_things(rooms):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import check_int
-from dpplearn.integrations._common import Chooser, ChosenCandidates, cosine, framework, given_scores
+from dpplearn.integrations._common import Chooser, ChosenCandidates, cosines, framework, given_scores
 
 with framework("langchain-core", __name__):
     from langchain_core.documents import BaseDocumentCompressor, Document
@@ -32,11 +32,13 @@ class DPPCompressor(BaseDocumentCompressor):
     k, max_tokens : int, optional
         Largest number of documents, and largest total number of tokens.
     count_tokens : callable, optional
-        From text to int; by default one token for every four characters.
+        From text to int; by default one token for every four bytes, which are four characters of English.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
-    groups, max_per_group : str and int, optional
-        A field of the documents' metadata, such as the source, and how many documents of each group there may be.
+    groups : str, optional
+        A field of the documents' metadata, such as the source.
+    max_per_group, min_per_group : int or dict, optional
+        How many documents of each group there may and must be; a dict names the values that are limited.
     backfill : bool
         Once no group has room for more, go on without `max_per_group`.
     score_key : str, optional
@@ -51,8 +53,9 @@ class DPPCompressor(BaseDocumentCompressor):
     count_tokens: Any = None
     diversity: float = 0.5
     groups: str | None = None
-    max_per_group: int | None = None
+    max_per_group: Any = None
     backfill: bool = False
+    min_per_group: Any = None
     score_key: str | None = None
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002  # pydantic's signature
@@ -65,7 +68,7 @@ class DPPCompressor(BaseDocumentCompressor):
             return Chooser.of(self)(texts, [], [], [])
         vectors, metadata = self.embeddings.embed_documents(texts), [document.metadata for document in documents]
         if self.score_key is None:
-            return Chooser.of(self)(texts, vectors, cosine(vectors, self.embeddings.embed_query(query)), metadata)
+            return Chooser.of(self)(texts, vectors, cosines(vectors, self.embeddings.embed_query(query)), metadata)
         scores = given_scores([fields.get(self.score_key) for fields in metadata], "Document")
         if scores is None:
             raise ValueError(f"No document has {self.score_key!r} in its metadata. Leave score_key out.")
@@ -91,7 +94,7 @@ class DPPExampleSelector(BaseExampleSelector):
         left to choose.
     input_keys : list of str, optional
         Fields of an example and of the input that are compared; by default all.
-    max_tokens, count_tokens, diversity, groups, max_per_group, backfill
+    max_tokens, count_tokens, diversity, groups, max_per_group, min_per_group, backfill
         As in `DPPCompressor`; `groups` is a field of the examples.
     """
 
@@ -125,7 +128,7 @@ class DPPExampleSelector(BaseExampleSelector):
         """Numbers of the candidates among the examples, and which of the candidates are chosen."""
         if not self.examples:
             return [], self.chooser([], [], [], [])
-        scores = cosine(self.vectors, self.embeddings.embed_query(self._text(input_variables)))
+        scores = cosines(self.vectors, self.embeddings.embed_query(self._text(input_variables)))
         candidates = np.argsort(-scores, kind="stable")[: self.fetch_k]
         # what an example takes of a prompt is all of it, not only the fields that are compared
         texts = [" ".join(str(value) for value in self.examples[i].values()) for i in candidates]
