@@ -16,8 +16,8 @@ from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.starts import EDGE, Sine, inside
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
-CORRECTIONS, DRAWS = 10, 400  # of the gradient, and samples for each
-SEEN = 0.02  # corrections start with the eigenvalues of K this far from 0 and 1: DRAWS samples see both choices
+CORRECTIONS, SAMPLES = 10, 400  # of the gradient, and samples for each
+SEEN = 0.02  # corrections start with the eigenvalues of K this far from 0 and 1: SAMPLES samples see both choices
 SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
 HARD = 8.0  # stronger repulsions are reached in steps, from the best q of weaker ones
 PILOT, FEWEST, MOST_COUNTED = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
@@ -98,7 +98,7 @@ def corrected(candidate: VariationalDPP, rng: np.random.Generator) -> Variationa
     kernels, tilt = candidate.kernels, np.zeros_like(candidate.x)
     candidate = candidate._replace(x=kernels.start(inside(candidate.K, SEEN)))
     for t in range(CORRECTIONS):
-        Y, rest = candidate.left_out(DRAWS, rng)
+        Y, rest = candidate.left_out(SAMPLES, rng)
         if t == 0 and rest.std() < SMALL:
             break
         K, spectrum = kernels.at(candidate.x)
