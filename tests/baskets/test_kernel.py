@@ -71,7 +71,7 @@ def same(one, two):
 def test_batches_come_near_lbfgs(draws, monkeypatch):
     draws = at_most_five(draws)
     exact = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
-    monkeypatch.setattr("dpplearn.baskets.kernel.MANY", 10)
+    monkeypatch.setattr("dpplearn.baskets.kernel.MANY_BASKETS", 10)
     options = {"rank": 5, "nonsymmetric": True, "alpha": 1.0}
     batches = KernelDPP(**options, max_iter=300).fit(draws)
     assert batches.score(draws) > exact.score(draws) - 0.02
