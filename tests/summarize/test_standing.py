@@ -244,7 +244,7 @@ def test_a_thing_that_only_its_own_document_told_before_leans_on_that(model):
         )
     ]
     read = model.prepare(Cluster.from_texts(documents)).read
-    told = {text: lack for text, lack in zip(read.texts, read.lacks, strict=True)}
+    told = dict(zip(read.texts, read.lacks, strict=True))
     assert told["The council voted to pay for the search of the bay by divers."] is Lack.LEANS
     assert told["The ferry was built in Merrin in 1998 for 300 passengers."] is None
     assert told["The owner of the ship will pay for the families of the dead."] is None

@@ -345,7 +345,7 @@ def told_before(texts: Sequence[str], documents: Sequence[int]) -> list[bool]:
 
     Examples
     --------
-    >>> texts = ["A council of nine met in Brenn.", "The council voted on Monday.", "It rained.", "Hail fell.", "It froze."]
+    >>> texts = ["A council of nine met in Brenn.", "The council voted.", "It rained.", "Hail fell.", "It froze."]
     >>> told_before(texts, [0, 0, 1, 1, 2])
     [False, True, False, False, False]
     """
