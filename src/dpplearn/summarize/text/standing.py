@@ -350,7 +350,7 @@ def told_before(texts: Sequence[str], documents: Sequence[int]) -> list[bool]:
     [False, True, False, False, False]
     """
     found, said, sizes = [False] * len(texts), dict[int, set[str]](), Counter(documents)
-    heads = {i: STEM_OF[head[1]] for i, text in enumerate(texts) if (head := _THE_THING.match(text))}
+    heads = {i: STEM_OF[match[1]] for i, text in enumerate(texts) if (match := _THE_THING.match(text))}
     before = dict[int, bool]()
     for i, text in enumerate(texts) if heads else ():
         own = said.setdefault(documents[i], set())
