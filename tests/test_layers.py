@@ -70,12 +70,18 @@ def test_every_room_of_the_table_is_there():
         assert set(inner) == there - {"__init__"}
 
 
-def test_no_name_stands_for_two_things():
-    """Of the summarizer, its page and the commands: no function, class or constant is called as another."""
+@pytest.mark.parametrize(
+    "rooms",
+    [("summarize", "web", "cli"), ("learning", "baskets", "mrf", "rouge", "plots")],
+    ids=["summaries", "learning"],
+)
+def test_no_name_stands_for_two_things(rooms):
+    """In rooms that one reads together no function, class or constant is called as another; figures have their draw."""
     home = {}
-    for path in sorted(path for room in ("summarize", "web", "cli") for path in (ROOT / room).rglob("*.py")):
+    usual = {"__all__", "__getattr__", "__dir__", "draw"}
+    for path in sorted(path for room in rooms for path in (ROOT / room).rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
             names = [name.id for one in targets if one for name in ast.walk(one) if isinstance(name, ast.Name)]
-            for name in {*names, getattr(node, "name", "__all__")} - {"__all__", "__getattr__"}:
+            for name in {*names, getattr(node, "name", "__all__")} - usual:
                 assert home.setdefault(name, path) == path, f"{name} is in {home[name]} and {path}"
