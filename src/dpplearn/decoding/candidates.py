@@ -48,10 +48,10 @@ from dpplearn.nonsymmetric import NonsymmetricDPP
 from dpplearn.operand import ROWS, Dense, Operand, Rows
 
 COPIED = 2**20  # bytes of features up to which a copy in float64 is made; larger ones are read in place
-BLOCK = 4_000_000  # entries of rows that a thread reads at once
+PER_THREAD = 4_000_000  # entries of rows that a thread reads at once
 COMPILED = 2_000_000  # entries of rows beyond which a compiled loop finds their lengths
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
-NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
+SMALL_NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
 
 
 def read_features(
@@ -94,7 +94,7 @@ def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
         return squares
     from dpplearn.decoding._loops import row_squares  # here: numba takes a moment to import
 
-    out, step = np.empty(rows.shape[0]), BLOCK // rows.shape[1] + 1
+    out, step = np.empty(rows.shape[0]), PER_THREAD // rows.shape[1] + 1
 
     def some_rows(b: int) -> None:
         part = slice(b * step, (b + 1) * step)

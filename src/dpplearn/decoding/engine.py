@@ -21,9 +21,9 @@ from dpplearn.decoding.limits import End, Limits, Remaining, why_ended
 
 WHOLE = 2**14  # entries of features up to which all items are one block
 POOL = 2**16  # items that blocks are made of
-FEW = 4  # choices from a block, below which the next one is larger
+FEWEST_PICKS = 4  # choices from a block, below which the next one is larger
 PASS = 2**16  # rows that one product reads in a pass over all
-ROOM = 64  # directions that room is made for at first
+FIRST_ROOM = 64  # directions that room is made for at first
 GATHER = 8  # gathering a row and making it float64 takes as long as reading so many in a pass
 TINY = 1e-300
 
@@ -216,7 +216,7 @@ class GreedyRun:
                 self.left.take(j)
             if self.left is not None or self.floor > -np.inf:
                 self.drop()
-            if picks % ROOM == 0:
+            if picks % FIRST_ROOM == 0:
                 check_stop()
         end = why_ended(limits, items, End.GAIN if bool(self.low) else End.RANK)
         return Run(np.array(items, np.int64), np.array(found), end)
@@ -257,7 +257,7 @@ class GreedyRun:
     def put_back(self, best: float, picks: int) -> None:
         """Keep the block's gains as bounds; after a short-lived block comes a larger one, or a pass over all items."""
         self.gains.bound[self.items] = self.g
-        if picks < FEW:
+        if picks < FEWEST_PICKS:
             self.size *= 4
             if self.gains.refresh(self.size):
                 self.size, self.pool = self.gains.start, None
@@ -292,7 +292,7 @@ class RowGains(Gains):
         self.n, self.d = rows.shape
         self.sparse = sparse.issparse(rows)
         self.start = self.n if self.n * self.d <= WHOLE else xp.start
-        self.U = xp.put(np.empty((min(ROOM, max(k, 1)), self.d)) if U is None else U, diag)
+        self.U = xp.put(np.empty((min(FIRST_ROOM, max(k, 1)), self.d)) if U is None else U, diag)
         self.t, self.known = 0 if U is None else len(U), 0  # directions, and those that `base` accounts for
         self.noise = (self.d + 8 * min(k, self.d)) * EPS
         self.bound = diag + 0.0
@@ -342,9 +342,9 @@ class RowGains(Gains):
 
     def make_room(self) -> None:
         """Make twice the room; or replace more directions than columns by the R of U = QR, whose R^T R is U^T U."""
-        U, size = self.U, max(2 * len(self.U), ROOM)
+        U, size = self.U, max(2 * len(self.U), FIRST_ROOM)
         if self.t >= 2 * self.d:
-            U, size = self.xp.put(np.linalg.qr(self.xp.host(U), mode="r"), self.diag), max(len(U), ROOM)
+            U, size = self.xp.put(np.linalg.qr(self.xp.host(U), mode="r"), self.diag), max(len(U), FIRST_ROOM)
             self.known, self.base = 0, None
         self.t = len(U)
         self.U = self.xp.put(np.empty((size, self.d)), self.diag)
