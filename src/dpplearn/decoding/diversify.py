@@ -315,7 +315,7 @@ def choose(
     else:
         chosen, candidates = choose_by_decoder(candidates, settings, limits, options)
         subset, gains, reason = chosen.subset, chosen.gains, chosen.reason
-    if zeros := items.lengths[subset].tolist().count(0.0):
+    if zeros := items.lengths[subset.copy()].tolist().count(0.0):  # torch warns of indices that cannot be written
         reason += f"; {zeros} of these {'is a row' if zeros == 1 else 'are rows'} of zeros, similar to nothing"
     log_prob: Any = candidates.log_prob
     if owner is not None:
