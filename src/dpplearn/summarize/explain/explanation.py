@@ -58,7 +58,6 @@ from dpplearn.summarize.explain.records import (
     Chosen,
     LeftOut,
     WholeSet,
-    contributions,
     running_first,
     set_aside,
     whole_set,
@@ -234,9 +233,8 @@ class Explanation:
         pinned, others = bool(np.isin(i, self.decision.pinned)), np.setdiff1d(self.Y, i)
         every = [] if pinned else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
-        terms = contributions(self.ready.names, self.ready.contributions[i])
         alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
-        found = Chosen(*self.judged(i), terms, pinned, reasons, self.vocabulary.strongest(alone))
+        found = Chosen(*self.judged(i), self.ready.terms(i), pinned, reasons, self.vocabulary.strongest(alone))
         return replace(found, sentence=self.shown.get(place_of(found.sentence), found.sentence))
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:

@@ -39,7 +39,7 @@ class Vocabulary:
     """
 
     def __init__(self, read: SplitCluster) -> None:
-        self.sentences, self.written = read.sentences, spellings(read.texts)
+        self.written = spellings(read.texts)
         self.words = [frozenset(in_twos(tokens)) for tokens in read.words]  # of each sentence
         count, n = Counter(chain.from_iterable(self.words)), len(self.words) + 1.0
         self.worths: dict[str, float] = {}  # what all sentences say with a word that means something
