@@ -270,12 +270,17 @@ class Explanation:
         found = self.relative.error(i, *ideas)
         return None if found is None else self.power * found
 
+    @cached_property
+    def similarity(self) -> FloatArray:
+        """S as it counted at this diversity."""
+        return mixed(self.ready.dpp.similarity, self.share)
+
     def adds(self, i: int) -> list[Reason]:
         """That it says what no other chosen sentence does, against what the average sentence would beside them."""
         others = np.setdiff1d(self.Y, i)
         if not others.size:
             return []
-        S = mixed(self.ready.dpp.similarity, self.share)
+        S = self.similarity
         beside = np.setdiff1d(np.arange(len(S)), others)
         own = 1.0 - covered_shares(S, beside, others)
         mine = max(float(own[np.searchsorted(beside, i)]), NOTHING)
