@@ -7,7 +7,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer, summarize
 from dpplearn.summarize import summarizer as summarizer_module
-from dpplearn.summarize.model import first_choice as first
+from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.about import (
     FAR,
     ONWARD,

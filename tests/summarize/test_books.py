@@ -11,7 +11,7 @@ from dpplearn.summarize import summarizer as summarizer_module
 from dpplearn.summarize.experiments.baselines import lexrank_items
 from dpplearn.summarize.explain import summary as summary_module
 from dpplearn.summarize.explain.report import html_report
-from dpplearn.summarize.model import first_choice as first
+from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.model.quality_features import lexrank, mean_similarity
 from dpplearn.summarize.text.units import suited

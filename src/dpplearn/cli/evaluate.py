@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +132,7 @@ def experiment_command(
         ours = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
         spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
         texts = (document.text for cluster in ours for document in cluster.documents)
-        language = settle(language, spoken, islice(texts, 30))
+        language = settle(language, spoken, texts)
         theirs = None
         if test is not None and not leave_one_out:
             theirs = evaluation.clusters_to_score(open_corpus(test, language=language), str(test))

@@ -22,7 +22,7 @@ from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import AppliedModel, as_record, explanation
 from dpplearn.decoding.dask import choose_in_parts
-from dpplearn.decoding.diversify import Settings, diversify
+from dpplearn.decoding.diversify import Settings, diversify, gain_for_auto
 from dpplearn.decoding.selection import DiverseSelection
 from dpplearn.plots import import_plots
 
@@ -49,6 +49,7 @@ SCREEN = 20  # lines of reasons that are printed
 @more("--min-per-group", type=click.IntRange(0), metavar="N", help="Fewest items of a group.")
 @DECODER(default="greedy", help=f"{DECODER_NAMES}.")
 @more("--plot", type=FILE, help="Draw what each item added and covers, as SVG.")
+@more("--window", type=click.IntRange(2), metavar="N", help="Keep all, in an order in which each N in a row differ.")
 @more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory: what each part gave.")
 @JOBS
 @ENCODING
@@ -62,8 +63,8 @@ def select_command(
     selection. Without -k and --budget, items are taken while they add something. With --work, a run that was stopped
     goes on when it is run again.
     """
-    names = ("score", "embedding", "text", "model", "given", "cost", "group", "work", "jobs", "encoding")
-    score, embedding, text, model, given, cost, group, work, jobs, encoding = map(limits.pop, names)
+    names = ("score", "embedding", "text", "model", "given", "cost", "group", "window", "work", "jobs", "encoding")
+    score, embedding, text, model, given, cost, group, window, work, jobs, encoding = map(limits.pop, names)
     budgeted = limits["budget"] is not None
     unlimited = limits["max_per_group"] is None and limits["min_per_group"] is None
     for wrong, advice in (
@@ -73,6 +74,7 @@ def select_command(
         ),
         (model and limits["k"] == "auto", "With --model, leave -k auto out: items are taken while they add something."),
         (work and (model or text), "--work is for items with scores and embeddings: leave --model and --text out."),
+        (window and (model or work), "--window is for scores and embeddings or texts: leave --model and --work out."),
         (embedding and text, "Give --embedding or --text, not both."),
         (budgeted and cost is None, "--budget needs --cost FIELD, what each item takes. For a number, give -k."),
         (
@@ -107,7 +109,7 @@ def select_command(
         if work is not None:
             choose = partial(choose_from_parts, source, before, embedding, scores, jobs, work)
         else:
-            choose = partial(diversify, scores=scores, **read_vectors(source, before, embedding, text))
+            choose = partial(diversify, scores=scores, window=window, **read_vectors(source, before, embedding, text))
     if limits["decoder"] == "sampled" and work is None:
         limits["rng"] = 0
     chosen = choose(**limits)
@@ -153,17 +155,18 @@ def choose_from_parts(
     """Choose from parts of a file in several processes, and keep in a folder what each part gave."""
     name = usual_field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0]
     parts, width = items.parts(name)
-    per_item: dict[str, Any] = {"cost": cost, "groups": groups}
+    options |= {"cost": cost, "groups": groups}
     if before is not None:
-        given = per_item["given"] = rows_like(before, name, width)
+        given = options["given"] = rows_like(before, name, width)
         again = [part.start + repeated(part.read(), given) for part in parts]
-        per_item["exclude"] = np.concatenate(again)
-    settings = Settings(**options, scale=1.0, nugget=None, min_gain=0.01, backfill=False, kernel="auto")
+        options["exclude"] = np.concatenate(again)
+    least = None
+    if isinstance(options["k"], str):
+        least, options["k"] = gain_for_auto(options["k"]), None
+    settings = Settings(options.pop("diversity"), options.pop("decoder"), min_gain=least)
     with bars() as progress:
         try:
-            return choose_in_parts(
-                parts, width, scores, settings, n_jobs=jobs, work=work, progress=progress, **per_item
-            )
+            return choose_in_parts(parts, width, scores, settings, n_jobs=jobs, work=work, progress=progress, **options)
         except ValueError as error:
             raise ValueError(f"{items.name}: {error}") from None
 

@@ -26,9 +26,9 @@ from dpplearn._checks import (
     FloatArray,
     IntArray,
     balanced,
+    check_items,
     check_jobs,
     check_quality,
-    check_subset,
     first_few,
     square_sums,
     view,
@@ -176,7 +176,7 @@ def read_given_items(given: Any, n: int) -> IntArray | None:
         return None
     plain = as_array(given, "given")
     by_number = plain.ndim == 1 and (plain.dtype.kind in "iub" or plain.size == 0)
-    return check_subset(plain, n, "given") if by_number else None
+    return check_items(plain, n, "given") if by_number else None  # in their order, which counts in a feed
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,17 +45,20 @@ class ArrayOps:
     log = staticmethod(np.log)
     choose = staticmethod(np.where)
     host = staticmethod(np.asarray)
-    where = staticmethod(np.flatnonzero)
-    most = staticmethod(lambda x: x.item(x.argmax()))  # faster than max; on a device, without waiting
-    first = staticmethod(np.ndarray.argmax)  # the place of the first True
-    # Python's numbers; one wait for a device
-    found = staticmethod(lambda score, place, items: (score, int(place), items.item(place)))
-    at = staticmethod(lambda place, x, y, z: (x.item(place), y.item(place), z.item(place)))
+    where = staticmethod(lambda mask: mask.nonzero()[0])
+    at = staticmethod(lambda place, x, y, z: (x.item(place), y.item(place), z.item(place)))  # one wait for a device
     multiply = staticmethod(np.multiply)
     wide = staticmethod(lambda x: x.astype(np.float64, copy=False))
     dot = staticmethod(np.ndarray.dot)  # twice as fast as @ for few numbers
     order = staticmethod(lambda x: np.argsort(x, kind="stable"))
     largest = staticmethod(lambda x, m: float(np.partition(x, x.size - m)[x.size - m]))  # the m-th largest number
+
+    @staticmethod
+    def best(x: Any, items: Any, tie: float, one: float) -> tuple[float, int, int]:
+        """The largest number, the first place of one that ties with it, and the item there; one wait for a device."""
+        most = x.item(x.argmax())  # faster than max
+        place = int((x >= most - tie * (one + abs(most))).argmax())
+        return most, place, items.item(place)
 
     @staticmethod
     def put(x: Any, like: Any) -> Any:  # noqa: ARG004  # tensors go to its device
@@ -89,6 +92,7 @@ class Rule:
     ) -> None:
         self.name, self.xp, self.tie = name, xp, tie
         self.plain = power == 0.0 or limits.equal
+        self.one = 0.0 if self.plain else 1.0  # scores that are logarithms may be 0 at a tie
         self.weight: Any = None if self.plain else xp.put(limits.relative_cost**power, like)
         self.cost: Any = None if limits.equal else xp.put(limits.cost, like)
 
@@ -104,7 +108,7 @@ class Rule:
 
     def below(self, score: Any) -> Any:
         """The lowest score that ties with this one, so that rounding does not decide."""
-        return score - self.tie * (abs(score) if self.plain else 1.0 + abs(score))
+        return score - self.tie * (self.one + abs(score))
 
     def key(self, g: Any, items: Any) -> Any:
         """What breaks ties, the larger first; only used where costs differ."""
@@ -112,14 +116,12 @@ class Rule:
 
     def best(self, g: Any, items: Any) -> tuple[float, int, int]:
         """The best score, its place and its item."""
-        xp, scores = self.xp, g if self.plain else self.scores(g, items)
-        best = xp.most(scores)
-        equal = scores >= self.below(best)
+        scores = g if self.plain else self.scores(g, items)
+        best, place, j = self.xp.best(scores, items, self.tie, self.one)
         if self.cost is not None:
-            key = xp.choose(equal, self.key(g, items), -np.inf)
-            most = key.max()
-            equal = key >= most - self.tie * abs(most)
-        return xp.found(best, xp.first(equal), items)
+            key = self.xp.choose(scores >= self.below(best), self.key(g, items), -np.inf)
+            _, place, j = self.xp.best(key, items, self.tie, 0.0)
+        return best, place, j
 
 
 class Gains:
@@ -128,7 +130,7 @@ class Gains:
     n: int
     start: int  # items in the first block
     bound: Any  # (n,) upper bounds of the gains of all items
-    fallen: Any  # by how much the gains of the block fell with the item taken last
+    fallen: Any
     xp: Any  # ArrayOps, or the same for tensors
 
     def block(self, items: Any) -> Any:
@@ -138,6 +140,10 @@ class Gains:
     def take(self, j: int, place: int | None = None) -> float:
         """The gain of an item that is chosen now, at this place of the block if there is one; 0 where it has none."""
         raise NotImplementedError
+
+    def fall(self) -> Any:
+        """By how much the gains of the block fell with the item taken last."""
+        return self.fallen
 
     def least(self, items: Any) -> Any:  # noqa: ARG002  # for gains that have rounding
         """The largest gains that may be rounding of 0."""
@@ -205,10 +211,11 @@ class GreedyRun:
             if self.share > 0.0 and len(items) == limits.include.size + 1:
                 self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
             picks += 1
-            g -= gains.fallen
+            g -= gains.fall()
             if self.left is not None:
                 self.left.take(j)
-            self.drop()
+            if self.left is not None or self.floor > -np.inf:
+                self.drop()
             if picks % ROOM == 0:
                 check_stop()
         end = why_ended(limits, items, End.GAIN if bool(self.low) else End.RANK)
@@ -320,17 +327,18 @@ class RowGains(Gains):
                 v = v - dot(dot(U, v), U)
                 gain = scale * float(dot(v, v)) * scale
             if gain <= (0.0 if own else self.noise * diag):
-                self.fallen = 0.0
                 return 0.0
         if t == len(self.U):
             self.make_room()
-        u = self.xp.multiply(v, scale * gain**-0.5, out=self.U[self.t])
+        self.u = self.xp.multiply(v, scale * gain**-0.5, out=self.U[self.t])
         self.t += 1
-        w = X @ u if self.sparse else dot(X, u)
+        return gain
+
+    def fall(self) -> Any:
+        w = self.X @ self.u if self.sparse else self.xp.dot(self.X, self.u)
         w *= self.s
         w *= w
-        self.fallen = w
-        return gain
+        return w
 
     def make_room(self) -> None:
         """Make twice the room; or replace more directions than columns by the R of U = QR, whose R^T R is U^T U."""
@@ -387,14 +395,17 @@ class KernelGains(Gains):
         c = self.C[: self.t, j]
         gain = float(self.diag[j] - c @ c)
         if gain <= (self.t + 1) * ROUNDING * float(self.diag[j]):
-            return 0.0  # nothing falls
+            return 0.0
         # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j)
         e = self.L[j] - c @ self.C[: self.t]
         e *= gain**-0.5
         self.C[self.t] = e
         self.t += 1
-        self.fallen = e * e if len(self.items) == self.n else e[self.items] ** 2
         return float(gain)
+
+    def fall(self) -> Any:
+        e = self.C[self.t - 1]
+        return e * e if len(self.items) == self.n else e[self.items] ** 2
 
     def least(self, items: Any) -> Any:
         return (self.t + 1) * ROUNDING * self.diag[items]

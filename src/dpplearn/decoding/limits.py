@@ -258,13 +258,13 @@ def check_limits(
     min_per_group: Bound | None = None,
 ) -> Limits:
     """Limits that some set can satisfy; else an error that says which of them cannot be met."""
+    limit = np.inf if budget is None else check_budget(budget)
     costs = np.ones(n) if cost is None else check_vector(cost, "cost", n)
     if cost is not None and costs.min(initial=np.inf) <= 0.0:
         raise ValueError(
             f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
             "For an item that is free, give it a small cost or name it in include."
         )
-    limit = np.inf if budget is None else check_budget(budget)
     # plain numbers and empty tuples need no look, which would cost small problems a part of their time
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
     A, B = (

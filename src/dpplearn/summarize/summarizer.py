@@ -21,12 +21,10 @@ from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.first_choice import first_choice
-from dpplearn.summarize.model.modelfile import SETTINGS, load_summarizer, save_summarizer
+from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.prepared import PAIRS, Prepared, misread
-from dpplearn.summarize.model.settings import Parameters, SummarizerSettings, Trained
+from dpplearn.summarize.model.prepared import PAIRS, Prepared, first_choice, misread
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained, load_summarizer, save_summarizer
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 FOUND_BY_FIT = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
 
 
-class Summarizer(Parameters):
+class Summarizer(SummarizerSettings):
     """Extractive summaries of document clusters by a learned DPP.
 
     Parameters
@@ -92,33 +90,6 @@ class Summarizer(Parameters):
     training_: dict[str, Any]
     _bundled = False  # for texts of any length
 
-    def __init__(
-        self,
-        features: str = "general",
-        decoder: str = "consensus",
-        budget: float = 665,
-        unit: Unit = "bytes",
-        rho: float = 0.3,
-        prior_variance: float = 1.0,
-        language: str | None = None,
-        oracle: str = "pairs",
-        random_state: int = 0,
-    ) -> None:
-        self.features = features
-        self.decoder = decoder
-        self.budget = budget
-        self.unit = unit
-        self.rho = rho
-        self.prior_variance = prior_variance
-        self.language = language
-        self.oracle = oracle
-        self.random_state = random_state
-
-    @property
-    def settings(self) -> SummarizerSettings:
-        """The arguments as they are now, checked: an error says which is not what it must be."""
-        return SummarizerSettings(**{name: getattr(self, name) for name in SETTINGS})
-
     def fit(
         self,
         clusters: Iterable[Cluster] | Corpus,
@@ -162,13 +133,13 @@ class Summarizer(Parameters):
         asked = replace(own, budget=budget, unit=unit, language=language)
         return extracts(read, asked, [read.cluster.references])[0]
 
-    def dpp(self, cluster: Given | Featurized) -> DPP:
+    def dpp(self, cluster: Given | SplitCluster) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self.prepare(cluster).dpp
 
     def prepare(
         self,
-        cluster: Given | Featurized | Prepared,
+        cluster: Given | SplitCluster | Prepared,
         *,
         keep_all: bool = False,
         compress: bool = False,
@@ -190,7 +161,7 @@ class Summarizer(Parameters):
         """
         features, model, language, _ = self._trained
         about = None if about is None else check_about(about)
-        if isinstance(cluster, Featurized | Prepared) and keep_all:
+        if isinstance(cluster, SplitCluster | Prepared) and keep_all:
             raise ValueError("keep_all says how a cluster is read, and this one was read already.")
         if isinstance(cluster, Prepared):
             if cluster.model is not model:
@@ -198,7 +169,7 @@ class Summarizer(Parameters):
             if compress and not cluster.compressed:
                 raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
             return cluster.about(about)
-        if isinstance(cluster, Featurized):
+        if isinstance(cluster, SplitCluster):
             read = cluster
         else:
             own = as_cluster(cluster)
@@ -216,7 +187,7 @@ class Summarizer(Parameters):
 
     def summarize(
         self,
-        cluster: Given | Featurized | Prepared,
+        cluster: Given | SplitCluster | Prepared,
         budget: Budget | None = None,
         unit: Unit | None = None,
         *,
@@ -284,7 +255,7 @@ class Summarizer(Parameters):
         return Summary.of(self._decision(cluster, budget, unit, decoder, include, exclude, **how))
 
     def _decision(
-        self, cluster: Given | Featurized | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None,
+        self, cluster: Given | SplitCluster | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None,
         include: Items = (), exclude: Items = (), *, keep_all: bool = False, compress: bool = False,
         about: str | None = None, **how: Any,
     ) -> Decision:  # fmt: skip
@@ -319,7 +290,7 @@ class Summarizer(Parameters):
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
         settings, trained = load_summarizer(path)
-        found = cls(**vars(settings))._keep(trained)
+        found = cls(**settings.get_params())._keep(trained)
         found._bundled = path is None
         return found
 

@@ -20,7 +20,7 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut
@@ -70,7 +70,7 @@ def check_systems(names: Iterable[str]) -> list[str]:
     return found or list(SYSTEMS)
 
 
-def summary_of(system: str, models: SystemModels, read: Featurized, budget: float, unit: Unit) -> str:
+def summary_of(system: str, models: SystemModels, read: SplitCluster, budget: float, unit: Unit) -> str:
     """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence.
 
     The oracle sees the references. Sampled and consensus summaries may be 15 bytes over a budget of bytes. All

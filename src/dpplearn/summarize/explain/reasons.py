@@ -17,7 +17,7 @@ A sentence that is not in has one reason, the first of these that holds, by its 
     same-words     a chosen sentence has the same words, or one that was considered in its place
     too-long       it is longer than the whole budget
     not-alone      it does not stand alone: it leans on the sentence before it, asks, answers, greets, mostly quotes ...
-    redundant      a chosen sentence, `by`, says it: the same matter, with its names and figures
+    redundant      a chosen sentence, `by`, says it with its names and figures, or tells the same event
     less-relevant  it is weaker than every chosen sentence only because of the question
     adds-nothing   there is room, but it is not worth having beside the others
     weaker         it is weaker than the chosen ones on average, and the words say in what
@@ -205,9 +205,11 @@ class Reasons:
             return "not-alone", str(read.lacks[i] or "does not stand alone")
         if self.decision.likeness_counts:
             for j in self.Y[np.argsort(-read.C[i, self.Y], kind="stable")].tolist():  # most alike first
-                if self.vocabulary.says(j, i):
+                says = read.matters.says(j, i)
+                if says or read.matters.repeats(j, i):
                     shared = quoted(self.vocabulary.strongest(self.vocabulary.words[i] & self.vocabulary.words[j]))
-                    return "redundant", f"said already by {self.where(j)}{f': {shared}' if shared else ''}", j
+                    told = f"{'said already by' if says else 'tells the same event as'} {self.where(j)}"
+                    return "redundant", f"{told}{f': {shared}' if shared else ''}", j
         if question is not None and self.decision.quality_counts and self.q[i] < self.ready.dpp.quality[self.Y].min():
             own = self.q / question.factor
             if own[i] >= own[self.Y].min():  # weaker than every chosen sentence, because of the question alone

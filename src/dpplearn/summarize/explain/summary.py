@@ -19,7 +19,6 @@ from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut,
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
 from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
-from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.text.introductions import annotated
@@ -93,7 +92,7 @@ class Summary:
         return np.sort(self.order)
 
     @property
-    def read(self) -> Featurized:
+    def read(self) -> SplitCluster:
         """The cluster as it was read; of a very large one, the sentences that a first choice kept."""
         return self.ready.read
 

@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from itertools import chain
 from typing import Any, Self
@@ -16,6 +16,7 @@ from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.text.matter import in_twos
 from dpplearn.summarize.text.words import SINGLE, small_words, word_lists
 
 SMALL_WORD = 3  # letters of words that mean little, unless they are names or written in characters
@@ -23,7 +24,6 @@ LONG_WORD = 8  # letters: shorter words weigh less, as they are less often what 
 NAME_WEIGHT = 1.5  # how much more than a long word a name weighs
 FEW_WORDS = 3  # words that stand for many
 TOPICS = 3  # that are named
-MOST = 0.6  # of what the words of a sentence weigh: who has so much of it says the same
 SEVERAL = 5  # words that sentences have in common: of fewer, a share is all or nothing
 LEFT_TO_RIGHT = "\u200e"
 _SINGLE = re.compile(f"[{SINGLE}]")
@@ -49,7 +49,6 @@ class Vocabulary:
                 size = NAME_WEIGHT if self.is_name(word) else min(len(word), LONG_WORD) / LONG_WORD
                 self.worths[word] = k * math.log(n / k) ** 2 * size
         self.several = {word for word, k in count.items() if k > 1}  # words that several sentences have
-        self.exact = {word for word in count if word[0].isdigit() or (word in self.worths and self.is_name(word))}
 
     @classmethod
     def of(cls, read: SplitCluster) -> Self:
@@ -70,14 +69,6 @@ class Vocabulary:
         """The few of the words that weigh most in the whole cluster, as they are written there."""
         heavy = sorted({*words} & self.worths.keys(), key=lambda word: (-self.worths[word], word))
         return tuple(self.written.get(word, word) for word in heavy[:FEW_WORDS])
-
-    def says(self, j: int, i: int) -> bool:
-        """Whether sentence j says what sentence i says: most of its words by weight, and every name and figure of it.
-
-        Of a sentence without a word that means something, nobody can tell: that is False.
-        """
-        theirs, own = self.words[j], self.words[i]
-        return own & self.exact <= theirs and 0.0 < MOST * self.worth(own) <= self.worth(own & theirs)
 
     def said(self, subset: IntArray) -> set[str]:
         """All words of some sentences."""
@@ -125,19 +116,6 @@ def spellings(texts: Iterable[str]) -> dict[str, str]:
     often = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in inside.items()})
     plain = (re.sub(r"['’]s$", "", word) for word, _ in sorted(often.items(), key=lambda item: item[1]))
     return {word.lower(): word for word in plain}  # the last, most frequent one stays
-
-
-def in_twos(tokens: Sequence[str]) -> list[str]:
-    """Words, and characters that are words each, as Chinese ones are, by twos: one alone says little.
-
-    Examples
-    --------
-    >>> in_twos(["in", "无", "人", "机", "2024"])
-    ['in', '2024', '无人', '人机']
-    """
-    single = [len(word) == 1 and _SINGLE.match(word) is not None for word in tokens]
-    pairs = [tokens[k] + tokens[k + 1] for k in range(len(tokens) - 1) if single[k] and single[k + 1]]
-    return [word for word, alone in zip(tokens, single, strict=True) if not alone] + pairs
 
 
 def quoted(words: Iterable[str]) -> str:

@@ -154,7 +154,7 @@ class Decision:
         room, out = bound - float(cost[pinned].sum()), np.flatnonzero(~allowed)
         chance, least = worth_of(ready.kernel(self.diversity), cost, room, pinned, out, forms)
         if unit == "sentences":
-            subset = self.decoded(allowed)
+            subset = self.distinct(allowed)
             if subset.size < bound:  # a decoder may find that fewer are better
                 subset = replace(self, decoder="greedy", pinned=subset).decoded(allowed)
             own = np.arange(allowed.size) if forms is None else forms
@@ -165,11 +165,22 @@ class Decision:
         good = allowed & (chance >= least)
         if pinned.size or fits(cost[good], bound).any():
             good[pinned] = True
-            subset = self.decoded(good)
+            subset = self.distinct(good)
         else:  # what is worth having is too long: the likeliest that is not
             short = allowed & fits(lengths_with([], texts, unit), budget)
             subset = self.trimmed(np.array([np.where(short, chance, -1.0).argmax()]), budget)
         return Choice(subset, least, chance)
+
+    def distinct(self, among: Mask) -> IntArray:
+        """What the decoder finds; of sentences that tell the same, only the one that tells most."""
+        among, told, pinned = among.copy(), self.ready.read.matters, self.pinned.tolist()
+        while True:
+            subset = self.decoded(among)
+            order = [*pinned, *sorted(np.setdiff1d(subset, pinned).tolist(), key=told.size, reverse=True)]
+            twice = [j for k, j in enumerate(order) if k >= len(pinned) and any(told.repeats(i, j) for i in order[:k])]
+            if not (twice and self.likeness_counts):
+                return subset
+            among[twice] = False
 
     def decoded(self, among: Mask) -> IntArray:
         """What the decoder finds among these, or the greedy one where it finds none."""

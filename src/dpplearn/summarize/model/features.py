@@ -3,81 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_only
+from dpplearn._checks import FloatArray, check_choice
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature
-from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
+from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.short_forms import short_forms
-from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import ANY, words
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Featurized(SplitCluster):
-    """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
-
-    `items` has the quality features F, the rows phi and, where these are not too many, their cosines. `dropped` are the
-    texts of sentences that a first choice left out.
-    """
-
-    items: ItemSet
-    dropped: tuple[str, ...] = ()
-
-    @classmethod
-    def with_items(
-        cls, split: SplitCluster, F: FloatArray, names: tuple[str, ...] | None, dropped: tuple[str, ...] = ()
-    ) -> Featurized:
-        """A cluster with its features, none of which changes any more."""
-        C = split.C if len(split) <= MAX_COMPARED else None
-        read_only(F, split.phi.data, *([] if C is None else [C]))
-        items = ItemSet._with(features=F, similarity=C, phi=split.phi, cost=None, names=names)
-        made = split.cluster, split.sentences, split.set_aside, split.words, split.numbered, split.learned
-        return Featurized(*made, items, dropped)
-
-    @property
-    def passed(self) -> int:
-        """How many sentences a first choice left out."""
-        return len(self.dropped)
-
-    @property
-    def whole(self) -> tuple[str, ...]:
-        """The texts of all sentences, whole, first those that are here: a budget in per cent is a part of these."""
-        return (*{place_of(sentence): sentence.full for sentence in self.sentences}.values(), *self.dropped)
-
-    @property
-    def phi(self) -> Features:
-        """Tf-idf rows."""
-        assert self.items.phi is not None  # sentences have rows
-        return self.items.phi
-
-    @property
-    def C(self) -> FloatArray:
-        """Cosines of the tf-idf rows, where these are not too many."""
-        return super().C if self.items.similarity is None else self.items.similarity
-
-    @property
-    def F(self) -> FloatArray:
-        return self.items.features
-
-    def item_set(self, unit: Unit) -> ItemSet:
-        """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        own = {name: getattr(self.items, name) for name in ("features", "similarity", "phi", "names")}
-        return ItemSet._with(**own, cost=self.costs(unit))
-
-    def only(self, kept: IntArray) -> Featurized:
-        """Some of the sentences, with the features that they have among all."""
-        split = SplitCluster.of(self.cluster, [self.sentences[i] for i in kept], self.set_aside, self.idf)
-        here = {place_of(sentence) for sentence in split.sentences}
-        gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
-        return Featurized.with_items(split, self.F[kept], self.items.names, (*self.dropped, *gone.values()))
 
 
 def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
@@ -154,31 +92,29 @@ class SentenceFeatures:
 
     def learn_bins(self, splits: Iterable[SplitCluster]) -> None:
         """Learn global bins: quantiles of all sentences of some clusters."""
-        binned = [entry for entry in self.entries if entry.bins]
-        values = [self.values(self.weighed(split)) for split in splits] if binned else []
-        self.edges = {
-            entry.name: np.quantile(
-                np.concatenate([one[entry.name] for one in values]), np.arange(1, entry.bins) / entry.bins
-            )
-            for entry in binned
-        }
+        self.edges = {}
+        binned = {one: list[FloatArray]() for one in self.entries if one.bins}
+        for split in map(self.featurized, splits) if binned else ():
+            for one, values in binned.items():
+                values.append(one.numbers(split))
+        for one, values in binned.items():
+            self.edges[one.name] = np.quantile(np.concatenate(values), np.arange(1, one.bins) / one.bins)
 
-    def read(self, cluster: Cluster, *, keep_all: bool = False) -> Featurized:
+    def read(self, cluster: Cluster, *, keep_all: bool = False) -> SplitCluster:
         """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
-        if not hasattr(self, "edges"):
-            raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
         return self.featurized(split_cluster(cluster, keep_all=keep_all))
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ and cosines."""
         return self.read(cluster).items
 
-    def featurized(self, split: SplitCluster) -> Featurized:
-        """A cluster with its features."""
-        split = self.weighed(split)
-        return Featurized.with_items(split, self.matrix(split), self.names)
+    def featurized(self, split: SplitCluster) -> SplitCluster:
+        """A cluster with these features, its words weighed by the documents of training, if these count."""
+        if not hasattr(self, "edges"):
+            raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
+        return replace(split, features=self, learned=self.idf if self.idf.documents else None)
 
-    def with_forms(self, read: Featurized, language: str | None = None) -> Featurized:
+    def with_forms(self, read: SplitCluster, language: str | None = None) -> SplitCluster:
         """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
 
         A form has the features that it has in the cluster where every sentence is in its form of that kind, so that the
@@ -189,24 +125,14 @@ class SentenceFeatures:
             return read
         blocks = [read.F]
         for kind in range(1, 1 + max(kind for _, kind in made)):  # every sentence in its first form, or in its last
-            some = [made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences)]
-            blocks.append(self.matrix(self.weighed(SplitCluster.of(read.cluster, some))))
+            some = (made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences))
+            blocks.append(self.featurized(SplitCluster(read.cluster, tuple(some))).F)
         whole = dict(made) | {(i, 0): sentence for i, sentence in enumerate(read.sentences)}
         every = sorted(whole)  # each sentence before its forms
         F = np.concatenate(blocks)[[kind * len(read) + i for i, kind in every]]
-        split = SplitCluster.of(read.cluster, [whole[key] for key in every], read.set_aside, read.idf)
-        return Featurized.with_items(split, F, self.names, read.dropped)
-
-    def weighed(self, split: SplitCluster) -> SplitCluster:
-        """A cluster with its words weighed by the documents of training, if these count."""
-        return replace(split, learned=self.idf) if self.idf.documents else split
-
-    def values(self, split: SplitCluster) -> dict[str, FloatArray]:
-        """The numbers behind the columns, by feature."""
-        return {entry.name: np.asarray(entry.values(split), np.float64) for entry in self.entries}
+        return replace(read, sentences=tuple(whole[key] for key in every), learned=read.idf, rows=F)
 
     def matrix(self, split: SplitCluster) -> FloatArray:
         """F of sentences."""
-        values = self.values(split)
-        blocks = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
-        return np.hstack([*chain.from_iterable(blocks)])
+        edges = self.edges
+        return np.hstack([x for one in self.entries for x in one.blocks(one.numbers(split), edges.get(one.name))])

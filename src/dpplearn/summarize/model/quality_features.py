@@ -45,6 +45,10 @@ class Feature:
     levels: Collection[str] = ()  # a column for each of the numbers 0, 1, ..., named so
     prior: float = 1.0  # the variance of the prior on its weights is `prior_variance` times so much
 
+    def numbers(self, split: SplitCluster) -> FloatArray:
+        """Its number of each sentence."""
+        return np.asarray(self.values(split), np.float64)
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of its columns of F."""
@@ -182,7 +186,7 @@ def letters_per_word(read: SplitCluster) -> FloatArray:
     found, columns = read.numbered
     letters = found.sums(np.fromiter(map(len, columns), np.float64))
     mean = letters.sum() / found.numbers.size
-    return (letters + BESIDE * mean) / (read.lengths + BESIDE)
+    return (letters + BESIDE * mean) / (np.diff(found.ends) + BESIDE)
 
 
 def has_brackets(read: SplitCluster) -> list[bool]:
@@ -236,7 +240,7 @@ GENERAL_FEATURES = (
     Feature("repeated word pairs", repeated_pairs, rank=True, prior=0.1),
     Feature("like other documents", like_other_documents, raw=True, prior=0.1),
     # a narrow prior: extracts to learn from end with short sentences because these are what still fits
-    Feature("length", lambda read: read.lengths, rank=True, prior=0.02),
+    Feature("length", lambda read: np.diff(read.numbered[0].ends), rank=True, prior=0.02),
     Feature("long words", letters_per_word, rank=True, prior=0.1),
     Feature("brackets", has_brackets, raw=True, prior=0.1),
 )

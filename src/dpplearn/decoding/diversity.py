@@ -1,0 +1,79 @@
+"""How diverse a set is, in three numbers: how many different items it is worth, what it repeats, what it misses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from dpplearn._checks import check_subset
+from dpplearn._linalg import to_dense
+from dpplearn.decoding.candidates import Embedded, read_features
+from dpplearn.decoding.selection import nearest
+
+
+@dataclass(frozen=True, repr=False)
+class SetDiversity:
+    """What `diversity_of` found.
+
+    Attributes
+    ----------
+    effective : float
+        The effective number of different items: 1 if all are the same, as many as there are if none is like another.
+    closest : float
+        The largest similarity of two items of the set; nan where there are fewer than two.
+    coverage : float
+        The worst coverage: every item there is, in the set or not, has one in the set at least so similar; nan for no
+        items.
+    """
+
+    effective: float
+    closest: float
+    coverage: float
+
+    def __repr__(self) -> str:
+        return f"SetDiversity(effective={self.effective:.4g}, closest={self.closest:.4g}, coverage={self.coverage:.4g})"
+
+
+def diversity_of(X: ArrayLike | sparse.sparray | sparse.spmatrix, subset: ArrayLike) -> SetDiversity:
+    """The diversity of a set among all items, by the cosines S of their embeddings.
+
+    The effective number is the exponential of the entropy of the eigenvalues of S_Y / |Y|, known as the Vendi score
+    (Friedman and Dieng, 2023).
+
+    Parameters
+    ----------
+    X : array of shape (n, d), dense or sparse, as for `diversify`
+        All items there are. Only directions count; a row of zeros is similar to none.
+    subset : array of item numbers
+        The set, such as `diversify(X, k=10).subset`.
+
+    Examples
+    --------
+    >>> X = [[1, 0], [2, 0], [0, 1], [1, 1]]
+    >>> diversity_of(X, [0, 1])  # the same twice, and nothing for item 2
+    SetDiversity(effective=1, closest=1, coverage=0)
+    >>> diversity_of(X, [0, 2])  # item 3 lies between them
+    SetDiversity(effective=2, closest=0, coverage=0.7071)
+    """
+    rows, lengths = read_features(X, "X")
+    items = Embedded(rows, lengths, lengths)
+    Y = check_subset(subset, len(lengths))
+    chosen = items.part(Y)
+    closest = nearest(chosen, chosen, Y).similarity.max() if Y.size > 1 else np.nan
+    covered = nearest(items, chosen, Y).similarity.copy()
+    covered[Y] = 1.0  # rows of zeros, too, are like themselves
+    return SetDiversity(effective_number(chosen), float(closest), float(covered.min()) if Y.size else np.nan)
+
+
+def effective_number(items: Embedded) -> float:
+    """exp(-sum p log p) of the eigenvalues p of S / n, found in the smaller of n x n and d x d."""
+    there = items.lengths > 0.0
+    rows: Any = items.rows[there]
+    U = to_dense(rows).astype(np.float64) / items.lengths[there, None]
+    lam = np.linalg.eigvalsh(U @ U.T if len(U) <= U.shape[1] else U.T @ U)
+    p = np.append(lam[lam > 0.0], np.ones((~there).sum())) / max(there.size, 1)  # similar to none: 1 each
+    return float(np.exp(-(p * np.log(p)).sum())) if p.size else 0.0
