@@ -41,6 +41,7 @@ ANCHORS_PER_CHOICE, FEWEST_ANCHORS = 5, 1024  # anchors for each item to be chos
 FEWEST_DESCRIBING, DESCRIBING = 8, 1.2  # p: at least, and for each anchor that a chosen item stands for
 FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
 CLOSEST = 1e-5  # the smallest unit at all: cosines of float32 rows are known to about 1e-7
+CROWDED = 0.05  # of the median unit: no item moves to a middle that is so near to another one
 CELL, COMPARED = 128, 1024  # rows in a cell, and in the cells that an item is compared with
 DROPPED = 0.01  # entries of directions, which have length 1 at most
 ROUNDS = (1 / 4, 1 / 4, 1 / 2, 1 / 2, 1, 1)  # of k-means: the part of the sample that each one reads
@@ -95,7 +96,8 @@ class Anchors(Cells):
         self.p = min(n, max(FEWEST_DESCRIBING, round(DESCRIBING * n / k)))
         self.of_anchors = self.nearest(rows, self.p)
         reach = 1.0 - self.of_anchors[1][:, min(max(1, n // k), n - 1)]  # the first is the anchor itself
-        self.unit = np.maximum(reach, max(FINEST * float(np.median(reach)), CLOSEST))
+        self.median = float(np.median(reach))
+        self.unit = np.maximum(reach, max(FINEST * self.median, CLOSEST))
 
     def describe(self, X: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """phi of these unit rows (0 for a zero row): the anchors, values scaled to length 1, and w^2."""
@@ -276,7 +278,9 @@ class NearGains(Gains):
         which, at = np.unique(cell[order], return_index=True)
         moved_to = items.copy()
         moved_to[which - first] = order[at]
-        return moved_to
+        X = unit_rows(rows[moved_to], lengths[moved_to])
+        _, cosines = Cells(np.concatenate([self.before, X])).nearest(X, min(2, len(centers)))  # the first is the item
+        return np.where(1.0 - cosines[:, -1] > CROWDED * self.anchors.median, moved_to, items)
 
 
 def parts(items: IntArray, size: int) -> Iterator[IntArray]:
