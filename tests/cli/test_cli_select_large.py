@@ -28,9 +28,9 @@ def test_groups_with_dollars_are_no_formulas(problem, tmp_path):
     with (tmp_path / "items.jsonl").open("w") as file:
         for row, kind in zip(problem[:20].tolist(), ["costs $5_{ and $7", "free"] * 10, strict=True):
             file.write(json.dumps({"embedding": row, "kind": kind}) + "\n")
-    result = run(tmp_path / "items.jsonl", "-k", 5, "--group", "kind", "--plot", tmp_path / "why.svg")
+    result = run(tmp_path / "items.jsonl", "-k", 5, "--group", "kind", "--report", tmp_path / "why.html")
     assert result.exit_code == 0, result.output
-    assert "<path" in (tmp_path / "why.svg").read_text()
+    assert "<path" in (tmp_path / "why.html").read_text()
 
 
 def test_dask(problem, tmp_path, monkeypatch):

@@ -59,20 +59,20 @@ def test_an_empty_group_is_an_error_in_every_format(tmp_path):
         assert f"{name}, {place}: the field 'src' is empty" in found.stderr
 
 
-def test_costs_without_a_budget_and_plots_nowhere_are_told(tmp_path, monkeypatch):
+def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path, monkeypatch):
     file = tmp_path / "items.jsonl"
     file.write_text("".join(json.dumps({"score": k, "embedding": [k, 1], "n": 1 + k}) + "\n" for k in range(4)))
     assert "No --budget: --cost limits nothing." in run(file, "-k", 2, "--cost", "n").stderr
     assert "--group limits nothing." in run(file, "-k", 2, "--group", "n").stderr
     assert "limits nothing" not in run(file, "-k", 2, "--group", "n", "--max-per-group", 1).stderr
     assert "--budget" not in run(file, "--cost", "n", "--budget", 4).stderr
-    found = run(file, "-k", 2, "--plot", tmp_path / "no" / "why.svg")
+    found = run(file, "-k", 2, "--report", tmp_path / "no" / "why.html")
     assert found.exit_code == 1
     assert f"there is no folder {tmp_path / 'no'}" in found.stderr
     assert found.stdout == ""
-    monkeypatch.delitem(sys.modules, "dpplearn.plots.charts", raising=False)
+    monkeypatch.delitem(sys.modules, "dpplearn.plots.report", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # as where it is not installed
-    found = run(file, "-k", 2, "--plot", tmp_path / "why.svg")
+    found = run(file, "-k", 2, "--report", tmp_path / "why.html")
     assert (found.exit_code, found.stdout) == (1, "")
     assert "pip install 'dpplearn[plots]'" in found.stderr
 

@@ -4,7 +4,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.text.blocks import BLOCK_KINDS, BlockText
+from dpplearn.summarize.text.blocks import BLOCK_KINDS
 
 
 def texts(cluster, **options):
@@ -12,10 +12,7 @@ def texts(cluster, **options):
 
 
 def document(name, *blocks):
-    made = BlockText()
-    for kind, text in blocks:
-        made.add(kind, text)
-    return Document(name, made.text, blocks=made.blocks)
+    return Document.of_blocks(name, blocks)
 
 
 def read(name, source):

@@ -44,7 +44,7 @@ def test_forms_stand_after_their_sentence_and_change_nothing_of_it(bundled, read
         assert sentence.text == without(sentence.full, sentence.dropped)
         text = ready.read.cluster.documents[sentence.document].text[sentence.start : sentence.end]
         assert " ".join(text.split()) == sentence.full
-    assert len(set(ready.read.said)) == ready.n
+    assert ready.read.twins == [*range(ready.n)]
     assert ready.read.whole == tuple(plain.read.texts)
 
 

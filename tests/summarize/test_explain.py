@@ -66,7 +66,7 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
             i = x.number
             longer = joined_length([*lines, read.texts[i]], unit)
             beside = fits(longer, budget)
-            twins = {j for j in range(ready.n) if j != i and read.said[j] == read.said[i]} - excluded
+            twins = {j for j in range(ready.n) if j != i and read.twins[j] == read.twins[i]} - excluded
             said = bool(twins & chosen)
             holds = {
                 "excluded": i in excluded,

@@ -98,10 +98,10 @@ def test_all_that_is_chosen_is_worth_having(bundled, decoder):
 def test_n_sentences_are_n_where_there_are_n(bundled, decoder, seed, n, pins, diversity):
     ready = bundled.prepare(made_up(seed))
     exclude = [ready.n - 1] if pins and ready.n > 2 else []
-    include = [0] if pins and ready.read.said[0] not in [ready.read.said[i] for i in exclude] else []
+    include = [0] if pins and ready.read.twins[0] not in [ready.read.twins[i] for i in exclude] else []
     options = {"decoder": decoder, "diversity": diversity, "n_samples": 500, "include": include, "exclude": exclude}
     summary = bundled.summarize(ready, n, "sentences", **options)
-    there = len({ready.read.said[i] for i in range(ready.n) if i not in exclude})
+    there = len({ready.read.twins[i] for i in range(ready.n) if i not in exclude})
     assert len(summary.sentences) == summary.length == min(n, there)
     assert set(include) <= set(summary.subset.tolist())
     assert not set(exclude) & set(summary.subset.tolist())

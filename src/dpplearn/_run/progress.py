@@ -6,11 +6,13 @@ iteration. This module imports little, so that any other may import it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from stat import S_ISFIFO
 from typing import TextIO
 
 WIDTH = 24
@@ -31,8 +33,7 @@ class Progress:
 
     def __init__(self, verbose: bool, stream: TextIO | None = None) -> None:
         self.verbose, self.stream = bool(verbose), stream or sys.stderr
-        in_notebook = type(self.stream).__module__.partition(".")[0] == "ipykernel"  # it can draw a line again, too
-        self.moving = self.verbose and (self.stream.isatty() or in_notebook)
+        self.moving = self.verbose and (self.stream.isatty() or in_notebook(self.stream))  # it can draw a line again
         self.iteration = 0
         self.last, self.width = "", 0  # the last iteration's line; what is on the screen
 
@@ -100,18 +101,32 @@ def showing(progress: bool | Progress, what: str) -> Iterator[None]:
         drawn.clear()
 
 
-def tell_terminal() -> None:
-    """On a terminal, say why nothing happens for some seconds."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("dpplearn compiles loops that it needs now; they are kept on disk.", file=sys.stderr, flush=True)
+def tell_reader() -> None:
+    """Say why nothing happens for some seconds, on a terminal, in a notebook or in a log: not to another program."""
+    if sys.stderr is not None and not is_pipe(sys.stderr):
+        last = "" if notice.took is None else f" Last time this took {notice.took:.0f} s."
+        print(f"dpplearn compiles loops that it needs now; they are kept on disk.{last}", file=sys.stderr, flush=True)
+
+
+def is_pipe(stream: TextIO) -> bool:
+    """Whether a program reads the stream. A notebook's may have the number of a pipe, and people read it."""
+    try:
+        return not in_notebook(stream) and S_ISFIFO(os.fstat(stream.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):  # no file of the system
+        return False
+
+
+def in_notebook(stream: TextIO) -> bool:
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
 
 
 @dataclass
 class Notice:
     """The message that a loop is compiled, and whether it was shown: once is enough."""
 
-    tell: Callable[[], None] = tell_terminal
+    tell: Callable[[], None] = tell_reader
     said: bool = False
+    took: float | None = None  # seconds that compiling took the process before, where that is known
 
     def announce(self) -> None:
         if not self.said:

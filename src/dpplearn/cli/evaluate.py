@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.reading import open_corpus
 from dpplearn.summarize.experiments import evaluation
 from dpplearn.summarize.experiments.evaluation import SystemComparison
 from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, run_experiment
-from dpplearn.summarize.experiments.systems import LEARNED, SYSTEM_TITLES, check_systems
+from dpplearn.summarize.experiments.systems import LEARNED, SYSTEMS, check_systems
 from dpplearn.summarize.model.training import settle
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import check_budget
@@ -178,7 +178,7 @@ def print_table_2(comparison: SystemComparison, title: str, paper: Mapping[str, 
     for name, scores in comparison.results["systems"].items():
         details = comparison.details["systems"][name]
         (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
-        cells = [SYSTEM_TITLES.get(name, f"Peer {name}")]
+        cells = [SYSTEMS[name][0] if name in SYSTEMS else f"Peer {name}"]
         cells += [f"{scores[metric][measure]:.2f}" for metric, measure in COLUMNS]
         cells += [
             f"{low:.2f} to {high:.2f}",

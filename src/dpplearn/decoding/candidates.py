@@ -89,7 +89,9 @@ def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
         return square_sums(rows.astype(np.float64, copy=False))
     if rows.size <= COMPILED:
         rows = rows.astype(np.float64, copy=False)
-        return np.einsum("ij,ij->i", rows, rows)
+        with np.errstate(over="ignore"):
+            squares: FloatArray = np.matmul(rows[:, None, :], rows[:, :, None])[:, 0, 0]  # faster than einsum
+        return squares
     from dpplearn.decoding._loops import row_squares  # here: numba takes a moment to import
 
     out, step = np.empty(rows.shape[0]), BLOCK // rows.shape[1] + 1

@@ -229,18 +229,18 @@ def check_settings(settings: Settings) -> Settings:
     diversity, decoder, scale, nugget, _, _, kernel = settings
     # plain numbers need no look, which would cost small problems a part of their time
     if type(diversity) is not float or not 0.0 <= diversity <= 1.0:
-        diversity = check_diversity(diversity)
+        settings = settings._replace(diversity=check_diversity(diversity))
     if type(scale) is not float or not 0.0 <= scale < np.inf:
-        scale = check_number(scale, "scale", 0.0)
+        settings = settings._replace(scale=check_number(scale, "scale", 0.0))
         if scale == np.inf:
             raise ValueError("scale must be finite, found inf.")
     if nugget is not None:
-        nugget = check_nugget(nugget)
+        settings = settings._replace(nugget=check_nugget(nugget))
     if decoder != "greedy":
         check_decoder(decoder)
     if kernel != "auto":
         check_choice(kernel, "kernel", ("auto", "linear", "near"))
-    return settings._replace(diversity=diversity, scale=scale, nugget=nugget)
+    return settings
 
 
 def gain_for_auto(k: str, min_gain: Any = 0.01) -> float:

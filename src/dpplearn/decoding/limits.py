@@ -259,7 +259,7 @@ def check_limits(
 ) -> Limits:
     """Limits that some set can satisfy; else an error that says which of them cannot be met."""
     limit = np.inf if budget is None else check_budget(budget)
-    costs = np.ones(n) if cost is None else check_vector(cost, "cost", n)
+    costs = np.zeros(n) + 1.0 if cost is None else check_vector(cost, "cost", n)
     if cost is not None and costs.min(initial=np.inf) <= 0.0:
         raise ValueError(
             f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
@@ -267,10 +267,8 @@ def check_limits(
         )
     # plain numbers and empty tuples need no look, which would cost small problems a part of their time
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
-    A, B = (
-        NO_ITEMS if isinstance(items, tuple) and not items else check_subset(items, n, name)
-        for items, name in ((include, "include"), (exclude, "exclude"))
-    )
+    A = NO_ITEMS if isinstance(include, tuple) and not include else check_subset(include, n, "include")
+    B = NO_ITEMS if isinstance(exclude, tuple) and not exclude else check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
     if A.size and not fits(costs[A].sum(), limit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -322,6 +323,12 @@ class Summarizer(SummarizerSettings):
         return made
 
 
+@cache
+def bundled() -> Summarizer:
+    """The model that comes with dpplearn, read once."""
+    return Summarizer.load()
+
+
 def summarize(
     given: Given,
     budget: Budget | None = None,
@@ -351,5 +358,5 @@ def summarize(
     >>> print(summarize("A storm sank ten boats on Friday. Nobody was hurt. Shops were shut.", budget=7))
     A storm sank ten boats on Friday.
     """
-    summarizer = model if isinstance(model, Summarizer) else Summarizer.load(model)
-    return summarizer.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)
+    own = model if isinstance(model, Summarizer) else bundled() if model is None else Summarizer.load(model)
+    return own.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)

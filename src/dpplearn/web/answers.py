@@ -11,8 +11,7 @@ from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.explain.explanation import Chosen, LeftOut, contributions, missed_first, place
-from dpplearn.summarize.explain.reasons import set_aside
+from dpplearn.summarize.explain.records import Chosen, LeftOut, contributions, place, running_first, set_aside
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.split_cluster import document_times
 from dpplearn.summarize.text.units import length
@@ -44,7 +43,7 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
     days = [None if time is None else time.date().isoformat() for time in document_times(documents)]
     answer = {"id": name, "model": read.model, "expires_in": expires_in, "notes": read.notes, "skipped": read.skipped}
     answer |= {"documents": [*map(document_answer, documents)], "days": days, "sentences": sentences}
-    defaults, aside = reading.defaults.model_dump(exclude_unset=True), missed_first(set_aside(ready.read), None)
+    defaults, aside = reading.defaults.model_dump(exclude_unset=True), running_first(set_aside(ready.read))
     return json_bytes(answer | {"defaults": defaults, "set_aside": aside})
 
 

@@ -8,7 +8,7 @@ from fastapi import UploadFile
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from dpplearn.learning.relative import Reason
-from dpplearn.summarize.explain.explanation import Alike, Covers, LeavesOut, NoCandidate, Sureness
+from dpplearn.summarize.explain.records import Alike, Covers, LeavesOut, NoCandidate, Sureness
 from dpplearn.summarize.text.units import share_of
 from dpplearn.summarize.text.words import words
 

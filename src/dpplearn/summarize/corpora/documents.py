@@ -32,22 +32,16 @@ _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})"
 
 def html_document(name: str, source: str) -> Document:
     """A page, with the date that it gives for itself."""
-    made, title = read_html(source)
-    return Document(name, made.text, title, source_date(source), blocks=made.blocks)
+    parts, title = read_html(source)
+    return Document.of_blocks(name, parts, title, source_date(source))
 
 
 def markdown_document(name: str, source: str) -> Document:
     """A Markdown text, with the date in the settings at its head or in its first lines."""
     settings = front_matter(source)
     date = source_date(settings, head=True) or head_date(source[len(settings) :][:2_000].split("\n"))
-    made, title = read_markdown(source)
-    return Document(name, made.text, title, date, blocks=made.blocks)
-
-
-def subtitle_document(name: str, source: str) -> Document:
-    """What is said in a film."""
-    made = read_subtitles(source)
-    return Document(name, made.text, blocks=made.blocks)
+    parts, title = read_markdown(source)
+    return Document.of_blocks(name, parts, title, date)
 
 
 def plain_document(name: str, source: str) -> Document:
@@ -137,7 +131,7 @@ FILE_KINDS = [  # a new kind of files is one entry; those with an opening are to
     FileKind(
         "subtitles",
         (".srt", ".vtt"),
-        lambda file: [subtitle_document(file.name, file.text())],
+        lambda file: [Document.of_blocks(file.name, read_subtitles(file.text()))],
         SUBTITLES,
     ),
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_newswire, OPENING),

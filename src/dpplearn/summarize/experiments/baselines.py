@@ -52,7 +52,7 @@ def begin(read: SplitCluster, budget: float, unit: Unit) -> str:
     return "\n".join(filter(None, lines))
 
 
-def random_items(read: SplitCluster, budget: float, unit: Unit, seed: int = 0) -> IntArray:
+def random_items(seed: int, read: SplitCluster, budget: float, unit: Unit) -> IntArray:
     """Sentences in random order until the budget is full; the same for a cluster of the same id and seed."""
     order = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())]).permutation(len(read))
     return fill(read.costs(unit), limit(budget, unit), lambda _: -np.argsort(order).astype(np.float64))
@@ -132,7 +132,7 @@ class Logistic:
         q = self.probabilities(read)
         return mmr_items(read, q / q.max(), self.tradeoff, budget, unit)
 
-    def dpp(self, read: SplitCluster, rho: float, budget: float, unit: Unit) -> IntArray:
+    def dpp(self, rho: float, read: SplitCluster, budget: float, unit: Unit) -> IntArray:
         """LR+DPP, by Algorithm 2. q_i^2 are the odds: if no sentences were alike, K_ii would be the probability."""
         dpp = ConditionalDPP.from_weights(self.w, rho=rho).dpp(read.items)
         return greedy_map(dpp, read.costs(unit), limit(budget, unit)).sorted_subset

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dpplearn._checks import warn_user
+from dpplearn._checks import IntArray, warn_user
 from dpplearn._io.encoding import entries
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import Workers
@@ -25,26 +25,6 @@ from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut
 
-# In the order of Table 2.
-SYSTEM_TITLES = {
-    "begin": "Begin",
-    "random": "Random",
-    "lexrank": "LexRank",
-    "lr-mmr": "LR+MMR",
-    "lr-dpp": "LR+DPP",
-    "submod": "SubMod",
-    "dpp-sample": "DPP",
-    "dpp-greedy": "DPP (greedy)",
-    "dpp-consensus": "DPP (consensus)",
-    "dpp-compressed": "DPP (compressed)",
-    "dpp-summarize": "DPP (as summarize)",
-    "oracle": "Oracle",
-}
-SYSTEMS = tuple(SYSTEM_TITLES)
-PAPER_SYSTEMS = {"dpp-sample": "sampled", "dpp-greedy": "greedy"}  # which learn from one extract for all references
-DECODER_OF = PAPER_SYSTEMS | {"dpp-consensus": "consensus", "dpp-compressed": "consensus"}
-COMPRESSED = "dpp-compressed"  # with shorter forms of sentences
-LEARNED = ("lr-mmr", "lr-dpp")
 OVERRUN = 15.0  # bytes that sampled and consensus summaries may run over, trimmed by the scorer (section 7.3)
 
 
@@ -53,6 +33,47 @@ class SystemModels(NamedTuple):
 
     summarizer: Summarizer
     logistic: Logistic | None = None
+
+    def regression(self) -> Logistic:
+        """The regression, which is trained where lr-mmr or lr-dpp is asked for."""
+        assert self.logistic is not None
+        return self.logistic
+
+
+def filled(decoder: str, compress: bool = False) -> Callable[..., str]:
+    """Our summary under a decoder that fills the budget, as the paper defines it, so that tables compare equal lengths.
+
+    Sampled and consensus summaries may be 15 bytes over a budget of bytes.
+    """
+
+    def system(models: SystemModels, read: SplitCluster, budget: float, unit: Unit) -> str:
+        overrun = OVERRUN if unit == "bytes" else 0.0
+        asked: Any = models.summarizer._decision(
+            read, budget, unit, decoder, overrun=overrun, fill=True, compress=compress
+        )
+        return Summary.of(asked).text
+
+    return system
+
+
+# In the order of Table 2: what each is called there, and what it makes of models, a cluster, a budget and its unit: a
+# text or item numbers.
+SYSTEMS: dict[str, tuple[str, Callable[..., str | IntArray]]] = {
+    "begin": ("Begin", lambda _, *asked: baselines.begin(*asked)),
+    "random": ("Random", lambda models, *asked: baselines.random_items(models.summarizer.random_state, *asked)),
+    "lexrank": ("LexRank", lambda _, *asked: baselines.lexrank_items(*asked)),
+    "lr-mmr": ("LR+MMR", lambda models, *asked: models.regression().mmr(*asked)),
+    "lr-dpp": ("LR+DPP", lambda models, *asked: models.regression().dpp(models.summarizer.rho_, *asked)),
+    "submod": ("SubMod", lambda _, *asked: baselines.submod_items(*asked)),
+    "dpp-sample": ("DPP", filled("sampled")),
+    "dpp-greedy": ("DPP (greedy)", filled("greedy")),
+    "dpp-consensus": ("DPP (consensus)", filled("consensus")),
+    "dpp-compressed": ("DPP (compressed)", filled("consensus", compress=True)),
+    "dpp-summarize": ("DPP (as summarize)", lambda models, *asked: models.summarizer.summarize(*asked).text),
+    "oracle": ("Oracle", lambda models, *asked: models.summarizer.oracle_items(*asked)),  # it sees the references
+}
+PAPER_SYSTEMS = ("dpp-sample", "dpp-greedy")  # which learn from one extract for all references
+LEARNED = ("lr-mmr", "lr-dpp")
 
 
 def check_systems(names: Iterable[str]) -> list[str]:
@@ -71,32 +92,13 @@ def check_systems(names: Iterable[str]) -> list[str]:
 
 
 def summary_of(system: str, models: SystemModels, read: SplitCluster, budget: float, unit: Unit) -> str:
-    """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence.
-
-    The oracle sees the references. Sampled and consensus summaries may be 15 bytes over a budget of bytes. All
-    but the last of ours fill the budget, as the paper defines them, so that tables compare equal lengths.
-    """
-    summarizer, asked = models.summarizer, (read, budget, unit)
-    if system in DECODER_OF:
-        overrun = OVERRUN if unit == "bytes" else 0.0
-        options: dict[str, Any] = {"overrun": overrun, "fill": True, "compress": system == COMPRESSED}
-        return Summary.of(summarizer._decision(*asked, DECODER_OF[system], **options)).text
-    if system == "dpp-summarize":
-        return summarizer.summarize(*asked).text
-    if system == "begin":
-        return baselines.begin(*asked)
-    if system in LEARNED:
-        assert models.logistic is not None  # trained where one of these is asked for
-        lr = models.logistic
-        items = lr.mmr(*asked) if system == "lr-mmr" else lr.dpp(read, summarizer.rho_, budget, unit)
-    elif system == "random":
-        items = baselines.random_items(*asked, summarizer.random_state)
-    else:
-        choose = {"lexrank": baselines.lexrank_items, "submod": baselines.submod_items}
-        items = choose.get(system, summarizer.oracle_items)(*asked)
-    if not items.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
+    """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence."""
+    found = SYSTEMS[system][1](models, read, budget, unit)
+    if isinstance(found, str):
+        return found
+    if not found.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
         return cut(read.texts[0], budget, unit)
-    return "\n".join(read.texts[i] for i in items)
+    return "\n".join(read.texts[i] for i in found)
 
 
 class Task(NamedTuple):

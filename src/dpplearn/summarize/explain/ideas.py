@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.quality_features import Feature
 
-_BINS = re.compile(r" (?:rank|\d\+?|\d+/\d+(?: of cluster)?)$")
 PLACE, ADDS = "place", "adds"
 
 
@@ -54,46 +54,45 @@ NEAR = "shares no word with the question, but is close to sentences that do"  # 
 OTHER_PLACE = "where it stands counts for less"  # of what is not later than the chosen ones
 
 
-def feature_of(column: str) -> str:
-    """The feature that a column is made of: its name without the bin.
+def columns_of(features: SentenceFeatures) -> dict[Feature, IntArray]:
+    """The numbers of the columns of F that each feature has."""
+    ends = np.cumsum([len(one.columns) for one in features.entries])
+    return {one: np.arange(end - len(one.columns), end) for one, end in zip(features.entries, ends, strict=True)}
+
+
+def ideas_of(features: SentenceFeatures) -> dict[Idea, IntArray]:
+    """The ideas that features are about, with the numbers of their columns; the constant is about none.
 
     Examples
     --------
-    >>> [feature_of(name) for name in ("lexrank 5/5 of cluster", "position 6+", "length rank", "brackets")]
-    ['lexrank', 'position', 'length', 'brackets']
+    >>> [(idea.name, own.tolist()) for idea, own in ideas_of(SentenceFeatures("general")).items()][:2]
+    [('place', [1, 2, 3]), ('central', [5, 6])]
     """
-    return _BINS.sub("", column)
+    columns = columns_of(features)
+    found = {idea: [own for one, own in columns.items() if one.name in idea.features] for idea in IDEAS}
+    return {idea: np.concatenate(own) for idea, own in found.items() if own}
 
 
-def ideas_of(columns: Sequence[str]) -> dict[Idea, IntArray]:
-    """The ideas that columns are about, with the numbers of these; the constant is about none.
-
-    Examples
-    --------
-    >>> found = ideas_of(["constant", "position 1", "length", "position 2"])
-    >>> [(idea.name, own.tolist()) for idea, own in found.items()]
-    [('place', [1, 3]), ('length', [2])]
-    """
-    features = [*map(feature_of, columns)]
-    found = {idea: np.flatnonzero([name in idea.features for name in features]) for idea in IDEAS}
-    return {idea: own for idea, own in found.items() if own.size}
-
-
-def levels(F: FloatArray, columns: Sequence[str]) -> FloatArray:
-    """How much of an idea each sentence has: the share of the others that have less, on average over its features.
-
-    Of a feature with a column for its number that counts, else its bin; an early position is much of it.
-    """
-    features: dict[str, list[int]] = {}
-    for j, column in enumerate(columns):
-        features.setdefault(feature_of(column), []).append(j)
-    total = np.zeros(len(F))
-    for name, own in features.items():
-        value = F[:, own[0]] if columns[own[0]] == name else F[:, own] @ np.arange(1.0, len(own) + 1)
-        value = -value if name == "position" else value
+def level(values: Sequence[FloatArray]) -> FloatArray:
+    """The share of the other sentences that have less of something, on average over some ways to measure it."""
+    n, total = len(values[0]), np.zeros(len(values[0]))
+    for value in values:
         order = np.sort(value)
         total += np.searchsorted(order, value, "left") + np.searchsorted(order, value, "right") - 1.0
-    return total / (len(features) * max(2 * (len(F) - 1), 1))
+    return total / (len(values) * max(2 * (n - 1), 1))
+
+
+def level_of(idea: Idea, F: FloatArray, features: SentenceFeatures) -> FloatArray:
+    """How much of an idea each sentence has: of a feature with a column for its number that counts, else its bin.
+
+    An early position is much of it.
+    """
+    values = []
+    for one, own in columns_of(features).items():
+        if one.name in idea.features:
+            value = F[:, own[0]] if one.raw or one.rank else F[:, own] @ np.arange(1.0, own.size + 1)
+            values.append(-value if one.name == "position" else value)
+    return level(values)
 
 
 def placed(sentence: Sentence, last: int, documents: int) -> str:

@@ -15,8 +15,8 @@ from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, place
-from dpplearn.summarize.explain.reasons import Reasons, set_aside
+from dpplearn.summarize.explain.explanation import Explanation
+from dpplearn.summarize.explain.records import Chosen, LeftOut, place
 from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.prepared import Prepared
@@ -112,7 +112,7 @@ class Summary:
 
     @cached_property
     def _explanation(self) -> Explanation:
-        return Explanation(Reasons(self), self.order, set_aside(self.read))
+        return Explanation(self)
 
     def why(self, number: int) -> Chosen | LeftOut:
         """Why a sentence is in the summary, or why it is not, by its number in `read.sentences`.

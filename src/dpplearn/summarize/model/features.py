@@ -24,7 +24,7 @@ def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, i
     Those with other words than every sentence and every form before; `language` where the cluster tells none.
     """
     language = read.cluster.own_language or (None if language == ANY else language)
-    seen, made = set(read.said), dict[tuple[int, int], Sentence]()
+    seen, made = {" ".join(sorted(one)) for one in read.words}, dict[tuple[int, int], Sentence]()
     for i, sentence in enumerate(read.sentences):
         for form in short_forms(sentence.text, language):
             said = " ".join(sorted(words(form.text)))

@@ -170,15 +170,10 @@ class SplitCluster:
         return [sentence.text for sentence in self.sentences]
 
     @cached_property
-    def said(self) -> tuple[str, ...]:
-        """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
-        return tuple(" ".join(sorted(one)) for one in self.words)
-
-    @cached_property
     def twins(self) -> list[int]:
-        """The first sentence that has the words of each: itself, of nearly all."""
+        """The first sentence that has the words of each: itself, of nearly all. A set can hold only one of these."""
         first = dict[str, int]()
-        return [first.setdefault(said, i) for i, said in enumerate(self.said)]
+        return [first.setdefault(" ".join(sorted(one)), i) for i, one in enumerate(self.words)]
 
     @cached_property
     def lacks(self) -> tuple[Lack | None, ...]:

@@ -33,6 +33,9 @@ _STARTERS = word_lists("abbreviations")["starters"]
 _CALENDAR = DATES | word_set("of the")
 
 
+Part = tuple[str, str]  # what a block is, and its text, as readers of files give them
+
+
 class Block(NamedTuple):
     """A stretch of text whose line ends are only spaces, `text[start:end]`, and which of `BLOCK_KINDS` it is."""
 
@@ -41,49 +44,26 @@ class Block(NamedTuple):
     kind: str = "paragraph"
 
 
-class BlockText:
-    """A text that is made block by block, as readers of files do.
+def join_blocks(parts: Iterable[Part]) -> tuple[str, tuple[Block, ...]]:
+    """The text that blocks make, and where each stands in it.
 
-    Blank lines stand between blocks, and `BLOCK_MARKS` before some; these are no part of the blocks.
+    Each is on one line unless it is code, without the white space around it; an empty one is no block. Blank lines
+    stand between blocks, and `BLOCK_MARKS` before some; these are no part of the blocks.
 
     Examples
     --------
-    >>> made = BlockText()
-    >>> made.add("heading", "Rain")
-    >>> made.add("paragraph", "It rained\\n all day.")
-    >>> made.text, made.blocks[1]
-    ('# Rain\\n\\nIt rained all day.', Block(start=8, end=26, kind='paragraph'))
+    >>> join_blocks([("heading", "Rain"), ("paragraph", "It rained\\n all day.")])[0]
+    '# Rain\\n\\nIt rained all day.'
     """
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._blocks: list[Block] = []
-        self._size = 0
-
-    def add(self, kind: str, text: str) -> None:
-        """Add a block, without the white space around it, on one line unless it is code; an empty one is no block."""
-        check_kind(kind)
-        text = text.strip(BLANK) if kind == "code" else " ".join(text.split()).strip(UNSEEN + " ")
-        if not text:
-            return
-        before = ("\n\n" if self._parts else "") + BLOCK_MARKS.get(kind, "")
-        start = self._size + len(before)
-        self._parts += (before, text)
-        self._size = start + len(text)
-        self._blocks.append(Block(start, self._size, kind))
-
-    def extend(self, other: BlockText) -> None:
-        """Add the blocks of another text."""
-        for start, end, kind in other.blocks:
-            self.add(kind, other.text[start:end])
-
-    @property
-    def text(self) -> str:
-        return "".join(self._parts)
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        return tuple(self._blocks)
+    made, blocks, size = list[str](), list[Block](), 0
+    for kind, text in parts:
+        text = text.strip(BLANK) if check_kind(kind) == "code" else " ".join(text.split()).strip(UNSEEN + " ")
+        if text:
+            before = ("\n\n" if made else "") + BLOCK_MARKS.get(kind, "")
+            start, size = size + len(before), size + len(before) + len(text)
+            made += (before, text)
+            blocks.append(Block(start, size, kind))
+    return "".join(made), tuple(blocks)
 
 
 def check_kind(kind: str) -> str:

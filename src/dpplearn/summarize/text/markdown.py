@@ -7,7 +7,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.blocks import Part
 from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.sentences import CODE
 
@@ -63,7 +63,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def read_markdown(source: str) -> tuple[BlockText, str | None]:
+def read_markdown(source: str) -> tuple[list[Part], str | None]:
     """Return the blocks of a Markdown file and its title, which is its first heading of level 1.
 
     Front matter, what is struck out, link targets and images in a text are dropped. A paragraph in bold is a heading,
@@ -71,9 +71,8 @@ def read_markdown(source: str) -> tuple[BlockText, str | None]:
 
     Examples
     --------
-    >>> made, title = read_markdown("# Rain\\n\\nIt *rained* in [Oslo](x.md).\\n\\n- Wet\\n\\na | b\\n--|--\\n1 | 2")
-    >>> title, [(block.kind, made.text[block.start : block.end]) for block in made.blocks]
-    ('Rain', [('paragraph', 'It rained in Oslo.'), ('item', 'Wet'), ('row', 'a | b'), ('row', '1 | 2')])
+    >>> read_markdown("# Rain\\n\\nIt *rained* in [Oslo](x.md).\\n\\n- Wet\\n\\na | b\\n--|--\\n1 | 2")
+    ([('paragraph', 'It rained in Oslo.'), ('item', 'Wet'), ('row', 'a | b'), ('row', '1 | 2')], 'Rain')
     """
     source = source.removeprefix("\ufeff")
     return read_html(_parser().render(_plain_marks(source[len(front_matter(source)) :])), fragment=True)
