@@ -12,6 +12,7 @@ budget or a size limit, decoders that ask for the most probable set fill it: see
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isqrt
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -40,7 +41,7 @@ from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding import near
 from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
-from dpplearn.decoding.limits import NO_ITEMS, check_diversity, check_nugget
+from dpplearn.decoding.limits import NO_ITEMS, Limits, check_diversity, check_nugget
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.minors import TwoSided
@@ -193,13 +194,16 @@ class Candidates:
     near: bool = False  # a kernel of near items in place of cosines: see `dpplearn.decoding.near`
     xp: ClassVar[Any] = ArrayOps  # of the greedy engine
 
-    def gains(self, k: int) -> Gains | None:
-        """What the greedy choice of k items asks; None for a kernel that is not symmetric."""
+    def gains(self, limits: Limits) -> Gains | None:
+        """What greedy choice within limits asks; None for a kernel that is not symmetric."""
+        k = limits.k
         if self.near:
             rows, lengths, q = self.embedded
             a, b = exponents(self.diversity)
             given = () if self.given is None else self.given.rows
-            return near.NearGains(rows, lengths, quality_power(q, a), k, b, self.nugget, given)
+            # what is near depends on how many are chosen; where nobody says, on the square root of all
+            k = limits.most_items if limits.bounded else isqrt(limits.cost.size)
+            return near.NearGains(rows, lengths, quality_power(q, a), max(k, 1), b, self.nugget, given)
         model = self.model
         operand = model.operand(self.diversity, self.tilt, self.nugget) if isinstance(model, Embedded) else self.operand
         if isinstance(operand, TwoSided):

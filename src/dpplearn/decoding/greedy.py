@@ -186,7 +186,7 @@ def best_run(
     for r in powers:
         if len(powers) > 1:
             check_stop()
-        gains = candidates.gains(limits.k)
+        gains = candidates.gains(limits)
         if gains is None:
             assert isinstance(candidates.operand, TwoSided)
             run = greedy_nonsymmetric(candidates.operand, limits, Rule(gain, limits, r), floor)
