@@ -108,7 +108,7 @@ def read_npy(name: str, field: str = "embedding", ndim: int | None = 2) -> Items
     return Items(name, {field: array}, len(array))
 
 
-def beside(items: Items, named: Name, field: str, ndim: int) -> tuple[Items, Name]:
+def array_beside(items: Items, named: Name, field: str, ndim: int) -> tuple[Items, Name]:
     """Where a field stands, and its name there: in the items, or in an .npy file that is named in its place."""
     if named is None or named in items.fields or not named.lower().endswith(".npy"):
         return items, named

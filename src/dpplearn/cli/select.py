@@ -17,7 +17,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.formats import WRITTEN, beside, format_of, read_items, write_items
+from dpplearn.cli.formats import WRITTEN, array_beside, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import AppliedModel, as_record, explanation
@@ -103,8 +103,8 @@ def select_command(
         applied = AppliedModel(model, table, costs)
         choose = applied.choose
     else:
-        scores, limits["cost"] = read_scores(*beside(table, score, SCORES[0], 1)), costs
-        source, embedding = beside(table, embedding, EMBEDDINGS[0], 2)
+        scores, limits["cost"] = read_scores(*array_beside(table, score, SCORES[0], 1)), costs
+        source, embedding = array_beside(table, embedding, EMBEDDINGS[0], 2)
         if work is not None:
             choose = partial(choose_from_parts, source, before, embedding, scores, jobs, work)
         else:

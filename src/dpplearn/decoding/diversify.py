@@ -15,9 +15,9 @@ from scipy import sparse
 
 from dpplearn._checks import check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
-from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Given, read_features, read_given
+from dpplearn.decoding.candidates import SMALL_NUGGET, Candidates, Embedded, Given, read_features, read_given
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
+from dpplearn.decoding.greedy import best_run, check_rule, least_gain, reason_of, try_quotas
 from dpplearn.decoding.limits import (
     NO_ITEMS,
     Bound,
@@ -30,13 +30,21 @@ from dpplearn.decoding.limits import (
 )
 from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped, Unknown, log_prob_of_held
+from dpplearn.decoding.selection import (
+    HOST,
+    ON_DEVICE,
+    DiverseSelection,
+    Kept,
+    Selection,
+    Skipped,
+    Unknown,
+    log_prob_of_held,
+)
 from dpplearn.decoding.window import feed
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
-# imported with the first tensor
-TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensors", "host", "on_device"))
+TENSORS = "dpplearn.torch.selecting:read_tensors"  # imported with the first tensor
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 REPEATS = 2e-3  # of the largest L_ii: with items given, an item that gains no more may have nothing but its nugget
@@ -295,7 +303,7 @@ def choose(
     **options: Any,
 ) -> DiverseSelection:
     """The choice among items of known quality. It does not keep rows alive that have an owner."""
-    own = (0.0 if given is None else NUGGET) if settings.nugget is None else settings.nugget
+    own = (0.0 if given is None else SMALL_NUGGET) if settings.nugget is None else settings.nugget
     # above 1/2 the knob is in q, else in S
     candidates = kind(items, min(settings.diversity, 0.5), nugget=own, given=given)
     if settings.decoder == "greedy":
@@ -307,7 +315,7 @@ def choose(
     else:
         chosen, candidates = choose_by_decoder(candidates, settings, limits, options)
         subset, gains, reason = chosen.subset, chosen.gains, chosen.reason
-    if zeros := items.lengths[subset].tolist().count(0.0):
+    if zeros := items.lengths[subset.copy()].tolist().count(0.0):  # torch warns of indices that cannot be written
         reason += f"; {zeros} of these {'is a row' if zeros == 1 else 'are rows'} of zeros, similar to nothing"
     log_prob: Any = candidates.log_prob
     if owner is not None:
@@ -331,7 +339,7 @@ def choose_by_decoder(
         if there:
             raise ValueError(f'{what} is for decoder="greedy", found {settings.decoder!r}.')
     if limits.need.any() and not candidates.nugget and limits.owed(try_quotas(candidates, limits, -np.inf).items):
-        candidates = replace(candidates, nugget=NUGGET)  # past the rank, as greedy choice does
+        candidates = replace(candidates, nugget=SMALL_NUGGET)  # past the rank, as greedy choice does
     chosen = run_decoder(settings.decoder, candidates, limits, **options)
     if settings.decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
         chosen = run_decoder(settings.decoder, candidates, limits, **{"tilt": True} | options)
@@ -365,15 +373,15 @@ def choose_greedily(
     if run.end == End.RANK and not candidates.near and settings.may_be_near(limits):  # here the directions end
         candidates = candidates.near_items()
         run = greedy(candidates, limits, floor)
-    reason = describe(limits, run, settings.min_gain)
+    reason = reason_of(limits, run, settings.min_gain)
     if owed := limits.owed(run.items):  # past the rank, or below the least gain
-        candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
+        candidates = candidates if candidates.nugget else replace(candidates, nugget=SMALL_NUGGET)
         run = greedy(candidates, replace(limits, include=run.items, k=run.items.size + owed), -np.inf)
         reason += f"; then {owed} for min_per_group"
     if settings.backfill and limits.quota_bars(run.items):
         within, no_cap = run.items, replace(limits, most=np.full_like(limits.most, limits.k), need=0 * limits.need)
         run = greedy(candidates, replace(no_cap, include=within), floor, share=share)
-        reason = describe(limits, run, settings.min_gain)
+        reason = reason_of(limits, run, settings.min_gain)
         if beyond := run.items.size - within.size:
             reason += f"; the last {f'{beyond} are' if beyond > 1 else 'one is'} beyond max_per_group"
     if candidates.near and settings.kernel == "auto":

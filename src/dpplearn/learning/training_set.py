@@ -39,7 +39,7 @@ MOST_FEATURE = 1e100  # products of two of them, summed, are floats
 SAMPLED = 3  # one instance in so many is in the sample by which starts are compared
 TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
-KEPT = 2**25  # bytes of files, up to which their shards stay in the memory of a process
+CACHED = 2**25  # bytes of files, up to which their shards stay in the memory of a process
 
 Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
 
@@ -254,7 +254,7 @@ class Backend(AbstractContextManager["Backend"]):
         answers = []
         with blas_threads(self.largest):
             for k, source in enumerate(self.sources):
-                in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
+                in_file, known = isinstance(source, str) and self.files > CACHED, self.known.get(k)
                 shard = self.prepare(source, known) if in_file or known is None else known
                 self.known[k] = shard.survey if in_file else shard
                 answers.append(shard.answer(request))

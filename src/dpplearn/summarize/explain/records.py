@@ -207,11 +207,6 @@ class WholeSet:
 def whole_set(summary: Summary, others: list[int]) -> WholeSet:
     """All of it; `others` are the sentences that were not chosen."""
     read, Y = summary.read, summary.subset
-    return WholeSet(*coverage(read, Y), alikeness(read, Y), sureness(summary, others))
-
-
-def coverage(read: SplitCluster, Y: IntArray) -> tuple[Covers, LeavesOut]:
-    """The documents and topics that a set has, and those that it has not."""
     names, twins = [document_name(document.id) for document in read.cluster.documents], np.array(read.twins)
     same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
     documents = tuple(sorted({read.sentences[i].document for i in same}))
@@ -224,10 +219,9 @@ def coverage(read: SplitCluster, Y: IntArray) -> tuple[Covers, LeavesOut]:
     if missing:
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
         left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
-    return (
-        Covers(documents, len(names), share, ", and ".join(covered)),
-        LeavesOut(missing, topics, "; ".join(left)),
-    )
+    covers = Covers(documents, len(names), share, ", and ".join(covered))
+    left_out = LeavesOut(missing, topics, "; ".join(left))
+    return WholeSet(covers, left_out, alikeness(read, Y), sureness(summary, others))
 
 
 def alikeness(read: SplitCluster, Y: IntArray) -> Alike | None:
