@@ -246,8 +246,8 @@ class NearGains(Gains):
         """Move each chosen item to the middle of the items nearest to it, where qualities are equal.
 
         A few rounds of spherical k-means find the middles; then the item nearest to each is taken, of the same group
-        and not more expensive, so that limits hold. Items to include, and those given, stay, and so does one whose middle
-        is next to another one's.
+        and not more expensive, so that limits hold. Items to include, and those given, stay, and so does one whose
+        middle is next to another one's.
         """
         n, rows, lengths, first = self.n, self.rows, self.lengths, len(self.before)
         if not items.size or not self.equal:
