@@ -12,7 +12,6 @@ decoders that ask for the most probable set fill it: see `dpplearn.decoding.tilt
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isqrt
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -41,7 +40,7 @@ from dpplearn._precision import EPS
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding import near
 from dpplearn.decoding.engine import ArrayOps, Gains, KernelGains, RowGains
-from dpplearn.decoding.limits import NO_ITEMS, Limits, check_diversity, check_nugget
+from dpplearn.decoding.limits import NO_ITEMS, check_diversity, check_nugget
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.minors import TwoSided
@@ -193,16 +192,16 @@ class Candidates:
     near: bool = False  # a kernel of near items in place of cosines: see `dpplearn.decoding.near`
     xp: ClassVar[Any] = ArrayOps  # of the greedy engine
 
-    def gains(self, limits: Limits) -> Gains | None:
-        """What greedy choice within limits asks; None for a kernel that is not symmetric."""
-        k = limits.k
+    def gains(self, k: int, expected: int | None = None) -> Gains | None:
+        """What the greedy choice of at most k items asks; None for a kernel that is not symmetric.
+
+        What is near depends on how many are expected to be chosen, by default k.
+        """
         if self.near:
             rows, lengths, q = self.embedded
             a, b = exponents(self.diversity)
             given = () if self.given is None else self.given.rows
-            # what is near depends on how many are chosen; where nobody says, on the square root of all
-            k = limits.most_items if limits.bounded else isqrt(limits.cost.size)
-            return near.NearGains(rows, lengths, quality_power(q, a), max(k, 1), b, self.nugget, given)
+            return near.NearGains(rows, lengths, quality_power(q, a), expected or k, b, self.nugget, given)
         model = self.model
         operand = model.operand(self.diversity, self.tilt, self.nugget) if isinstance(model, Embedded) else self.operand
         if isinstance(operand, TwoSided):
