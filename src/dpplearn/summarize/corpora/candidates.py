@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError
 from dpplearn.summarize.corpora.repeats import find_repeats
-from dpplearn.summarize.text.blocks import RUNNING, is_closed
+from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
 from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
-from dpplearn.summarize.text.words import STOPS, has_word, one_line, word_lists
+from dpplearn.summarize.text.words import STOPS, has_word, one_line, word_lists, words
 
 # What is chosen from, best first; the next only where a document, or past TITLE the cluster, has nothing.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
+MOST = 0.6  # share of a text that must be in one language for others to be set aside
+_TOLD = 3  # different small words that tell a language
 FEWEST_LINES = 5  # without stops, that a document of headlines has
 # A sentence of sixty words in a text with stops is one sentence. Where a text has no stop for hundreds of words, it is
 # cut where a clause with its own subject begins.
@@ -36,9 +39,9 @@ _EAST = re.compile(r"(?<=[^，、,;；：]{8})[，、,;；：]")  # scripts with
 class SetAside(NamedTuple):
     """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
 
-    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code
-    after it), "repeated" (its paragraph stands in an earlier document, number `copy_of`, or it is quoted from the same
-    one), or "boilerplate" (it stands in most documents).
+    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code after it),
+    "language" (most of the text is in another), "repeated" (its paragraph stands in an earlier document, number
+    `copy_of`, or it is quoted from the same one), or "boilerplate" (it stands in most documents).
     """
 
     text: str
@@ -82,7 +85,7 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
     last = [own if own <= TITLE else min(best) for own in best]  # the rank of the last candidates of a document
     chosen = [(i, one.piece) for i, own in enumerate(ranked) for one in own if one.rank <= last[i]]
     check_number(cluster, len(chosen), limit)
-    repeats = {} if keep_all else find_repeats(documents, chosen)
+    passed_over = {} if keep_all else find_repeats(documents, chosen) | find_other_languages(documents, chosen)
     sentences, set_aside, number = list[Sentence](), list[SetAside](), -1  # number: among the candidates
     for i, (document, own) in enumerate(zip(documents, ranked, strict=True)):
         position, above, title = 0, None, None
@@ -90,7 +93,7 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
             copy_of = None
             if rank <= last[i]:
                 number += 1
-                code, copy_of = repeats.get(number, ("", None))
+                code, copy_of = passed_over.get(number, ("", None))
                 position += code != "boilerplate"
                 if section is not above:
                     above, title = section, section and one_line(document.text[section.start : section.end])
@@ -99,6 +102,38 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
                     continue
             set_aside.append(SetAside(text, i, start, end, block.kind, code, copy_of))
     return Candidates(tuple(sentences), tuple(set_aside))
+
+
+def find_other_languages(
+    documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]
+) -> dict[int, tuple[str, int | None]]:
+    """The pieces whose paragraph is clearly in another language, where most of the text is clearly in one."""
+    tongues, sizes = dict[tuple[int, Block], str | None](), Counter[str | None]()
+    for i, (_, _, block, _) in pieces:
+        if (i, block) not in tongues:
+            tongues[i, block] = tongue(documents[i].text[block.start : block.end])
+            sizes[tongues[i, block]] += block.end - block.start
+    del sizes[None]  # too short to tell
+    main, size = max(sizes.items(), key=lambda one: one[1], default=("", 0))
+    if len(sizes) < 2 or size < MOST * sizes.total():
+        return {}
+    own = (tongues[i, piece.block] for i, piece in pieces)
+    return {number: ("language", None) for number, found in enumerate(own) if found not in (None, main)}
+
+
+def tongue(text: str) -> str | None:
+    """The language whose small words a text has, three different ones or more and twice as many as of any other.
+
+    Examples
+    --------
+    >>> tongue("The dam was built in 1790, and it held."), tongue("Der Damm ist alt, und er hielt."), tongue("A dam.")
+    ('English', 'German', None)
+    """
+    if 3 * sum(c.isalpha() and c > "\u0250" for c in text) > len(text):
+        return "another script"
+    found = {*words(text)}
+    *_, second, most = sorted((len(found & listed), name) for name, listed in word_lists("small-words").items())
+    return most[1] if most[0] >= max(_TOLD, 2 * second[0]) else None
 
 
 def check_number(cluster: Cluster, sentences: int, limit: int | None) -> None:
