@@ -20,6 +20,7 @@ from dpplearn.summarize.text.words import STOPS, has_word, one_line, word_lists,
 # What is chosen from, best first; the next only where a document, or past TITLE the cluster, has nothing.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
 MOST = 0.6  # share of a text that must be in one language for others to be set aside
+_OTHER_SCRIPTS = re.compile(r"[^\W\d_\x00-\u024f]")
 _TOLD = 3  # different small words that tell a language
 FEWEST_LINES = 5  # without stops, that a document of headlines has
 # A sentence of sixty words in a text with stops is one sentence. Where a text has no stop for hundreds of words, it is
@@ -33,7 +34,6 @@ _CLAUSE_HEADS = _LISTS["subjects"] | _LISTS["clause heads"]
 _CONTINUE = frozenset(["that", "which", "who", "whom", "whose", "what"])  # a clause that leans on the one before
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _SPACED_TOKEN = re.compile(r"\S+")
-_EAST = re.compile(r"(?<=[^，、,;；：]{8})[，、,;；：]")  # scripts without spaces: at commas
 
 
 class SetAside(NamedTuple):
@@ -80,11 +80,13 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
         ]
         ranked.append(own if keep_all else with_headlines(own))
         passed += sum(one.rank == SENTENCE for one in ranked[-1])
-        check_number(cluster, passed, limit)
+        if limit is not None and passed > limit:
+            raise too_many(cluster, limit)
     best = [min((one.rank for one in own), default=REST) for own in ranked]
     last = [own if own <= TITLE else min(best) for own in best]  # the rank of the last candidates of a document
     chosen = [(i, one.piece) for i, own in enumerate(ranked) for one in own if one.rank <= last[i]]
-    check_number(cluster, len(chosen), limit)
+    if limit is not None and len(chosen) > limit:
+        raise too_many(cluster, limit)
     passed_over = {} if keep_all else find_repeats(documents, chosen) | find_other_languages(documents, chosen)
     sentences, set_aside, number = list[Sentence](), list[SetAside](), -1  # number: among the candidates
     for i, (document, own) in enumerate(zip(documents, ranked, strict=True)):
@@ -114,8 +116,10 @@ def find_other_languages(
             tongues[i, block] = tongue(documents[i].text[block.start : block.end])
             sizes[tongues[i, block]] += block.end - block.start
     del sizes[None]  # too short to tell
-    main, size = max(sizes.items(), key=lambda one: one[1], default=("", 0))
-    if len(sizes) < 2 or size < MOST * sizes.total():
+    if len(sizes) < 2:
+        return {}
+    [(main, size)] = sizes.most_common(1)
+    if size < MOST * sizes.total():
         return {}
     own = (tongues[i, piece.block] for i, piece in pieces)
     return {number: ("language", None) for number, found in enumerate(own) if found not in (None, main)}
@@ -129,19 +133,23 @@ def tongue(text: str) -> str | None:
     >>> tongue("The dam was built in 1790, and it held."), tongue("Der Damm ist alt, und er hielt."), tongue("A dam.")
     ('English', 'German', None)
     """
-    if 3 * sum(c.isalpha() and c > "\u0250" for c in text) > len(text):
+    if 3 * len(_OTHER_SCRIPTS.findall(text)) > len(text):
         return "another script"
-    found = {*words(text)}
-    *_, second, most = sorted((len(found & listed), name) for name, listed in word_lists("small-words").items())
-    return most[1] if most[0] >= max(_TOLD, 2 * second[0]) else None
+    found, best, most, second = {*words(text)}, "", 0, 0
+    for name, listed in word_lists("small-words").items():
+        number = len(found & listed)
+        if number > most:
+            best, most, second = name, number, most
+        else:
+            second = max(second, number)
+    return best if most >= max(_TOLD, 2 * second) else None
 
 
-def check_number(cluster: Cluster, sentences: int, limit: int | None) -> None:
-    """Refuse more sentences than there may be."""
-    if limit is not None and sentences > limit:
-        raise TooManySentencesError(
-            f"{cluster.name} must have at most {limit:,} sentences, but has more. Give fewer or shorter documents."
-        )
+def too_many(cluster: Cluster, limit: int) -> TooManySentencesError:
+    """The error that a cluster has more sentences than there may be."""
+    return TooManySentencesError(
+        f"{cluster.name} must have at most {limit:,} sentences, but has more. Give fewer or shorter documents."
+    )
 
 
 def rank_piece(pieces: list[tuple[str, Piece]], i: int) -> tuple[int, str]:
@@ -219,14 +227,6 @@ def _clause_ends(text: str, piece: Piece) -> Iterator[tuple[int, int]]:
     """Where a clause of a long piece ends, and where the next begins."""
     tokens = [match.span() for match in _SPACED_TOKEN.finditer(text, piece.start, piece.end)]
     words = [text[start:end].lower() for start, end in tokens]
-    if len(words) * 30 < piece.end - piece.start:  # hardly any spaces
-        begin = piece.start
-        commas = [match.end() for match in _EAST.finditer(text, piece.start, piece.end)]
-        for comma in commas if 4 * len(commas) > _LONG_CLAUSE else ():
-            if comma - begin >= 2 * _PLENTY and comma < piece.end:
-                yield comma, comma
-                begin = comma
-        return
     n = 0
     for i in range(1, len(words) - _ENOUGH // 2 if len(words) > _LONG_CLAUSE else 0):
         comma, joint, after = words[i - 1][-1] in ",;:،", words[i] in _LISTS["joints"], words[i + 1]
