@@ -147,7 +147,7 @@ def test_select_with_a_model_within_limits_of_groups(model, tmp_path):
     exact = [NEW["genre"][i] for i in chosen_by(model, path, "-k", 3, *one_each, "--decoder", "exact")]
     assert max(map(exact.count, exact)) == 1
     at_least = ("-k", 6, "--group", "genre", "--min-per-group", 1, "--decoder", "exact")
-    assert "exact takes no --min-per-group: give --decoder" in run("select", "--model", model, path, *at_least).stderr
+    assert "min_per_group must be left out of exact_map" in run("select", "--model", model, path, *at_least).stderr
     assert "need --group FIELD" in run("select", "--model", model, path, "--max-per-group", 1).stderr
     assert "leave --model" in run("select", "--model", model, path, "--work", tmp_path / "kept").stderr
     assert "leave -k auto out" in run("select", "--model", model, path, "-k", "auto").stderr

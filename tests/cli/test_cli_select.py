@@ -241,12 +241,12 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "short.csv, line 3: the field 'score' must be a finite number, found ''" in error(short)
     short.write_text("text,score,score\na,1,2\n", encoding="utf-8")
     assert "short.csv, line 1: the name 'score' occurs twice" in error(short)
-    short.write_text("id;score\n1;14\n", "utf-8")  # without commas there is one field, which the error shows
-    assert "Fields found: id;score." in error(short)
+    short.write_text("id;score\n1;14\n", "utf-8")
+    assert "Fields found: id, score." in error(short)
     assert "'five' is not a valid whole number or \"auto\"" in error(jsonl, "-k", "five")
     assert "--min-per-group need --group FIELD" in error(jsonl, "--max-per-group", 1)
-    exact = error(jsonl, "-k", 2, "--group", "id", "--min-per-group", 1, "--decoder", "exact")
-    assert "--decoder exact takes no --min-per-group: give --decoder greedy or local" in exact
+    exact = error(jsonl, "-k", 4, "--group", "id", "--min-per-group", 1, "--decoder", "exact")
+    assert "min_per_group must be left out of exact_map" in exact
     assert "min_per_group needs k or a budget" in error(jsonl, "--group", "id", "--min-per-group", 1)
     options = ("--group", "id", "--min-per-group", 2, "--max-per-group", 1, "-k", 3)
     assert "min_per_group must not exceed max_per_group" in error(jsonl, *options)

@@ -151,3 +151,54 @@ def test_labels_of_groups_are_texts_or_numbers(tmp_path):
     assert message in chosen(1, "1").stderr
     assert "line 2: the field 'g' is 1, but that of the first item is a text." in chosen("1", 1).stderr
     assert "line 1: the field 'g' must be one label, found [1]" in chosen([1], [1]).stderr
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_a_csv_with_other_marks_between_cells(mark, wide, data):
+    """As spreadsheets save it where the comma is in numbers, with a mark of the byte order; written as it came."""
+    path = wide(".csv", mark)
+    text = path.read_text(encoding="utf-8").replace("title", '"title, or name"')
+    path.write_text("\ufeff" + (text.replace(".", ",") if mark == ";" else text), encoding="utf-8")
+    result = run(path, "--embedding", "e*", "-k", 6)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split(mark)[0].lstrip("\ufeff") == "id"
+    assert [line.split(mark)[0] for line in lines[1:]] == [f"x{i}" for i in diversify(*data, k=6).subset]
+    written = set(text.replace(".", ",").splitlines() if mark == ";" else text.splitlines())
+    assert written.issuperset(lines[1:])
+
+
+def test_a_comma_in_a_number_stays_an_error_between_commas(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('text,score\napple,"1,5"\n')
+    assert "a.csv, line 2: the field 'score' must be a finite number, found '1,5'" in run(path, "-k", 1).stderr
+
+
+def test_items_given_by_their_numbers(tmp_path, data):
+    """As in Python: an array of numbers, or a field of them alone."""
+    E, s = data
+    np.save(tmp_path / "E.npy", E)
+    np.save(tmp_path / "s.npy", s)
+    np.save(tmp_path / "given.npy", [7, 2])
+    (tmp_path / "given.csv").write_text("item\n7\n2\n")
+    (tmp_path / "given.jsonl").write_text('{"item": 7}\n{"item": 2}\n')
+    expected = diversify(E, s, k=5, given=[7, 2]).subset.tolist()
+    for name in ("given.npy", "given.csv", "given.jsonl"):
+        found = run(tmp_path / "E.npy", "--score", tmp_path / "s.npy", "-k", 5, "--given", tmp_path / name)
+        assert found.exit_code == 0, found.output
+        assert [json.loads(line)["item"] for line in found.stdout.splitlines()] == expected
+    window = ("--window", 4, "--given", tmp_path / "given.npy")
+    found = run(tmp_path / "E.npy", "--score", tmp_path / "s.npy", *window)
+    order = diversify(E, s, window=4, given=[7, 2]).subset.tolist()
+    assert [json.loads(line)["item"] for line in found.stdout.splitlines()] == order
+    (tmp_path / "given.csv").write_text("item\n7\n2.5\n")
+    message = "the field 'item' must be the number of an item, from 0 to 29, found"
+    assert f"line 3: {message} 2.5" in run(tmp_path / "E.npy", *window[:3], tmp_path / "given.csv").stderr
+    np.save(tmp_path / "given.npy", [7, 99])
+    assert f"row 1 (from 0): {message} 99" in run(tmp_path / "E.npy", *window).stderr
+    texts = tmp_path / "t.jsonl"
+    texts.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("red apple", "green apple", "blue sea")))
+    (tmp_path / "given.jsonl").write_text('{"item": 0}\n')
+    found = run(texts, "-k", 1, "--given", tmp_path / "given.jsonl")
+    assert json.loads(found.stdout)["text"] == "blue sea"
+    assert run(texts, "--window", 3, "--model", tmp_path / "E.npy").exit_code == 2

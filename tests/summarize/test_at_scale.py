@@ -224,7 +224,7 @@ def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
                 gone[0].unlink()
 
     monkeypatch.setattr("dpplearn.cli.bars.CommandProgress", Loses)
-    monkeypatch.setattr("dpplearn.learning.training_set.KEPT", 0)  # shards are read again for each evaluation
+    monkeypatch.setattr("dpplearn.learning.training_set.CACHED", 0)  # shards are read again for each evaluation
     told = run(*arguments, out)
     assert told.exit_code == 1
     assert f"There is no shard file {gone[0]}" in told.stderr

@@ -17,7 +17,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.formats import WRITTEN, beside, format_of, read_items, write_items
+from dpplearn.cli.formats import WRITTEN, array_beside, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import AppliedModel, as_record, explanation
@@ -42,7 +42,7 @@ SCREEN = 20  # lines of reasons that are printed
 @click.option("--out", type=FILE, help="Write to this file, in the format that its name says.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; with --explain, reasons in it.")
 @more("--model", type=PATH, help="A ConditionalDPP: it says which fields count.")
-@more("--given", type=PATH, metavar="FILE", help="Items chosen before: not chosen again, and not counted.")
+@more("--given", type=PATH, metavar="FILE", help="Items chosen before, or their numbers: not to be repeated.")
 @more("--budget", type=float, metavar="N", help="Largest total cost.")
 @more("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @more("--group", metavar="FIELD", help="Source, class or language of an item.")
@@ -78,10 +78,6 @@ def select_command(
         (window and (model or work), "--window is for scores and embeddings or texts: leave --model and --work out."),
         (embedding and text, "Give --embedding or --text, not both."),
         (budgeted and cost is None, "--budget needs --cost FIELD, what each item takes. For a number, give -k."),
-        (
-            limits["decoder"] == "exact" and limits["min_per_group"] is not None,
-            "--decoder exact takes no --min-per-group: give --decoder greedy or local.",
-        ),
         (group is None and not unlimited, "--max-per-group and --min-per-group need --group FIELD."),
     ):
         if wrong:
@@ -99,7 +95,7 @@ def select_command(
     table = read_items(items, encoding or "utf-8")
     if not table.n:
         raise ValueError(f"{table.name} holds no items: there is nothing to select from.")
-    before = None if given is None else read_items(given, encoding or "utf-8")
+    before = None if given is None else read_items(given, encoding or "utf-8", None)
     costs = None if cost is None else read_costs(table, cost)
     groups = limits["groups"] = None if group is None else table.groups(group)
     applied = None
@@ -107,8 +103,8 @@ def select_command(
         applied = AppliedModel(model, table, costs)
         choose = applied.choose
     else:
-        scores, limits["cost"] = read_scores(*beside(table, score, SCORES[0], 1)), costs
-        source, embedding = beside(table, embedding, EMBEDDINGS[0], 2)
+        scores, limits["cost"] = read_scores(*array_beside(table, score, SCORES[0], 1)), costs
+        source, embedding = array_beside(table, embedding, EMBEDDINGS[0], 2)
         if work is not None:
             choose = partial(choose_from_parts, source, before, embedding, scores, jobs, work)
         else:
@@ -211,6 +207,8 @@ def read_costs(items: Items, name: str) -> FloatArray:
 
 def read_vectors(items: Items, before: Items | None, embedding: str | None, text: str | None) -> dict[str, Any]:
     """Embeddings from the file or else tf-idf rows of its texts; what was given, and which repeat it."""
+    if before is not None and before.fields == ["item"]:
+        return read_vectors(items, None, embedding, text) | {"given": before.item_numbers("item", items.n)}
     if text is None and (name := usual_field(items, embedding, EMBEDDINGS)) is not None:
         rows = items.vectors(name)
         if before is None:

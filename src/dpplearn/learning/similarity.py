@@ -27,7 +27,7 @@ INDEPENDENT = "independent"  # the part of items that nothing makes alike: C = I
 RESERVED = ("own", "all")  # the names of the weights of I and of 11^T
 ALL = RESERVED.index("all")  # the place of the weight of 11^T
 NONE = np.empty(0)
-BLOCK = 1_000  # rows of sparse cosines that are found at once
+ROWS_AT_ONCE = 1_000  # rows of sparse cosines that are found at once
 SMALLEST = 1e-150  # of a weight; the square of its inverse is a float
 
 
@@ -54,8 +54,8 @@ def cosines(phi: Features | None, subset: IntArray | None = None) -> FloatArray:
     if sparse.issparse(phi):
         X, C = sparse.csr_array(phi), np.empty((phi.shape[0],) * 2)
         by_column = X.T.tocsr()
-        for start in range(0, len(C), BLOCK):
-            some = slice(start, start + BLOCK)
+        for start in range(0, len(C), ROWS_AT_ONCE):
+            some = slice(start, start + ROWS_AT_ONCE)
             (X[some] @ by_column).toarray(out=C[some])
     else:
         C = np.asarray(phi @ phi.T)

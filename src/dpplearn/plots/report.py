@@ -18,7 +18,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded
 from dpplearn.decoding.diversity import SetDiversity, diversity_of
-from dpplearn.decoding.selection import DiverseSelection, nearest
+from dpplearn.decoding.selection import DiverseSelection, nearest_chosen
 from dpplearn.plots.style import BLUE, LIGHT, ORANGE, VERMILION, style
 
 MEASURED = 20_000  # items at most among which sets are compared
@@ -26,7 +26,7 @@ SHOWN = 3_000  # points of the picture, at most
 ANCHORS = 1_000  # items that its directions are found from
 DRAWS = 5  # random choices, of which the mean is told
 STEPS = 1_000  # random items whose gains are drawn
-MOST = 12  # groups that are shown, the largest first
+MOST_SHOWN = 12  # groups that are shown, the largest first
 LOOKS = {"chosen": (BLUE, "-"), "best scores": (ORANGE, "--"), "random": ("#555555", ":")}
 HEADS = ("different items, in effect", "largest similarity inside", "worst coverage")
 TABLE = """A set whose items are all the same is worth one item; one in which none is like another is worth as many
@@ -134,7 +134,7 @@ def picture(compared: Comparison) -> str:
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
     for ax, name, own in zip(axes, ("chosen", "random"), points[1:], strict=True):
         size, color = 30 if len(own) <= 100 else 8, LOOKS[name][0]
-        ax.scatter(*points[0].T, 5, LIGHT, linewidths=0, rasterized=True)
+        ax.scatter(*points[0].T, 5 if n > 300 else 14, LIGHT, linewidths=0, rasterized=True)
         ax.scatter(*own.T, size, color, edgecolors="white", linewidths=0.4, rasterized=True)
         ax.set(title=f"{len(own):,} {name}", xticks=[], yticks=[], aspect="equal")
         ax.spines[:].set_visible(False)
@@ -180,7 +180,7 @@ def added(chosen: DiverseSelection, compared: Comparison | None) -> str:
         assert gains is not None
         lines["random"] = np.array([gains.take(j) for j in range(len(part.lengths))]) / np.exp(chosen.gains.max())
         words += " Random items are in the order in which they were drawn."
-    draw_lines(ax, {name: (np.arange(1, len(y) + 1), np.where(y > 0.0, y, np.nan)) for name, y in lines.items()})
+    draw_curves(ax, {name: (np.arange(1, len(y) + 1), np.where(y > 0.0, y, np.nan)) for name, y in lines.items()})
     ax.set(xlabel="rank", ylabel="share of the most", yscale="log")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if compared is not None:
@@ -206,8 +206,8 @@ def covered(chosen: DiverseSelection, compared: Comparison | None) -> str:
         found = {"chosen": np.delete(chosen.nearest.similarity, chosen.subset)}
     else:
         items, sets = compared.items, compared.sets.items()
-        found = {name: np.delete(nearest(items, items.part(Y), Y).similarity, Y) for name, Y in sets}
-    draw_lines(ax, {name: (np.sort(x), 1.0 - np.arange(x.size) / max(x.size, 1)) for name, x in found.items()})
+        found = {name: np.delete(nearest_chosen(items, items.part(Y), Y).similarity, Y) for name, Y in sets}
+    draw_curves(ax, {name: (np.sort(x), 1.0 - np.arange(x.size) / max(x.size, 1)) for name, x in found.items()})
     ax.set(xlabel="similarity to the nearest one in the set", ylabel="share of the others", ylim=(0.0, 1.05))
     if all(x.size for x in found.values()):
         least = ", ".join(f"{np.quantile(x, 0.1):.2f} ({name})" for name, x in found.items())
@@ -215,7 +215,7 @@ def covered(chosen: DiverseSelection, compared: Comparison | None) -> str:
     return panel("How well the others are covered", figure, words)
 
 
-def draw_lines(ax: Axes, lines: dict[str, tuple[Any, Any]]) -> None:
+def draw_curves(ax: Axes, lines: dict[str, tuple[Any, Any]]) -> None:
     """A line for each set; with dots where it is short."""
     for name, (x, y) in lines.items():
         color, dash = LOOKS[name]
@@ -228,7 +228,7 @@ def by_group(chosen: DiverseSelection, groups: Sequence[str]) -> str:
     """The share of each group in all items, which is that of a random choice, and in those chosen."""
     names, numbers, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
     after = np.bincount(numbers[chosen.subset], minlength=names.size)
-    show = np.argsort(-counts, kind="stable")[:MOST]
+    show = np.argsort(-counts, kind="stable")[:MOST_SHOWN]
     places = np.arange(show.size)
     figure = Figure(figsize=(7.2, 1.0 + 0.32 * show.size), layout="constrained")
     ax = figure.subplots()
@@ -239,6 +239,6 @@ def by_group(chosen: DiverseSelection, groups: Sequence[str]) -> str:
     ax.set(xlabel="share of the items")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
     words = "The share of each group in what was chosen, and in all items, which is that of a random choice."
-    if names.size > MOST:
-        words += f" Shown are the {MOST} largest of {names.size} groups."
+    if names.size > MOST_SHOWN:
+        words += f" Shown are the {MOST_SHOWN} largest of {names.size} groups."
     return panel("Groups", figure, words)

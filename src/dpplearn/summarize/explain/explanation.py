@@ -44,8 +44,8 @@ from dpplearn.summarize.corpora.cluster import Sentence, short
 from dpplearn.summarize.explain.ideas import (
     ABOUT,
     ADDS,
+    FAR_WORDS,
     LIKELY,
-    NEAR,
     OTHER_PLACE,
     PLACE,
     Idea,
@@ -58,7 +58,6 @@ from dpplearn.summarize.explain.records import (
     Chosen,
     LeftOut,
     WholeSet,
-    contributions,
     running_first,
     set_aside,
     whole_set,
@@ -109,7 +108,9 @@ class Explanation:
         self.shown = {place_of(one): one for one in summary.sentences}
         q, forms = self.ready.dpp.quality, self.read.forms
         self.usual = float(np.average(q[self.Y], weights=self.decision.cost[self.Y]))  # of a word
-        rest = others_than(self.Y, forms, q.size)
+        own = np.arange(q.size) if forms is None else forms
+        first = np.unique(own, return_index=True)[1]  # each sentence, before its shorter forms
+        rest = first[~np.isin(own[first], own[self.Y])]
         rest = rest[np.argsort(-q[rest], kind="stable")]
         shares = covered_shares(self.ready.dpp.similarity, rest, self.Y)
         self.told: dict[int, LeftOut] = {}
@@ -124,7 +125,8 @@ class Explanation:
         self.last = np.zeros(len(self.read.cluster.documents))  # the position of the last sentence of each document
         np.maximum.at(self.last, self.read.document_numbers, self.read.in_document[0])
         assert self.read.features is not None
-        self.ideas = ideas_of(self.read.features)
+        self.features = self.read.features.features
+        self.ideas = ideas_of(self.features)
         self.relative = Relative(self.ready.model, self.read.items, self.ideas)
         self.power, self.share = exponents(self.decision.diversity)  # a and b
         self.amounts: dict[Idea, FloatArray] = {idea: self.power * x for idea, x in self.relative.amounts.items()}
@@ -157,7 +159,8 @@ class Explanation:
         Good is a quality of at least the median of all sentences.
         """
         shares, q = self.redundancy, self.ready.dpp.quality
-        good = [i for i in sorted(shares, key=lambda i: -shares[i]) if q[i] >= np.median(q)]
+        least = np.median(q)
+        good = [i for i in sorted(shares, key=lambda i: -shares[i]) if q[i] >= least]
         found = map(self.for_left_out, good[: 2 * LISTED])
         return tuple(x for x in found if x.code in ("same-words", "redundant") and x.by)[:LISTED]
 
@@ -230,9 +233,8 @@ class Explanation:
         pinned, others = bool(np.isin(i, self.decision.pinned)), np.setdiff1d(self.Y, i)
         every = [] if pinned else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
-        terms = contributions(self.ready.names, self.ready.contributions[i])
         alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
-        found = Chosen(*self.judged(i), terms, pinned, reasons, self.vocabulary.strongest(alone))
+        found = Chosen(*self.judged(i), self.ready.terms(i), pinned, reasons, self.vocabulary.strongest(alone))
         return replace(found, sentence=self.shown.get(place_of(found.sentence), found.sentence))
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
@@ -249,7 +251,7 @@ class Explanation:
         if idea.name == PLACE:
             words = placed(self.read.sentences[i], int(self.last[self.read.document_numbers[i]]), len(self.last))
         if idea is ABOUT and question is not None and not question.shares[i]:
-            words = NEAR
+            words = FAR_WORDS
         error = None if idea in self.more else self.error(i, idea)
         return Reason(idea.name, words, float(self.amounts[idea][i]), error)
 
@@ -260,9 +262,7 @@ class Explanation:
     @cached_property
     def levels(self) -> dict[Idea, FloatArray]:
         """How much of each idea the sentences have, as a share of the others."""
-        features, F = self.read.features, self.relative.values
-        assert features is not None
-        found = {idea: level_of(idea, F, features) for idea in self.ideas}
+        found = {idea: level_of(idea, self.relative.values, self.features) for idea in self.ideas}
         return found | {idea: level([x]) for idea, x in self.more.items()}
 
     def error(self, i: int, *ideas: Idea) -> float | None:
@@ -270,12 +270,17 @@ class Explanation:
         found = self.relative.error(i, *ideas)
         return None if found is None else self.power * found
 
+    @cached_property
+    def similarity(self) -> FloatArray:
+        """S as it counted at this diversity."""
+        return mixed(self.ready.dpp.similarity, self.share)
+
     def adds(self, i: int) -> list[Reason]:
         """That it says what no other chosen sentence does, against what the average sentence would beside them."""
         others = np.setdiff1d(self.Y, i)
         if not others.size:
             return []
-        S = mixed(self.ready.dpp.similarity, self.share)
+        S = self.similarity
         beside = np.setdiff1d(np.arange(len(S)), others)
         own = 1.0 - covered_shares(S, beside, others)
         mine = max(float(own[np.searchsorted(beside, i)]), NOTHING)
@@ -335,9 +340,14 @@ class Explanation:
         size = joined_length(self.texts, unit)
         return "does-not-fit", f"no room: takes {measured(beside - size, unit)}, with {max(budget - size, 0.0):g} left"
 
+    @cached_property
+    def amounts_chosen(self) -> dict[Idea, float]:
+        """What each idea says of the chosen sentences, on average."""
+        return {idea: float(amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
+
     def behind(self, i: int) -> str:
         """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
-        gaps = {idea: float(amounts[i] - amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
+        gaps = {idea: self.amounts[idea][i] - usual for idea, usual in self.amounts_chosen.items()}
         found = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
         position = self.read.in_document[0]
         earlier = position[i] <= max(1.0, position[self.Y].mean())  # of less worth there than another elsewhere
@@ -372,16 +382,3 @@ def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
     A = S[np.ix_(items, Y)]
     inverse = np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True)
     return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)
-
-
-def others_than(Y: IntArray, forms: IntArray | None, n: int) -> IntArray:
-    """The sentences that are not in Y; where they have shorter forms, those of which no form is.
-
-    Examples
-    --------
-    >>> others_than(np.array([4]), np.array([0, 0, 1, 2, 2, 2]), 6)
-    array([0, 2])
-    """
-    own = np.arange(n) if forms is None else forms
-    first = np.unique(own, return_index=True)[1]
-    return np.asarray(first[~np.isin(own[first], own[Y])])

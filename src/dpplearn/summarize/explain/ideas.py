@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.quality_features import Feature
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature
 
 PLACE, ADDS = "place", "adds"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Idea:
     """What some features say of a sentence: the words where it has much of it, and little.
 
@@ -31,16 +31,11 @@ class Idea:
 
 PLACES = ("position", "toward the beginning", "among the first", "end of a long document")
 ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
+TITLES = ("words of titles",)
 IDEAS = (
     Idea(PLACE, PLACES, "stands early in its document", "stands late in its document", "later in its document"),
     Idea("central", ALIKE, "more central than most", "less central than most", "less central"),
-    Idea(
-        "titles",
-        ("words of titles",),
-        "has words of the titles",
-        "has few words of the titles",
-        "fewer words of the titles",
-    ),
+    Idea("titles", TITLES, "has words of the titles", "has few words of the titles", "fewer words of the titles"),
     Idea("length", ("length",), "is rather long", "is rather short"),
     Idea("long words", ("long words",), "has long words", "has short words"),
     Idea("brackets", ("brackets",), "has brackets", "has no brackets"),
@@ -50,27 +45,40 @@ LIKELY = Idea(
     "expected", (), "has words that most summaries would have", "has few words that summaries would have",
     "fewer words that summaries would have",
 )  # fmt: skip
-NEAR = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
+FAR_WORDS = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
 OTHER_PLACE = "where it stands counts for less"  # of what is not later than the chosen ones
 
 
-def columns_of(features: SentenceFeatures) -> dict[Feature, IntArray]:
-    """The numbers of the columns of F that each feature has."""
-    ends = np.cumsum([len(one.columns) for one in features.entries])
-    return {one: np.arange(end - len(one.columns), end) for one, end in zip(features.entries, ends, strict=True)}
+@cache
+def columns_of(features: str) -> dict[Feature, IntArray]:
+    """The numbers of the columns of F that each feature of a set has."""
+    ends = np.cumsum([len(one.columns) for one in FEATURE_SETS[features]])
+    return {one: np.arange(end - len(one.columns), end) for one, end in zip(FEATURE_SETS[features], ends, strict=True)}
 
 
-def ideas_of(features: SentenceFeatures) -> dict[Idea, IntArray]:
-    """The ideas that features are about, with the numbers of their columns; the constant is about none.
+def ideas_of(features: str) -> dict[Idea, IntArray]:
+    """The ideas that a set of features is about, with the numbers of their columns; the constant is about none.
 
     Examples
     --------
-    >>> [(idea.name, own.tolist()) for idea, own in ideas_of(SentenceFeatures("general")).items()][:2]
+    >>> [(idea.name, own.tolist()) for idea, own in ideas_of("general").items()][:2]
     [('place', [1, 2, 3]), ('central', [5, 6])]
     """
-    columns = columns_of(features)
-    found = {idea: [own for one, own in columns.items() if one.name in idea.features] for idea in IDEAS}
+    found = {idea: [own for one, own in columns_of(features).items() if one.name in idea.features] for idea in IDEAS}
     return {idea: np.concatenate(own) for idea, own in found.items() if own}
+
+
+def level_of(idea: Idea, F: FloatArray, features: str) -> FloatArray:
+    """How much of an idea each sentence has: the share of the others that have less, on average over its features.
+
+    Of a feature with a column for its number that counts, else its bin; an early position is much of it.
+    """
+    values = []
+    for one, own in columns_of(features).items():
+        if one.name in idea.features:
+            value = F[:, own[0]] if one.raw or one.rank else F[:, own] @ np.arange(1.0, own.size + 1)
+            values.append(-value if one.name == "position" else value)
+    return level(values)
 
 
 def level(values: Sequence[FloatArray]) -> FloatArray:
@@ -82,19 +90,6 @@ def level(values: Sequence[FloatArray]) -> FloatArray:
     return total / (len(values) * max(2 * (n - 1), 1))
 
 
-def level_of(idea: Idea, F: FloatArray, features: SentenceFeatures) -> FloatArray:
-    """How much of an idea each sentence has: of a feature with a column for its number that counts, else its bin.
-
-    An early position is much of it.
-    """
-    values = []
-    for one, own in columns_of(features).items():
-        if one.name in idea.features:
-            value = F[:, own[0]] if one.raw or one.rank else F[:, own] @ np.arange(1.0, own.size + 1)
-            values.append(-value if one.name == "position" else value)
-    return level(values)
-
-
 def placed(sentence: Sentence, last: int, documents: int) -> str:
     """Where a sentence stands, in words, from the position of the last one in its document.
 
@@ -103,9 +98,6 @@ def placed(sentence: Sentence, last: int, documents: int) -> str:
     >>> placed(Sentence("It fell.", 0, 1, 0, 8), 10, 3), placed(Sentence("It fell.", 0, 10, 90, 98), 10, 1)
     ('opens its document', 'stands late in the text')
     """
-    how = (
-        "opens"
-        if sentence.position == 1
-        else f"stands {'early' if sentence.position <= max(5, last / 2) else 'late'} in"
-    )
+    early = sentence.position <= max(5, last / 2)
+    how = "opens" if sentence.position == 1 else "stands early in" if early else "stands late in"
     return f"{how} {'its document' if documents > 1 else 'the text'}"

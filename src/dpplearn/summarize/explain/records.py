@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence, short
@@ -142,12 +141,6 @@ def place(sentence: Sentence) -> dict[str, Any]:
     return {name: getattr(sentence, name) for name in names}
 
 
-def contributions(names: Sequence[str], terms: FloatArray) -> dict[str, float]:
-    """The terms theta_j f_ij of log q_i^2 that are not 0, by feature, largest first."""
-    given = {name: float(x) for name, x in zip(names, terms, strict=True) if x != 0.0}
-    return dict(sorted(given.items(), key=lambda item: -abs(item[1])))
-
-
 @dataclass(frozen=True)
 class Covers:
     """What a summary has of its documents: which of them, and the share of the words that they have in common."""
@@ -209,11 +202,6 @@ class WholeSet:
 def whole_set(summary: Summary, others: list[int]) -> WholeSet:
     """All of it; `others` are the sentences that were not chosen."""
     read, Y = summary.read, summary.subset
-    return WholeSet(*coverage(read, Y), alikeness(read, Y), sureness(summary, others))
-
-
-def coverage(read: SplitCluster, Y: IntArray) -> tuple[Covers, LeavesOut]:
-    """The documents and topics that a set has, and those that it has not."""
     names, twins = [document_name(document.id) for document in read.cluster.documents], np.array(read.twins)
     same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
     documents = tuple(sorted({read.sentences[i].document for i in same}))
@@ -226,10 +214,9 @@ def coverage(read: SplitCluster, Y: IntArray) -> tuple[Covers, LeavesOut]:
     if missing:
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
         left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
-    return (
-        Covers(documents, len(names), share, ", and ".join(covered)),
-        LeavesOut(missing, topics, "; ".join(left)),
-    )
+    covers = Covers(documents, len(names), share, ", and ".join(covered))
+    left_out = LeavesOut(missing, topics, "; ".join(left))
+    return WholeSet(covers, left_out, alikeness(read, Y), sureness(summary, others))
 
 
 def alikeness(read: SplitCluster, Y: IntArray) -> Alike | None:

@@ -24,7 +24,7 @@ from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.matter import Matters
-from dpplearn.summarize.text.standing import Lack, why_not_alone
+from dpplearn.summarize.text.standing import Lack, told_before, why_not_alone
 from dpplearn.summarize.text.states import overtaken
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
@@ -180,6 +180,8 @@ class SplitCluster:
         """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
         lacks = [why_not_alone(text, self.listed_language) for text in self.texts]
         if self.listed_language == "English":
+            back = told_before(self.texts, self.document_numbers.tolist())
+            lacks = [lack or (Lack.LEANS if leaning else None) for lack, leaning in zip(lacks, back, strict=True)]
             late = overtaken(self.texts, [self.times[k] for k in self.document_numbers])
             lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}

@@ -21,7 +21,7 @@ from dpplearn.summarize.text.words import DATES, SINGLE, small_words, word_lists
 NEARLY_ALL_SHARED = (
     0.75  # share of what one of two sentences tells that the other has, from which on they tell the same
 )
-MUCH_SHARED = (0.55, 0.3)  # or these shares of the one that tells less, and of the other
+MUCH_SHARED = (0.5, 0.25)  # or these shares of the one that tells less, and of the other
 MOST_SHARED = 0.6  # share of a sentence that another one has that says it
 FEWEST_SHARED = 3  # words that two sentences share at least
 _STEM_LETTERS = 6  # letters by which words are compared that have no stem
@@ -52,8 +52,8 @@ def matter(text: str) -> Matter:
     >>> sorted(matter("The mayor of Brenn said on Monday that two bridges were closed.").stems)
     ['2', 'bridg', 'close']
     """
-    stems = frozenset(_STEM_OF[word] for word in in_twos(words(_WHO_SAYS.sub("", text))) if word not in _little())
-    names = frozenset(_STEM_OF[word] for name in _NAME_LIKE.findall(text) for word in words(name)) - _little()
+    stems = frozenset(STEM_OF[word] for word in in_twos(words(_WHO_SAYS.sub("", text))) if word not in _little())
+    names = frozenset(STEM_OF[word] for name in _NAME_LIKE.findall(text) for word in words(name)) - _little()
     return Matter(stems, frozenset(one for one in stems if one[0].isdigit()), names, frozenset(tolls(text)))
 
 
@@ -62,7 +62,7 @@ class Matters:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts, self.known = texts, dict[int, Matter]()
-        said = ({_STEM_OF[word] for word in in_twos(words(text))} for text in texts)
+        said = ({STEM_OF[word] for word in in_twos(words(text))} for text in texts)
         self.count = Counter(chain.from_iterable(said))
 
     def __getitem__(self, i: int) -> Matter:
@@ -115,7 +115,7 @@ def _little() -> frozenset[str]:
     lists = word_lists("sentence-words")
     some = (lists[name] for name in ("prepositions", "starters", "subjects", "joints"))
     found = small_words().union(DATES, word_lists("leaning-words")["English said"], _FUNCTION_WORDS, *some)
-    return found.union(map(_STEM_OF.__getitem__, found))
+    return found.union(map(STEM_OF.__getitem__, found))
 
 
 _FUNCTION_WORDS = word_set(
@@ -123,7 +123,7 @@ _FUNCTION_WORDS = word_set(
 )
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     if word in SMALL_NUMBERS[2:]:  # "one" is seldom a number
         return str(SMALL_NUMBERS.index(word))
     if word in _ORDINALS:
@@ -131,7 +131,7 @@ def _stem(word: str) -> str:
     return STEMS[word] if word.isascii() else word[:_STEM_LETTERS]
 
 
-_STEM_OF = Memory(_stem)
+STEM_OF = Memory(stem)
 
 
 def in_twos(tokens: Sequence[str]) -> list[str]:

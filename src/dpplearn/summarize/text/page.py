@@ -65,7 +65,7 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[list[Part], str |
     >>> read_html("<title>Rain</title><nav>Home</nav><h2>Today</h2><p>It <b>rained</b>.<li>Wet &amp; c.")
     ([('navigation', 'Home'), ('heading', 'Today'), ('paragraph', 'It rained.'), ('item', 'Wet & c.')], 'Rain')
     """
-    reader = _read(source, fragment)
+    reader = _read_page(source, fragment)
     return reader.made, reader.titles.get("title") or reader.titles.get("h1")
 
 
@@ -77,11 +77,11 @@ def html_blocks(source: str) -> list[Part]:
     >>> html_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>")
     [('heading', 'One'), ('paragraph', 'It rained.'), ('item', 'Wet')]
     """
-    reader = _read(source, fragment=False)
+    reader = _read_page(source, fragment=False)
     return [("heading", reader.titles["h1"]), *reader.made] if "h1" in reader.titles else reader.made
 
 
-def _read(source: str, fragment: bool) -> _Reader:
+def _read_page(source: str, fragment: bool) -> _Reader:
     """A page as it is read with as much trust in its classes and elements as leaves a story."""
     from selectolax.lexbor import LexborHTMLParser
 
