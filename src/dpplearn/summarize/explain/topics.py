@@ -70,10 +70,10 @@ class Vocabulary:
         """What words weigh together."""
         return math.fsum(self.worths.get(word, 0.0) for word in words)
 
-    def strongest(self, words: Iterable[str]) -> tuple[str, ...]:
+    def strongest(self, words: Iterable[str], most: int = FEW_WORDS) -> tuple[str, ...]:
         """The few of the words that weigh most in the whole cluster, as they are written there."""
         heavy = sorted({*words} & self.worths.keys(), key=lambda word: (-self.worths[word], word))
-        return tuple(self.written.get(word, word) for word in heavy[:FEW_WORDS])
+        return tuple(self.written.get(word, word) for word in heavy[:most])
 
     def said(self, subset: IntArray) -> set[str]:
         """All words of some sentences."""
