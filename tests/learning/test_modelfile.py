@@ -166,7 +166,7 @@ def test_the_covariance_of_the_weights_is_kept(tmp_path, rng):
     np.testing.assert_array_equal(ConditionalDPP.load(path).covariance_, model.covariance_)
     data = json.loads(path.read_text())
     path.write_text(json.dumps({**data, "covariance": data["covariance"][:2]}))
-    with pytest.raises(ValueError, match=r"covariance must have a row for each of the 4 weights"):
+    with pytest.raises(ValueError, match=r"covariance .* must have a row for each of the 4 weights"):
         ConditionalDPP.load(path)
     del data["covariance"]
     path.write_text(json.dumps(data))

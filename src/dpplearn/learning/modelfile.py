@@ -73,18 +73,20 @@ def read_fitted(data: dict[str, Any], path: str | os.PathLike[str]) -> Fitted:
         converged=bool(data["converged"]),
         starts=numbers(data.get("starts", []), "starts", path),
         encoding=encoding,
-        covariance=read_covariance(data["covariance"], std, path) if "covariance" in data else None,
+        covariance=read_covariance(data.get("covariance"), std, path),
         **{name: whole_number(data[name], name, path) for name in ("n_iter", "n_sets", "n_items")},
     )  # fmt: skip
 
 
-def read_covariance(given: Any, std: FloatArray, path: str | os.PathLike[str]) -> FloatArray:
-    """The covariance of weights with these standard errors."""
-    if len(given) != std.size:
-        raise ValueError(f"covariance must have a row for each of the {std.size} weights.")
+def read_covariance(given: Any, std: FloatArray, path: str | os.PathLike[str]) -> FloatArray | None:
+    """The covariance of weights with these standard errors; None where a file has none."""
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) != std.size:
+        raise ValueError(f"covariance in {path} must have a row for each of the {std.size} weights.")
     found = np.array([numbers(row, f"covariance[{k}]", path, std.size) for k, row in enumerate(given)])
     if not (np.isfinite(found).all() and np.allclose(found, found.T) and (found.diagonal() >= 0).all()):
-        raise ValueError("covariance must be symmetric, with variances that are not negative.")
+        raise ValueError(f"covariance in {path} must be symmetric, with variances that are not negative.")
     return found
 
 
