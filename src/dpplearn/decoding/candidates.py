@@ -192,13 +192,16 @@ class Candidates:
     near: bool = False  # a kernel of near items in place of cosines: see `dpplearn.decoding.near`
     xp: ClassVar[Any] = ArrayOps  # of the greedy engine
 
-    def gains(self, k: int) -> Gains | None:
-        """What the greedy choice of k items asks; None for a kernel that is not symmetric."""
+    def gains(self, k: int, expected: int | None = None) -> Gains | None:
+        """What the greedy choice of at most k items asks; None for a kernel that is not symmetric.
+
+        What is near depends on how many are expected to be chosen, by default k.
+        """
         if self.near:
             rows, lengths, q = self.embedded
             a, b = exponents(self.diversity)
             given = () if self.given is None else self.given.rows
-            return near.NearGains(rows, lengths, quality_power(q, a), k, b, self.nugget, given)
+            return near.NearGains(rows, lengths, quality_power(q, a), expected or k, b, self.nugget, given)
         model = self.model
         operand = model.operand(self.diversity, self.tilt, self.nugget) if isinstance(model, Embedded) else self.operand
         if isinstance(operand, TwoSided):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isqrt
 from pkgutil import resolve_name
 
 import numpy as np
@@ -181,11 +182,13 @@ def best_run(
     powers: tuple[float, ...] = (1.0 if power is None else power,)
     if gain == "auto" and power is None:
         powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
-    runs = []
+    runs, expected = [], None
+    if candidates.near:  # how near items are depends on how many are chosen; where nobody says, on the root of all
+        expected = limits.most_items if limits.bounded else isqrt(limits.cost.size)
     for r in powers:
         if len(powers) > 1:
             check_stop()
-        gains = candidates.gains(limits.k)
+        gains = candidates.gains(limits.k, expected)
         if gains is None:
             assert isinstance(candidates.operand, TwoSided)
             run = greedy_nonsymmetric(candidates.operand, limits, Rule(gain, limits, r), floor)
