@@ -8,14 +8,14 @@ from pathlib import Path
 from dpplearn._io.encoding import entries, read_bytes, to_text
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.documents import MARKDOWN, TEXT, is_document, read_paths, reads_as_document, suffix_of
-from dpplearn.summarize.corpora.source import Cut, Source, cut_items, is_readme
+from dpplearn.summarize.corpora.source import Item, Source, is_readme
 
 REFERENCES = "references"
 INNER = ("docs", "documents")  # where the documents of a cluster may be
 
 
-def cut_folders(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
-    """The clusters of a folder of folders, some at a time, or the one of a folder of documents."""
+def folder_items(source: Source) -> Iterator[Item]:
+    """The folders of clusters in a folder, or the one folder of documents that it is."""
     path, there = source.path, entries(source.path)
     clusters = [entry for entry in there if entry.is_dir() and entry.name not in (REFERENCES, *INNER)]
     loose = [entry for entry in there if is_document(entry) and not is_readme(entry)]
@@ -25,16 +25,7 @@ def cut_folders(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
             f"{clusters[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
         )
     folders = [path] if loose or not clusters else clusters
-    return cut_items(read_folders, folders, sizes, len(folders))
-
-
-def read_folders(source: Source, folders: tuple[Path, ...]) -> Iterator[tuple[Cluster, int | None]]:
-    """The cluster of each folder that holds one."""
-    for folder in folders:
-        with source.tolerate():
-            cluster = read_folder(folder, source)
-            if cluster is not None:
-                yield cluster, None
+    return (Item(folder, share=number / len(folders)) for number, folder in enumerate(folders, 1))
 
 
 def inside(folder: Path) -> list[Path]:
@@ -43,15 +34,15 @@ def inside(folder: Path) -> list[Path]:
     return [entry for place in places for entry in entries(place)]
 
 
-def read_folder(folder: Path, source: Source) -> Cluster | None:
-    """Read a folder of documents as a cluster; None if it holds none."""
-    there = inside(folder)
-    paths = list(filter(reads_as_document, there))
-    documents = read_paths(paths, source)
-    if not documents:
-        return None
-    source.note_others(there, paths)
-    return Cluster(documents, read_references(folder, source), folder.resolve().name)
+def read_folder(source: Source, folder: Path) -> Iterator[tuple[Cluster, None]]:
+    """The cluster of a folder of documents, if it holds any."""
+    with source.tolerate():
+        there = inside(folder)
+        paths = list(filter(reads_as_document, there))
+        documents = read_paths(paths, source)
+        if documents:
+            source.note_others(there, paths)
+            yield Cluster(documents, read_references(folder, source), folder.resolve().name), None
 
 
 def read_references(folder: Path, source: Source) -> list[str]:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpplearn._checks import count_of
 from dpplearn._io.encoding import walk
 from dpplearn.summarize.corpora.cluster import Cluster, short
-from dpplearn.summarize.corpora.cluster_folders import cut_folders
+from dpplearn.summarize.corpora.cluster_folders import folder_items, read_folder
 from dpplearn.summarize.corpora.documents import matching, suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
-from dpplearn.summarize.corpora.jsonl import cut_jsonl, looks_like_jsonl
-from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, as_given, cut_items, piece_sizes
+from dpplearn.summarize.corpora.jsonl import jsonl_items, looks_like_jsonl, read_line
+from dpplearn.summarize.corpora.source import CorpusPiece, Item, Source, as_given, next_items
 
 if TYPE_CHECKING:
     from dpplearn._io.workfolder import WorkFolder
@@ -28,22 +28,23 @@ if TYPE_CHECKING:
 
 
 class Reader(NamedTuple):
-    """A format of corpora: what to give, for messages, how a path of it looks, and how to cut it into pieces."""
+    """A format of corpora: what to give, for messages, how a path of it looks, its items, and how to read one.
+
+    Where the items are the clusters themselves, what may be skipped stands in `with source.tolerate()`.
+    """
 
     name: str
     looks_like: Callable[[Path], bool]
-    cut: Callable[[Source, Iterator[int]], Iterator[Cut]]  # at `sizes` clusters
-
-
-def read_in_order(read: Callable[[Source], Iterable[Cluster]]) -> Callable[[Source, Iterator[int]], Iterator[Cut]]:
-    """How to cut what can only be read from its beginning; what may be skipped stands in `with source.tolerate()`."""
-    return lambda source, sizes: cut_items(as_given, read(source), sizes)
+    items: Callable[[Source], Iterable[Item]]
+    read: Callable[[Source, Any], Iterable[tuple[Cluster, int | None]]] = as_given
 
 
 READERS = [  # a new format is one entry; the first that a path looks like reads it
-    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut_jsonl),
-    Reader("a folder with DUC data", looks_like_duc, read_in_order(read_duc)),
-    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, cut_folders),
+    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, jsonl_items, read_line),
+    Reader("a folder with DUC data", looks_like_duc, lambda source: map(Item, read_duc(source))),
+    Reader(
+        "a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, folder_items, read_folder
+    ),
 ]
 
 
@@ -111,12 +112,13 @@ class Corpus:
 
     def pieces(self, notes: Source) -> Iterator[CorpusPiece]:
         """Its pieces in order; what a reader without pieces leaves out is noted."""
-        number, sizes = 0, piece_sizes()
+        number = 0
         for k, (reader, source) in enumerate(self.sources):
             own = source.fresh()
-            for cut in reader.cut(own, sizes):
-                cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
-                yield CorpusPiece(number, cut, source)
+            items = iter(reader.items(own))
+            while some := next_items(items, number):
+                share = some[-1].share and (k + some[-1].share) / len(self.sources)
+                yield CorpusPiece(number, source, reader.read, [item.given for item in some], share)
                 number += 1
             notes.add(own.passed)
 
@@ -143,7 +145,7 @@ class Corpus:
         def tasks() -> Iterator[tuple[CorpusPiece, Path]]:
             nonlocal share, done, finished
             for piece in self.pieces(notes):
-                out, share = folder.file(stage, piece.number, ending), piece.cut.share
+                out, share = folder.file(stage, piece.number, ending), piece.share
                 files.append(out)
                 if out.exists():
                     done, finished = done + size(out), finished + 1
@@ -205,7 +207,8 @@ def state_of(path: Path) -> str:
 def listed(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
     given, name = [*clusters], Path("the list")
-    reader = Reader("", Path.is_file, lambda _, sizes: cut_items(as_given, given, sizes, len(given)))
+    items = [Item(one, share=number / len(given)) for number, one in enumerate(given, 1)]
+    reader = Reader("", Path.is_file, lambda _: items)
     return Corpus(name, [(reader, Source(name))], given)
 
 
