@@ -40,7 +40,7 @@ from dpplearn.summarize.text.standing import leans, opens
 from dpplearn.summarize.text.states import tolls
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
-LITTLE = 0.8  # of the probability from which on a sentence raises the agreement of a set: below that it goes
+LITTLE = 0.7  # of the probability from which on a sentence raises the agreement of a set: below that it goes
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 CHRONOLOGICAL, SOURCE, IMPORTANCE = ORDERS = ("chronological", "source", "importance")
 

@@ -220,6 +220,12 @@ _THE_THING = re.compile(  # "The council voted", "On Monday, the old law was": a
     r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z-]+ ){0,2}?([a-z-]+) "
     r"(?:is|was|were|are|has|have|had|will|would|could|can|may|said|[a-z]+ed|[a-z]+s)\b"
 )
+_POINTS_BACK = re.compile(  # "Similar effects", "Two minutes later", "The reason for this is", "..., two days before that."
+    r"Similar (?!to )|(?:\w+ ){1,3}(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?) (?:later|earlier)\b"
+    r"|.{,50}\b(?:of|for|behind|to|by|with) th(?:is|at|ese|ose) (?:is|was|are|were|has|have|had|will|would|can)\b"
+    r"|.*\b(?:before|after|of|for|about|against|like|than|with|to|by) th(?:is|at|ese|ose)(?: ones?)?[.!]?$",
+    re.DOTALL,
+)
 _PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
 _REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
 _BEGINNING = 60  # characters of a sentence that must say who and what
@@ -314,7 +320,9 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
     if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
         return True
-    return language == "English" and (_points_back(parts) or _has_loose_pronoun(text))
+    if language != "English":
+        return False
+    return _POINTS_BACK.match(text) is not None or _points_back(parts) or _has_loose_pronoun(text)
 
 
 def opens(text: str) -> bool:
