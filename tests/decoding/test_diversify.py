@@ -165,7 +165,7 @@ def test_wrong_types():
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_kept_by_the_definition(form, monkeypatch):
-    monkeypatch.setattr("dpplearn.decoding.selection.BLOCK", 20)  # several blocks
+    monkeypatch.setattr("dpplearn.decoding.selection.COSINES", 20)  # several blocks
     rng = np.random.default_rng(5)
     E = rng.standard_normal((30, 5))
     E[7] = 0.0
@@ -275,7 +275,7 @@ def test_n_jobs_says_how_many_threads_read_rows_and_draw_sets(rng, monkeypatch):
         monkeypatch.setattr(
             f"{name}.map_threads", lambda task, count, jobs: asked.append(jobs) or [*map(task, range(count))]
         )
-    monkeypatch.setattr("dpplearn.decoding.candidates.BLOCK", 100)
+    monkeypatch.setattr("dpplearn.decoding.candidates.PER_THREAD", 100)
     E, s = problem(rng, n=40, d=6)
     for decoder, options in (("greedy", {}), ("sampled", {"rng": 0, "n_samples": 100})):
         diversify(E, s, k=3, decoder=decoder, n_jobs=2, **options)

@@ -33,7 +33,9 @@ class Progress:
 
     def __init__(self, verbose: bool, stream: TextIO | None = None) -> None:
         self.verbose, self.stream = bool(verbose), stream or sys.stderr
-        self.moving = self.verbose and (self.stream.isatty() or in_notebook(self.stream))  # it can draw a line again
+        self.moving = self.verbose and (
+            self.stream.isatty() or shows_in_notebook(self.stream)
+        )  # it can draw a line again
         self.iteration = 0
         self.last, self.width = "", 0  # the last iteration's line; what is on the screen
 
@@ -84,7 +86,9 @@ def as_progress(verbose: bool | Progress) -> Progress:
     return verbose if isinstance(verbose, Progress) else Progress(verbose)
 
 
-shown: ContextVar[tuple[Progress, str] | None] = ContextVar("shown", default=None)  # what shows the work, and its name
+current_work: ContextVar[tuple[Progress, str] | None] = ContextVar(
+    "current_work", default=None
+)  # what shows the work, and its name
 
 
 @contextmanager
@@ -93,11 +97,11 @@ def showing(progress: bool | Progress, what: str) -> Iterator[None]:
     if not isinstance(progress, bool | Progress):
         raise TypeError(f"progress must be True or False, found {progress!r:.60}.")
     drawn = as_progress(progress)
-    token = shown.set((drawn, what))
+    token = current_work.set((drawn, what))
     try:
         yield
     finally:
-        shown.reset(token)
+        current_work.reset(token)
         drawn.clear()
 
 
@@ -111,12 +115,12 @@ def tell_reader() -> None:
 def is_pipe(stream: TextIO) -> bool:
     """Whether a program reads the stream. A notebook's may have the number of a pipe, and people read it."""
     try:
-        return not in_notebook(stream) and S_ISFIFO(os.fstat(stream.fileno()).st_mode)
+        return not shows_in_notebook(stream) and S_ISFIFO(os.fstat(stream.fileno()).st_mode)
     except (AttributeError, OSError, ValueError):  # no file of the system
         return False
 
 
-def in_notebook(stream: TextIO) -> bool:
+def shows_in_notebook(stream: TextIO) -> bool:
     return type(stream).__module__.partition(".")[0] == "ipykernel"
 
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._io.jsonfile import number, numbers, read_json, write_json
+from dpplearn._io.jsonfile import number, numbers, read_json, whole_number, write_json
 from dpplearn.baskets.baskets import check_catalogue
 from dpplearn.baskets.factors import LARGEST, KernelFactors
 from dpplearn.baskets.pairs import ItemPair, StrongestPairs
-from dpplearn.learning.files import whole_number
 
 StrPath = str | os.PathLike[str]
 KIND, EDITION = "dpplearn.KernelDPP", 5

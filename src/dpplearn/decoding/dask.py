@@ -25,13 +25,13 @@ from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
-from dpplearn.decoding.candidates import NUGGET, Embedded, Given, read_features, read_given, read_given_items
+from dpplearn.decoding.candidates import SMALL_NUGGET, Embedded, Given, read_features, read_given, read_given_items
 from dpplearn.decoding.diversify import Settings, check_settings, choose
 from dpplearn.decoding.greedy import check_rule
 from dpplearn.decoding.limits import Bound, Limits, check_limits
 from dpplearn.decoding.registry import check_options
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, nearest, read_held
+from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, nearest_chosen, read_held
 
 SPARE = 4  # times as many candidates as the parts' share of k
 FEWEST = 1000  # candidates of a part, unless k is less
@@ -55,7 +55,7 @@ class Part(NamedTuple):
         return self.args[0].compute() if self.load is None else self.load(*self.args)
 
 
-class Task(NamedTuple):
+class PartTask(NamedTuple):
     """What a worker is to choose from a part, whose items are numbered from 0."""
 
     q: FloatArray
@@ -78,7 +78,7 @@ def read_array(path: str, start: int, stop: int) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)[start:stop].copy()
 
 
-def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: Task) -> Picked:
+def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: PartTask) -> Picked:
     """The first round: candidates of the part that begins at `start`.
 
     The worker reads the part itself, so that no more than one is in its memory.
@@ -193,14 +193,16 @@ def choose_in_parts(
     here, wide = settings._replace(kernel="near" if settings.is_near(limits, known, d) else "linear"), limits
     size = max(limits.include.size, spare)
     if limits.sized:
-        here = here._replace(nugget=NUGGET if settings.nugget is None else settings.nugget)  # goes on past the rank
+        here = here._replace(
+            nugget=SMALL_NUGGET if settings.nugget is None else settings.nugget
+        )  # goes on past the rank
         times = -(-spare // max(limits.k, 1))
         wide = replace(limits, k=size, budget=times * limits.budget, most=times * np.minimum(limits.most, n))
     tasks = []
     for part in parts:
         some = np.arange(part.start, part.stop)
         inside = limits_of(wide, some)
-        tasks.append(Task(q[some], here, inside, known, tuple(options.items()), some.size <= size))
+        tasks.append(PartTask(q[some], here, inside, known, tuple(options.items()), some.size <= size))
     picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
     items = np.concatenate([part.items for part in picked])
     rows = np.concatenate([part.rows for part in picked])
@@ -223,7 +225,7 @@ def limits_of(limits: Limits, items: IntArray) -> Limits:
 
 
 def first_round(
-    parts: Sequence[Part], tasks: list[Task], cluster: Any, work: str | Path | None, progress: Progress
+    parts: Sequence[Part], tasks: list[PartTask], cluster: Any, work: str | Path | None, progress: Progress
 ) -> list[Picked]:
     """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
     files: list[Path | None] = [None] * len(parts)
@@ -273,5 +275,5 @@ class PartsSelection(DiverseSelection):
         """The chosen item most similar to each candidate; one part after the other, in this process."""
         chosen = self.chosen_items()
         parts = (Embedded(*read_features(part.read(), "embeddings"), np.empty(0)) for part in self.parts)
-        answers = [nearest(part, chosen, self.subset) for part in parts]
+        answers = [nearest_chosen(part, chosen, self.subset) for part in parts]
         return Nearest(*(np.concatenate(both) for both in zip(*answers, strict=True)))

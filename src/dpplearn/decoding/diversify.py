@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,9 @@ from scipy import sparse
 
 from dpplearn._checks import check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
-from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Given, read_features, read_given
+from dpplearn.decoding.candidates import SMALL_NUGGET, Candidates, Embedded, Given, read_features, read_given
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
+from dpplearn.decoding.greedy import best_run, check_rule, least_gain, reason_of, try_quotas
 from dpplearn.decoding.limits import (
     NO_ITEMS,
     Bound,
@@ -30,13 +31,19 @@ from dpplearn.decoding.limits import (
 )
 from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped, Unknown, log_prob_of_held
+from dpplearn.decoding.selection import (
+    HOST,
+    ON_DEVICE,
+    DiverseSelection,
+    Selection,
+    Unknown,
+    log_prob_of_held,
+)
 from dpplearn.decoding.window import feed
 
-__all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
+__all__ = ["DiverseSelection", "diversify"]
 
-# imported with the first tensor
-TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensors", "host", "on_device"))
+TENSORS = "dpplearn.torch.selecting:read_tensors"  # imported with the first tensor
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 REPEATS = 2e-3  # of the largest L_ii: with items given, an item that gains no more may have nothing but its nugget
@@ -213,8 +220,7 @@ class Settings(NamedTuple):
 
         Below diversity 1/2 all have something: more items than directions are independent.
         """
-        sized = limits.sized and self.min_gain is None
-        return self.kernel == "auto" and self.nugget is None and sized and self.diversity >= 0.5
+        return self.kernel == "auto" and self.nugget is None and limits.sized and self.diversity >= 0.5
 
     def is_near(self, limits: Limits, given: Given | None, directions: int) -> bool:
         """Whether near items are chosen among from the start: as asked for, or because the directions are too few."""
@@ -295,7 +301,7 @@ def choose(
     **options: Any,
 ) -> DiverseSelection:
     """The choice among items of known quality. It does not keep rows alive that have an owner."""
-    own = (0.0 if given is None else NUGGET) if settings.nugget is None else settings.nugget
+    own = (0.0 if given is None else SMALL_NUGGET) if settings.nugget is None else settings.nugget
     # above 1/2 the knob is in q, else in S
     candidates = kind(items, min(settings.diversity, 0.5), nugget=own, given=given)
     if settings.decoder == "greedy":
@@ -307,7 +313,7 @@ def choose(
     else:
         chosen, candidates = choose_by_decoder(candidates, settings, limits, options)
         subset, gains, reason = chosen.subset, chosen.gains, chosen.reason
-    if zeros := items.lengths[subset].tolist().count(0.0):
+    if zeros := items.lengths[subset.copy()].tolist().count(0.0):  # torch warns of indices that cannot be written
         reason += f"; {zeros} of these {'is a row' if zeros == 1 else 'are rows'} of zeros, similar to nothing"
     log_prob: Any = candidates.log_prob
     if owner is not None:
@@ -331,7 +337,7 @@ def choose_by_decoder(
         if there:
             raise ValueError(f'{what} is for decoder="greedy", found {settings.decoder!r}.')
     if limits.need.any() and not candidates.nugget and limits.owed(try_quotas(candidates, limits, -np.inf).items):
-        candidates = replace(candidates, nugget=NUGGET)  # past the rank, as greedy choice does
+        candidates = replace(candidates, nugget=SMALL_NUGGET)  # past the rank, as greedy choice does
     chosen = run_decoder(settings.decoder, candidates, limits, **options)
     if settings.decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
         chosen = run_decoder(settings.decoder, candidates, limits, **{"tilt": True} | options)
@@ -352,35 +358,41 @@ def choose_greedily(
     """
     if reason := limits.empty_reason():
         return NO_RUN, reason, candidates
-    assert isinstance(candidates.model, Embedded)
-    given, columns = candidates.given, candidates.model.rows.shape[1]
     greedy = partial(best_run, gain=gain, power=cost_power)
     floor, share = least_gain(limits, stop), 0.0
     if settings.min_gain is not None:
-        floor, share = -np.inf if given is None else gain_of_repeats(candidates), settings.min_gain
-    # rows of zeros are directions, too, but only a look at all of them tells
-    if settings.is_near(limits, given, columns) and settings.is_near(limits, given, candidates.directions):
-        candidates = candidates.near_items()
-    run = greedy(candidates, limits, floor, share=share)
-    if run.end == End.RANK and not candidates.near and settings.may_be_near(limits):  # here the directions end
-        candidates = candidates.near_items()
-        run = greedy(candidates, limits, floor)
-    reason = describe(limits, run, settings.min_gain)
+        floor, share = -np.inf, settings.min_gain
+        if candidates.given is not None:  # what has little but a small nugget only repeats items given
+            floor = min(2.0 * candidates.nugget, REPEATS) * float(candidates.diag.max())
+    run, candidates = run_by_kernel(partial(greedy, floor=floor, share=share), candidates, settings, limits)
+    reason = reason_of(limits, run, settings.min_gain)
     if owed := limits.owed(run.items):  # past the rank, or below the least gain
-        candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
+        candidates = candidates if candidates.nugget else replace(candidates, nugget=SMALL_NUGGET)
         run = greedy(candidates, replace(limits, include=run.items, k=run.items.size + owed), -np.inf)
         reason += f"; then {owed} for min_per_group"
     if settings.backfill and limits.quota_bars(run.items):
-        within, no_cap = run.items, replace(limits, most=np.full_like(limits.most, limits.k), need=0 * limits.need)
-        run = greedy(candidates, replace(no_cap, include=within), floor, share=share)
-        reason = describe(limits, run, settings.min_gain)
-        if beyond := run.items.size - within.size:
+        within, caps = run.items.size, np.full_like(limits.most, limits.k)
+        no_cap = replace(limits, include=run.items, most=caps, need=0 * limits.need)
+        run = greedy(candidates, no_cap, floor, share=share)
+        reason = reason_of(limits, run, settings.min_gain)
+        if beyond := run.items.size - within:
             reason += f"; the last {f'{beyond} are' if beyond > 1 else 'one is'} beyond max_per_group"
     if candidates.near and settings.kernel == "auto":
         reason += f"; by near items, because the embeddings have {candidates.directions} directions"
     return run, reason, candidates
 
 
-def gain_of_repeats(candidates: Candidates) -> float:
-    """The gain up to which an item may have nothing but a small nugget: it only repeats items given."""
-    return min(2.0 * candidates.nugget, REPEATS) * float(candidates.diag.max())
+def run_by_kernel(
+    greedy: Callable[[Candidates, Limits], Run], candidates: Candidates, settings: Settings, limits: Limits
+) -> tuple[Run, Candidates]:
+    """A greedy run by cosines, or by near items where these have too few directions; and the kernel of the two."""
+    assert isinstance(candidates.model, Embedded)
+    given, columns = candidates.given, candidates.model.rows.shape[1]
+    # rows of zeros are directions, too, but only a look at all of them tells
+    if settings.is_near(limits, given, columns) and settings.is_near(limits, given, candidates.directions):
+        candidates = candidates.near_items()
+    run = greedy(candidates, limits)
+    if run.end == End.RANK and not candidates.near and settings.may_be_near(limits):  # here the directions end
+        candidates = candidates.near_items()
+        run = greedy(candidates, limits)
+    return run, candidates

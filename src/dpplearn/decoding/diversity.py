@@ -12,7 +12,7 @@ from scipy import sparse
 from dpplearn._checks import check_subset
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Embedded, read_features
-from dpplearn.decoding.selection import nearest
+from dpplearn.decoding.selection import nearest_chosen
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,8 +63,8 @@ def diversity_of(X: ArrayLike | sparse.sparray | sparse.spmatrix, subset: ArrayL
     items = Embedded(rows, lengths, lengths)
     Y = check_subset(subset, len(lengths))
     chosen = items.part(Y)
-    closest = nearest(chosen, chosen, Y).similarity.max() if Y.size > 1 else np.nan
-    covered = nearest(items, chosen, Y).similarity.copy()
+    closest = nearest_chosen(chosen, chosen, Y).similarity.max() if Y.size > 1 else np.nan
+    covered = nearest_chosen(items, chosen, Y).similarity.copy()
     covered[Y] = 1.0  # rows of zeros, too, are like themselves
     return SetDiversity(effective_number(chosen), float(closest), float(covered.min()) if Y.size else np.nan)
 

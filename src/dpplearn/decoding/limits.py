@@ -17,7 +17,7 @@ from dpplearn._notebook import short_repr
 from dpplearn.decoding.groups import read_bound, read_groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
-SMALLEST = 1e-8  # nugget
+LEAST_NUGGET = 1e-8  # nugget
 
 Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
@@ -349,10 +349,10 @@ def check_budget(budget: Any, name: str = "budget") -> float:
 
 
 def check_nugget(nugget: Any) -> float:
-    """0, or a number from SMALLEST to 1."""
-    if not (is_number(nugget) and (nugget == 0.0 or SMALLEST <= nugget <= 1.0)):
+    """0, or a number from LEAST_NUGGET to 1."""
+    if not (is_number(nugget) and (nugget == 0.0 or LEAST_NUGGET <= nugget <= 1.0)):
         raise ValueError(
-            f"nugget must be 0, or a number from {SMALLEST:g} (less is lost in rounding) to 1 (quality alone), "
+            f"nugget must be 0, or a number from {LEAST_NUGGET:g} (less is lost in rounding) to 1 (quality alone), "
             f"found {nugget!r}."
         )
     return float(nugget)

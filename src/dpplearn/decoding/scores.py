@@ -23,7 +23,7 @@ FAR = 1e3  # such a gap is so many times as wide as all smaller ones together; F
 SAMPLE = 4096  # of many scores, in which such a gap is looked for
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
 TINIEST = 1e-300  # a difference that has all its digits
-STEP = 1e-12  # between standardized scores that differ, where they are to stay different
+LEAST_STEP = 1e-12  # between standardized scores that differ, where they are to stay different
 
 
 def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
@@ -124,7 +124,7 @@ def set_apart(s: FloatArray, eps: float, ranked: bool) -> FloatArray:
     else:
         z = np.asarray(centred(v, float(v[0]), float(v[-1])))
     if ranked:
-        least = STEP * np.append(0, np.cumsum(gaps > 0.0))
+        least = LEAST_STEP * np.append(0, np.cumsum(gaps > 0.0))
         z = np.maximum.accumulate(z - least) + least
     out = np.empty(len(s))
     out[order] = z

@@ -21,15 +21,14 @@ from dpplearn._checks import FloatArray, IntArray, check_int, is_tensor
 from dpplearn._linalg import to_dense
 from dpplearn._precision import TIE
 from dpplearn._run.stop import check_stop
-from dpplearn.decoding.candidates import NUGGET, Embedded, Given
+from dpplearn.decoding.candidates import SMALL_NUGGET, Embedded, Given
 from dpplearn.decoding.limits import Limits
-from dpplearn.decoding.selection import DiverseSelection, Unknown
+from dpplearn.decoding.selection import HOST, DiverseSelection, Unknown
 
 if TYPE_CHECKING:
     from dpplearn.decoding.diversify import Settings
 
 AHEAD = 256  # items looked at for each place; or sixteen windows of them, if these are more
-HOST = "dpplearn.torch.selecting:host"  # imported with the first tensor
 NO_SET = Unknown("log_prob is that of a set, and a feed orders a list.")
 
 
@@ -55,7 +54,7 @@ def feed(
         )
     if is_tensor(items.rows):
         items = Embedded(*map(resolve_name(HOST), items))
-    nugget = max(NUGGET, settings.nugget or 0.0)
+    nugget = max(SMALL_NUGGET, settings.nugget or 0.0)
     share = min(1.0, 2.0 * settings.diversity) * (1.0 - nugget)
     order, gains = np.empty(0, np.int64), np.empty(0)
     if not (reason := limits.empty_reason()):
@@ -80,7 +79,7 @@ def order_by_window(
     queue = queue[limits.alive[queue]]
     slots = queue[: max(AHEAD, 16 * window)].copy()
     view = View(items, slots, window - 1, share)
-    for row in [] if shown is None else unit_rows(shown, slice(-window + 1, None)):
+    for row in [] if shown is None else unit_or_zero(shown, slice(-window + 1, None)):
         view.move(row)
     worth, waiting = items.q[slots] ** 2, queue[len(slots) :].tolist()[::-1]
     group, most = limits.group, limits.most
@@ -117,13 +116,15 @@ class View:
 
     def __init__(self, items: Embedded, slots: IntArray, size: int, share: float) -> None:
         self.items, self.slots, self.share, self.oldest = items, slots, share, 0
-        self.ahead = None if sparse.issparse(items.rows) else unit_rows(items, slots)  # sparse rows are read in place
+        self.ahead = (
+            None if sparse.issparse(items.rows) else unit_or_zero(items, slots)
+        )  # sparse rows are read in place
         self.rows = np.zeros((size, items.rows.shape[1]))
         self.G, self.C = np.eye(size), np.zeros((len(slots), size))
 
     def row(self, s: int) -> FloatArray:
         """The unit row of a slot."""
-        return unit_rows(self.items, self.slots[[s]])[0] if self.ahead is None else self.ahead[s].copy()
+        return unit_or_zero(self.items, self.slots[[s]])[0] if self.ahead is None else self.ahead[s].copy()
 
     def novelty(self) -> FloatArray:
         """1 - c_i^T G^-1 c_i, which is at least what each item has of its own."""
@@ -146,13 +147,13 @@ class View:
 
     def renew(self, s: int) -> None:
         """Another item is looked at in this slot."""
-        row = unit_rows(self.items, self.slots[[s]])[0]
+        row = unit_or_zero(self.items, self.slots[[s]])[0]
         self.C[s] = self.share * (self.rows @ row)
         if self.ahead is not None:
             self.ahead[s] = row
 
 
-def unit_rows(items: Embedded | Given, places: Any) -> FloatArray:
+def unit_or_zero(items: Embedded | Given, places: Any) -> FloatArray:
     """Rows of length 1, or of zeros."""
     rows, lengths = to_dense(items.rows[places]).astype(np.float64), items.lengths[places]
     unit: FloatArray = rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]

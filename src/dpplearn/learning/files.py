@@ -162,10 +162,3 @@ class Checkpoint:
         """Write where the ascent is."""
         head = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "problem": self.problem}
         write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, "x": x})
-
-
-def whole_number(x: Any, name: str, path: str | os.PathLike[str] | None) -> int:
-    """A count that was read from a file."""
-    if not isinstance(x, int) or isinstance(x, bool) or x < 0:
-        raise ValueError(f"{name} in {path} must be a whole number that is not negative, found {x!r}.")
-    return x

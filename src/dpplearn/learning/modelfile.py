@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.files import whole_number
+from dpplearn._io.jsonfile import number, numbers, read_json, whole_number, write_json
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.predictor import Fitted

@@ -18,7 +18,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded
 from dpplearn.decoding.diversity import SetDiversity, diversity_of
-from dpplearn.decoding.selection import DiverseSelection, nearest
+from dpplearn.decoding.selection import DiverseSelection, nearest_chosen
 from dpplearn.plots.style import BLUE, LIGHT, ORANGE, VERMILION, style
 
 MEASURED = 20_000  # items at most among which sets are compared
@@ -206,7 +206,7 @@ def covered(chosen: DiverseSelection, compared: Comparison | None) -> str:
         found = {"chosen": np.delete(chosen.nearest.similarity, chosen.subset)}
     else:
         items, sets = compared.items, compared.sets.items()
-        found = {name: np.delete(nearest(items, items.part(Y), Y).similarity, Y) for name, Y in sets}
+        found = {name: np.delete(nearest_chosen(items, items.part(Y), Y).similarity, Y) for name, Y in sets}
     draw_curves(ax, {name: (np.sort(x), 1.0 - np.arange(x.size) / max(x.size, 1)) for name, x in found.items()})
     ax.set(xlabel="similarity to the nearest one in the set", ylabel="share of the others", ylim=(0.0, 1.05))
     if all(x.size for x in found.values()):

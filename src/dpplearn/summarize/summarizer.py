@@ -24,7 +24,7 @@ from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.prepared import PAIRS, Prepared, first_choice, misread
+from dpplearn.summarize.model.prepared import Prepared, first_choice, misread
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained, load_summarizer, save_summarizer
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
@@ -184,7 +184,7 @@ class Summarizer(SummarizerSettings):
         if len(read) > EXACT:  # of very many sentences, a first choice
             kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
             read, asked = read.only(kept), None if asked is None else asked.only(kept)
-        return Prepared(read, model, language, asked, compressed, PAIRS[features.features])
+        return Prepared(read, model, language, asked, compressed)
 
     def summarize(
         self,

@@ -91,9 +91,13 @@ class TensorCandidates(Candidates):
         return self.on_host().explained()
 
     def on_host(self) -> Candidates:
+        """The same in arrays."""
         given = None if self.given is None else Given(*map(host, self.given))
         embedded = Embedded(*read_features(host(self.embedded.rows)), host(self.embedded.q))
         return Candidates(embedded, self.diversity, self.tilt, self.nugget, given)
+
+    def near_items(self) -> Candidates:
+        return self.on_host().near_items()
 
     def log_prob(self, subset: IntArray) -> float:
         return self.on_host().log_prob(subset)

@@ -58,7 +58,6 @@ from dpplearn.summarize.explain.records import (
     Chosen,
     LeftOut,
     WholeSet,
-    contributions,
     running_first,
     set_aside,
     whole_set,
@@ -234,9 +233,8 @@ class Explanation:
         pinned, others = bool(np.isin(i, self.decision.pinned)), np.setdiff1d(self.Y, i)
         every = [] if pinned else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
-        terms = contributions(self.ready.names, self.ready.contributions[i])
         alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
-        found = Chosen(*self.judged(i), terms, pinned, reasons, self.vocabulary.strongest(alone))
+        found = Chosen(*self.judged(i), self.ready.terms(i), pinned, reasons, self.vocabulary.strongest(alone))
         return replace(found, sentence=self.shown.get(place_of(found.sentence), found.sentence))
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
@@ -272,12 +270,17 @@ class Explanation:
         found = self.relative.error(i, *ideas)
         return None if found is None else self.power * found
 
+    @cached_property
+    def similarity(self) -> FloatArray:
+        """S as it counted at this diversity."""
+        return mixed(self.ready.dpp.similarity, self.share)
+
     def adds(self, i: int) -> list[Reason]:
         """That it says what no other chosen sentence does, against what the average sentence would beside them."""
         others = np.setdiff1d(self.Y, i)
         if not others.size:
             return []
-        S = mixed(self.ready.dpp.similarity, self.share)
+        S = self.similarity
         beside = np.setdiff1d(np.arange(len(S)), others)
         own = 1.0 - covered_shares(S, beside, others)
         mine = max(float(own[np.searchsorted(beside, i)]), NOTHING)

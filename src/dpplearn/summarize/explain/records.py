@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence, short
@@ -138,12 +137,6 @@ def place(sentence: Sentence) -> dict[str, Any]:
     changed = ("full", "dropped", "added") if sentence.dropped or sentence.added else ()
     names = ("text", "document", "position", "start", "end", *changed)
     return {name: getattr(sentence, name) for name in names}
-
-
-def contributions(names: Sequence[str], terms: FloatArray) -> dict[str, float]:
-    """The terms theta_j f_ij of log q_i^2 that are not 0, by feature, largest first."""
-    given = {name: float(x) for name, x in zip(names, terms, strict=True) if x != 0.0}
-    return dict(sorted(given.items(), key=lambda item: -abs(item[1])))
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Vocabulary:
     """
 
     def __init__(self, read: SplitCluster) -> None:
-        self.sentences, self.written = read.sentences, spellings(read.texts)
+        self.written = spellings(read.texts)
         self.words = [frozenset(in_twos(tokens)) for tokens in read.words]  # of each sentence
         count, n = Counter(chain.from_iterable(self.words)), len(self.words) + 1.0
         self.worths: dict[str, float] = {}  # what all sentences say with a word that means something
@@ -49,6 +49,7 @@ class Vocabulary:
                 size = NAME_WEIGHT if self.is_name(word) else min(len(word), LONG_WORD) / LONG_WORD
                 self.worths[word] = k * math.log(n / k) ** 2 * size
         self.several = {word for word, k in count.items() if k > 1}  # words that several sentences have
+        self.common = [words & self.several & self.worths.keys() for words in self.words]
 
     @classmethod
     def of(cls, read: SplitCluster) -> Self:
@@ -90,7 +91,7 @@ class Vocabulary:
         """
         gone, topics = self.said(subset), list[tuple[str, ...]]()
         while len(topics) < TOPICS:
-            new = max(((words & self.several) - gone for words in self.words), key=self.worth)
+            new = max((words - gone for words in self.common), key=self.worth)
             topic = self.strongest(new)
             if len(topic) < 2:
                 break

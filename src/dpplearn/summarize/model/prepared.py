@@ -59,7 +59,6 @@ class Prepared:
     language: str | None
     question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
-    pairs: float = PAIRS[GENERAL]
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
 
@@ -88,15 +87,14 @@ class Prepared:
 
     @cached_property
     def contributions(self) -> FloatArray:
-        """What each feature, and the question, adds to 2 log q of each sentence, a row for each."""
-        terms = self.model.quality_.contributions(self.read.items)
-        return terms if self.question is None else np.column_stack([terms, 2.0 * self.question.lift])
+        """What each feature adds to 2 log q of each sentence, a row for each."""
+        return self.model.quality_.contributions(self.read.items)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What these are called."""
-        names = self.model.quality_.names
-        return names if self.question is None else (*names, REASON)
+    def terms(self, i: int) -> dict[str, float]:
+        """What adds to 2 log q of a sentence: features, and the question; largest first, without what adds nothing."""
+        terms = dict(zip(self.model.quality_.names, self.contributions[i].tolist(), strict=True))
+        terms |= {} if self.question is None else {REASON: 2.0 * float(self.question.lift[i])}
+        return {name: x for name, x in sorted(terms.items(), key=lambda item: -abs(item[1])) if x != 0.0}
 
     def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept, and the learned one."""
@@ -146,7 +144,9 @@ class Prepared:
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
         said, _ = Numbered.of([match_words(text, self.language) for text in self.read.texts])
-        return [(1.0 - self.pairs, said.counts()), (self.pairs, said.pairs().counts())]
+        assert self.read.features is not None
+        pairs = PAIRS[self.read.features.features]
+        return [(1.0 - pairs, said.counts()), (pairs, said.pairs().counts())]
 
 
 def misread(cluster: Cluster, language: str | None) -> str | None:
