@@ -125,7 +125,9 @@ class Decision:
     def telling(self, subset: IntArray, chance: FloatArray) -> IntArray:
         """A set without sentences that tell too little for it: their room stays empty."""
         while subset.size > max(self.pinned.size, 1):
-            agreement = 2.0 * (self.cost[subset] @ chance[subset]) / (self.cost[subset].sum() + limit(self.budget, self.unit))
+            agreement = (
+                2.0 * (self.cost[subset] @ chance[subset]) / (self.cost[subset].sum() + limit(self.budget, self.unit))
+            )
             loose = np.setdiff1d(subset, self.pinned)
             weakest = loose[chance[loose].argmin()]
             if chance[weakest] >= LITTLE * agreement / 2.0:
@@ -140,11 +142,12 @@ class Decision:
         left of that.
         """
         read = self.ready.read
-        if self.ready.question is not None or read.listed_language != "English":
+        known = self.ready.question is not None or any("dead" in tolls(read.texts[i]) for i in subset)
+        if known or read.listed_language != "English":
             return subset
         dead = np.array([tolls(text).get("dead", 0) for text in read.texts])
         telling = len({*read.document_numbers[dead > 0].tolist()})
-        if telling < max(2, len(read.cluster.documents) / 4) or (dead[subset] > 0).any():
+        if telling < max(2, len(read.cluster.documents) / 4):
             return subset
         most = good & (dead > 0) & (dead == max(dead[read.alone], default=0))
         most &= fits(self.cost, limit(self.budget, self.unit) / 2)
