@@ -191,10 +191,6 @@ def test_what_is_bounded_in_markdown_keeps_its_text():
     rows = [f"| part {i} |" if i % 5 == 0 else f"| row {i} | of | the | whole | table | {i} |" for i in range(40)]
     found = kinds(read_markdown("| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n" + "\n".join(rows))[0])
     assert [kind for kind, _ in found] == ["row"] * 41  # a row of a single cell, now and then, ends no table
-    found = kinds(read_markdown("a|" * 8 + "\n" + "-|" * 8 + "\n" + "\n".join(f"Line {i}." for i in range(30)))[0])
-    assert [kind for kind, _ in found].count("row") < 8  # the rest is a text, which the parser need not fill up
-    assert found[-1][0] == "paragraph"
-    assert found[-1][1].endswith("Line 28. Line 29.")
 
 
 def test_replies_between_quotations_that_no_blank_line_parts():

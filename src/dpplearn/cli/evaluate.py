@@ -202,19 +202,19 @@ ROWS = "\n".join(f"{number} or {name:10}  {what}" for number, (name, what) in en
 
 @click.command(name="figures", cls=Command, help=f"{SAID}\n\n\b\nNAMES are\n{ROWS}")
 @click.argument("names", nargs=-1)
-@click.option("--out", type=click.Path(), default="figures", show_default=True, help="Folder to write to.")
+@click.option(
+    "--out", type=click.Path(file_okay=False), default="figures", show_default=True, help="Folder to write to."
+)
 def figures_command(names: tuple[str, ...], out: str) -> None:
     with usage_errors():
         wanted = figures.figure_names(names)
     import_plots("dpplearn.plots.style")  # says what to install, before any work
     written: list[Path] = []
     try:
-        with stoppable("Stopped. Figures already written are complete."):
-            folder = figures.check_folder(out)
-            with bars() as progress:
-                for done, name in enumerate(wanted):
-                    progress.stage("Drawing", done, len(wanted))
-                    written += figures.save(figures.draw(name), name, folder)
+        with stoppable("Stopped. Figures already written are complete."), bars() as progress:
+            for done, name in enumerate(wanted):
+                progress.stage("Drawing", done, len(wanted))
+                written += figures.save(figures.draw(name), name, out)
     finally:  # after the bar, which would take what goes to standard output for its own
         for path in written:
             click.echo(path)

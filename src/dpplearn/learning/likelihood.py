@@ -262,14 +262,6 @@ class Instance:
             gradient = np.full(gradient.size, np.nan)  # two large numbers, the same but for rounding
         return terms._replace(similarity_gradient=gradient)
 
-    def log_prob(self, eta: FloatArray, given_size: bool) -> tuple[float, FloatArray]:
-        """log P(Y) of the only target, -inf where it cannot be, and the marginals."""
-        target = self.targets[0]
-        z = normalize(eta, self, k=target.Y.size if given_size else None)
-        if z is None:
-            return -np.inf, np.full(eta.size, np.nan)
-        return float(eta[target.Y].sum() + target.log_det - z.log_z), z.marginals
-
 
 def block_slopes(C: FloatArray, S_Y: FloatArray) -> tuple[FloatArray, float] | tuple[()]:
     """Of log det S_Y in the weights: <S_Y^-1, C_a>, with their relative error."""

@@ -29,7 +29,7 @@ from dpplearn.learning.itemset import (
     check_names,
     default_names,
 )
-from dpplearn.learning.likelihood import MAX_ETA, MAX_ETA_KERNEL, Instance, LogLinear, check_eta
+from dpplearn.learning.likelihood import MAX_ETA, MAX_ETA_KERNEL, Instance, LikelihoodRequest, LogLinear, check_eta
 from dpplearn.learning.normalizer import normalize
 from dpplearn.learning.similarity import Similarity, fixed_similarity
 from dpplearn.learning.tables import Encoding
@@ -184,10 +184,12 @@ class ConditionalPredictor:
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
+        request = LikelihoodRequest(self.quality_, self.similarity_, 1, given_size=self.given_size)
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
-                values[t] = Instance(x, [Y], [1.0], self.similarity_).log_prob(self._eta(x), self.given_size)[0]
+                self._eta(x)  # which says what is wrong with the features, or too large
+                values[t] = Instance(x, [Y], [1.0], self.similarity_).evaluate(request).value
         return values
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:

@@ -13,10 +13,7 @@ from dpplearn.mrf.entropy import branch_masses, choices, log_slopes
 from dpplearn.mrf.enumeration import items_in, probabilities_of
 from dpplearn.mrf.starts import Sine, dpp_starts, with_signs
 
-TOL, MOST_STEPS = (
-    1e-6,
-    5000,
-)  # the largest entry of the gradient with respect to M to stop at, and most steps from a start
+TOL, MOST_STEPS = 1e-6, 5000  # the largest entry of the gradient in M to stop at, and most steps from a start
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,7 @@ def picture(compared: Comparison) -> str:
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
     for ax, name, own in zip(axes, ("chosen", "random"), points[1:], strict=True):
         size, color = 30 if len(own) <= 100 else 8, LOOKS[name][0]
-        ax.scatter(*points[0].T, 5, LIGHT, linewidths=0, rasterized=True)
+        ax.scatter(*points[0].T, 5 if n > 300 else 14, LIGHT, linewidths=0, rasterized=True)
         ax.scatter(*own.T, size, color, edgecolors="white", linewidths=0.4, rasterized=True)
         ax.set(title=f"{len(own):,} {name}", xticks=[], yticks=[], aspect="equal")
         ax.spines[:].set_visible(False)

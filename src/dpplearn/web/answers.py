@@ -13,10 +13,13 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.explain.records import Chosen, LeftOut, place, running_first, set_aside
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.text.units import length
 from dpplearn.web.engine import Reading
 from dpplearn.web.problems import invalid
 from dpplearn.web.schema import BUDGETS, JSON
+
+MATTER = 60  # words that say what a cluster is about
 
 Answer = dict[str, Any]  # of what `schema` says of it
 
@@ -42,6 +45,8 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
     answer = {"id": name, "model": read.model, "expires_in": expires_in, "notes": read.notes, "skipped": read.skipped}
     answer |= {"documents": [*map(document_answer, documents)], "days": days, "sentences": sentences}
     defaults, aside = reading.defaults.model_dump(exclude_unset=True), running_first(set_aside(ready.read))
+    vocabulary = Vocabulary.of(ready.read) if len(sentences) > 2 else None  # fewer make no map
+    answer["words"] = vocabulary.strongest(vocabulary.worths, MATTER) if vocabulary else []
     return json_bytes(answer | {"defaults": defaults, "set_aside": aside})
 
 

@@ -27,6 +27,7 @@ from dpplearn.summarize.text.words import has_word
 
 # a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
 _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)
+_SALUTED = re.compile(r"dear\b|.*[,:;]$", re.IGNORECASE)  # "Sir,", "Dear Editor": no title
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 
 
@@ -64,7 +65,9 @@ def plain_document(name: str, source: str) -> Document:
             later = dated
         elif dated and date is None and not below[:1].islower():
             date = dated
-        elif title is None and is_title(line) and line[-1] != "," and (not below or date_line(below) or is_date(below)):
+        elif title or not is_title(line) or _SALUTED.match(line):
+            break
+        elif not below or date_line(below) or is_date(below):
             title = line
         else:
             break

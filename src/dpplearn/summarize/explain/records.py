@@ -31,6 +31,7 @@ SET_ASIDE = {  # by the kind of its block, or the code of the reason
     "announces": "only announces what follows",
     "repeated": "repeated from ",
     "boilerplate": "in most documents",
+    "language": "in another language",
 }
 
 
@@ -104,7 +105,8 @@ class LeftOut(Judged):
 class NoCandidate:
     """A piece of a document that was never to choose from: its place, the kind of its block, and why.
 
-    `code` is "kind" (no running text), "no-sentence", "announces", "repeated" or "boilerplate".
+    `code` is "kind" (no running text), "no-sentence", "announces", "repeated",
+    "boilerplate" or "language".
     """
 
     text: str

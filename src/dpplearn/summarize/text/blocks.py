@@ -128,8 +128,7 @@ def find_blocks(text: str) -> list[Block]:
     for (seen, start), head, turn in zip(lines, heads, turns, strict=True):
         if turn is not None:
             parts.append(_label(seen, start, turn))
-            begin = len(seen) if turn.program else turn.begin
-            seen, start = seen[begin:], start + begin
+            seen, start = seen[turn.begin :], start + turn.begin
         if seen:
             above = parts[-1] if parts and not head else None
             if isinstance(above, list):
@@ -160,8 +159,7 @@ def _in_talk(text: str, block: Block, spoken: bool) -> Block:
 
 def _label(text: str, start: int, turn: Turn) -> Block:
     """What stands before the words of a turn, as a block."""
-    end = len(text if turn.program else text[: turn.begin].rstrip(BLANK))
-    return Block(start, start + end, "banner" if turn.program else "byline")
+    return Block(start, start + len(text[: turn.begin].rstrip(BLANK)), turn.label)
 
 
 def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
@@ -174,7 +172,7 @@ def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
         turn = next(turns) if block.kind in RUNNING else None
         if turn is not None:
             found.append(_label(text[block.start : block.end], block.start, turn))
-            block = block._replace(start=block.end if turn.program else block.start + turn.begin)
+            block = block._replace(start=block.start + turn.begin)
         if turn is None or block.start < block.end:
             found.append(block)
     return found
