@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from dpplearn.cli import main
 from dpplearn.rouge import score_corpus
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.experiments import baselines
+from dpplearn.summarize.experiments import systems as systems_module
 from dpplearn.summarize.experiments.evaluation import Scoring
 from dpplearn.summarize.experiments.held_out import human_scores, shared_documents
 from dpplearn.summarize.experiments.systems import SYSTEMS
@@ -204,7 +204,7 @@ def test_sampled_summaries_near_the_limit(files):
     folder, _, _ = files
     model = Summarizer.load(folder / "m.json")
     cluster = Cluster.example()
-    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, n_samples=2_000))
+    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, fill=True, n_samples=2_000))
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=2_000).length <= 665
 
@@ -229,8 +229,8 @@ def test_odd_options(files):
 
 def test_the_regression_is_trained_where_it_is_asked_for(files, monkeypatch):
     _, train, test = files
-    trained, real = [], baselines.fit_logistic
-    monkeypatch.setattr(baselines, "fit_logistic", lambda *a, **k: trained.append(len(a[0])) or real(*a, **k))
+    trained, real = [], systems_module.fit_logistic
+    monkeypatch.setattr(systems_module, "fit_logistic", lambda *a, **k: trained.append(len(a[0])) or real(*a, **k))
     experiment = ["experiment", "--train", train, "--test", test, "--budget", 300, "--jobs", 1, "--systems"]
     assert run(*experiment, "begin,dpp-greedy").exit_code == 0
     assert trained == []

@@ -31,7 +31,7 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.process import remaining
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.about import REASON, Question
-from dpplearn.summarize.model.quality_features import GENERAL, PAPER
+from dpplearn.summarize.model.features import GENERAL, PAPER
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import Numbered
 from dpplearn.summarize.text.words import ENGLISH, match_words
