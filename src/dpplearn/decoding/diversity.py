@@ -17,18 +17,7 @@ from dpplearn.decoding.selection import nearest_chosen
 
 @dataclass(frozen=True, repr=False)
 class SetDiversity:
-    """What `diversity_of` found.
-
-    Attributes
-    ----------
-    effective : float
-        The effective number of different items: 1 if all are the same, as many as there are if none is like another.
-    closest : float
-        The largest similarity of two items of the set; nan where there are fewer than two.
-    coverage : float
-        The worst coverage: every item there is, in the set or not, has one in the set at least so similar; nan for no
-        items.
-    """
+    """What `diversity_of` found; nan where there are too few items to tell."""
 
     effective: float
     closest: float
@@ -41,15 +30,17 @@ class SetDiversity:
 def diversity_of(X: ArrayLike | sparse.sparray | sparse.spmatrix, subset: ArrayLike) -> SetDiversity:
     """The diversity of a set among all items, by the cosines S of their embeddings.
 
-    The effective number is the exponential of the entropy of the eigenvalues of S_Y / |Y|, known as the Vendi score
-    (Friedman and Dieng, 2023).
+    `effective` is its number of different items: 1 if all are the same, as many as it has if none is like another. It
+    is the exponential of the entropy of the eigenvalues of S_Y / |Y|, known as the Vendi score (Friedman and Dieng,
+    2023). `closest` is the largest similarity of two of its items, and `coverage` the worst coverage: each item there
+    is has one in the set at least so similar.
 
     Parameters
     ----------
     X : array of shape (n, d), dense or sparse, as for `diversify`
         All items there are. Only directions count; a row of zeros is similar to none.
     subset : array of item numbers
-        The set, such as `diversify(X, k=10).subset`.
+        Such as `diversify(X, k=10).subset`.
 
     Examples
     --------
