@@ -58,7 +58,7 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
     """The shape of `FitPlan` for the rank given, or for none; no basket may be larger than the rank."""
     if rank is not None and check_int(rank, "rank", low=1) < min(largest, n):
         least = f"{largest}, the size of the largest basket, found {rank}"
-        raise ValueError(f"rank must be at least {least}. Raise it, or leave larger baskets out.")
+        raise ValueError(f"rank must be at least {least}. Pass rank={largest}, or leave larger baskets out.")
     if nonsymmetric and n <= DENSE and (rank is None or rank >= n):
         U, B = WHOLE_COLUMNS
         return min(n, U), min(n // 2, B // 2) * 2, True
