@@ -26,7 +26,7 @@ from dpplearn.decoding.sampled import given_limits, tilted_tables
 from dpplearn.rouge import Rouge
 from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.experiments.baselines import rouge_options
+from dpplearn.summarize.experiments.systems import rouge_options
 from dpplearn.summarize.model.prepared import PART, Prepared, first_choice
 from dpplearn.summarize.model.split_cluster import SplitCluster
 

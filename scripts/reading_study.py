@@ -17,7 +17,7 @@ import numpy as np
 
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.experiments.baselines import rouge_options
+from dpplearn.summarize.experiments.systems import rouge_options
 from dpplearn.summarize.model import about
 from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.text.words import words

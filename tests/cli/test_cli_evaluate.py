@@ -7,7 +7,7 @@ import pytest
 from commands import output, refusal, run, write, write_lines
 from dpplearn.rouge import score_corpus
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.experiments import baselines
+from dpplearn.summarize.experiments import systems as systems_module
 from dpplearn.summarize.experiments.evaluation import Scoring
 from dpplearn.summarize.experiments.held_out import human_scores, shared_documents
 from dpplearn.summarize.experiments.systems import SYSTEMS
@@ -166,7 +166,7 @@ def test_skip_bad_leaves_out_clusters_that_cannot_be_used(files, tmp_path):
 def test_sampled_summaries_near_the_limit(files):
     """As in the paper: from 5 bytes under to 15 over, then trimmed by the scorer; `summarize` stays within."""
     model, cluster = Summarizer.load(files[0]), Cluster.example()
-    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, n_samples=2_000))
+    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, fill=True, n_samples=2_000))
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=2_000).length <= 665
 
@@ -184,8 +184,8 @@ def test_odd_options(files, tmp_path):
 
 
 def test_the_regression_is_trained_where_it_is_asked_for(files, monkeypatch):
-    trained, real = [], baselines.fit_logistic
-    monkeypatch.setattr(baselines, "fit_logistic", lambda *a, **k: trained.append(len(a[0])) or real(*a, **k))
+    trained, real = [], systems_module.fit_logistic
+    monkeypatch.setattr(systems_module, "fit_logistic", lambda *a, **k: trained.append(len(a[0])) or real(*a, **k))
     experiment = ("experiment", "--train", files[1], "--test", files[2], "--budget", 300, "--jobs", 1, "--systems")
     output(*experiment, "begin,dpp-greedy")
     assert trained == []

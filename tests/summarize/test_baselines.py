@@ -7,7 +7,7 @@ import pytest
 
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, SentenceFeatures
-from dpplearn.summarize.experiments.baselines import (
+from dpplearn.summarize.experiments.systems import (
     Logistic,
     begin,
     fit_logistic,
@@ -16,7 +16,7 @@ from dpplearn.summarize.experiments.baselines import (
     random_items,
     submod_items,
 )
-from dpplearn.summarize.model.quality_features import lexrank
+from dpplearn.summarize.model.features import lexrank
 from dpplearn.summarize.text.units import costs
 
 

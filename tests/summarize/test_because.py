@@ -12,9 +12,8 @@ from dpplearn.decoding.candidates import diversified
 from dpplearn.learning.relative import LEAST
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.explanation import Explanation, likely_words
-from dpplearn.summarize.explain.ideas import IDEAS
-from dpplearn.summarize.explain.topics import Vocabulary
-from dpplearn.summarize.model.quality_features import FEATURE_SETS
+from dpplearn.summarize.explain.topics import IDEAS, Vocabulary
+from dpplearn.summarize.model.features import FEATURE_SETS
 from dpplearn.summarize.model.split_cluster import split_cluster
 from made_up import made_up
 

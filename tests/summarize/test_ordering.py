@@ -8,7 +8,7 @@ import pytest
 from dpplearn import DPP
 from dpplearn.decoding.candidates import read_model
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.explain.report import html_report
+from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.model.choice import in_order
 from dpplearn.summarize.model.split_cluster import document_times, in_time, split_cluster
 from dpplearn.summarize.text.dates import head_date, parse_date

@@ -20,8 +20,7 @@ from dpplearn._run.workers import Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
-from dpplearn.summarize.experiments.baselines import rouge_options
-from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries
+from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries, rouge_options
 from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.introductions import unknown_people

@@ -11,7 +11,6 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import open_workers
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.experiments.baselines import train_logistic
 from dpplearn.summarize.experiments.evaluation import (
     Scoring,
     Summaries,
@@ -30,6 +29,7 @@ from dpplearn.summarize.experiments.systems import (
     Task,
     make_summaries,
     read_peers,
+    train_logistic,
 )
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer

@@ -41,19 +41,6 @@ from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
 from dpplearn.summarize.corpora.cluster import Sentence, short
-from dpplearn.summarize.explain.ideas import (
-    ABOUT,
-    ADDS,
-    FAR_WORDS,
-    LIKELY,
-    OTHER_PLACE,
-    PLACE,
-    Idea,
-    ideas_of,
-    level,
-    level_of,
-    placed,
-)
 from dpplearn.summarize.explain.records import (
     Chosen,
     LeftOut,
@@ -62,7 +49,23 @@ from dpplearn.summarize.explain.records import (
     set_aside,
     whole_set,
 )
-from dpplearn.summarize.explain.topics import Vocabulary, document_name, place_in_words, quoted
+from dpplearn.summarize.explain.topics import (
+    ABOUT,
+    ADDS,
+    FAR_WORDS,
+    LIKELY,
+    OTHER_PLACE,
+    PLACE,
+    Idea,
+    Vocabulary,
+    document_name,
+    ideas_of,
+    level,
+    level_of,
+    place_in_words,
+    placed,
+    quoted,
+)
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import place_of
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured

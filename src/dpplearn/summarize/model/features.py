@@ -1,21 +1,254 @@
-"""From a cluster of documents to an ItemSet: quality features, tf-idf rows, costs (section 7.2)."""
+"""From a cluster of documents to an ItemSet: quality features of sentences, tf-idf rows, costs (section 7.2).
+
+PAPER_FEATURES are section 7.2's, GENERAL_FEATURES those of the bundled model: for any kind of text and any language,
+ranks in the cluster, shares, and places where a text has an order; no bin and no list of words that one corpus taught.
+
+How central a sentence is comes from unit rows phi whose cosines are C = phi phi^T: what many sentences need of C takes
+time and memory as their words do, since C v = phi (phi^T v).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Self
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_choice
+from dpplearn._checks import Features, FloatArray, IntArray, check_choice
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.short_forms import short_forms
 from dpplearn.summarize.text.words import ANY, words
+
+PAPER, GENERAL = "paper", "general"
+RANKS = 1000  # a rank is the middle of one of so many local bins
+DAMPING = 0.85
+MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A number for each sentence, and the columns of F that are made of it.
+
+    Examples
+    --------
+    >>> Feature("length", len, bins=2).columns
+    ('length 1/2', 'length 2/2')
+    """
+
+    name: str  # what its columns are called, or begin with
+    values: Callable[[SplitCluster], Any]  # one number per sentence
+    raw: bool = False  # a column with the number itself
+    rank: bool = False  # one with its rank in the cluster, from 0 to 1
+    bins: int = 0  # so many columns for the quantiles of all sentences in training
+    local_bins: int = 0  # so many for those of the cluster
+    levels: Collection[str] = ()  # a column for each of the numbers 0, 1, ..., named so
+    prior: float = 1.0  # the variance of the prior on its weights is `prior_variance` times so much
+
+    def numbers(self, split: SplitCluster) -> FloatArray:
+        """Its number of each sentence."""
+        return np.asarray(self.values(split), np.float64)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of its columns of F."""
+        return (
+            *[self.name] * self.raw,
+            *[self.name] * self.rank,
+            *(f"{self.name} {b + 1}/{self.bins}" for b in range(self.bins)),
+            *(f"{self.name} {b + 1}/{self.local_bins} of cluster" for b in range(self.local_bins)),
+            *(f"{self.name} {level}" for level in self.levels),
+        )
+
+    def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
+        """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
+        parts = [values[:, None]] if self.raw else []
+        if self.rank:  # a rank compares clusters of any size and kind
+            parts.append(ranks(values)[:, None])
+        if edges is not None:
+            parts.append(one_hot(global_bins(values, edges), self.bins))
+        if self.local_bins:
+            parts.append(one_hot(local_bins(values, self.local_bins), self.local_bins))
+        if self.levels:
+            parts.append(one_hot(values.astype(np.int64), len(self.levels)))
+        return parts
+
+
+def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:
+    """The bin of each value; edges that ties made equal leave bins between them empty."""
+    return np.searchsorted(edges, values, side="right")
+
+
+def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> IntArray:
+    """The bin of each value among the others, or those of its group: by the share below it, ties counting half.
+
+    Equal values share a bin, and one value alone is in the middle one, so that clusters of any size have bins. Groups
+    are numbered from 0.
+
+    Examples
+    --------
+    >>> local_bins(np.array([3.0, 1.0, 2.0, 2.0]), 4), local_bins(np.array([7.0]), 5)
+    (array([3, 0, 2, 2]), array([2]))
+    >>> local_bins(np.array([3.0, 7.0, 1.0, 2.0, 2.0]), 4, np.array([0, 1, 0, 0, 0]))
+    array([3, 2, 0, 2, 2])
+    """
+    group = np.zeros(values.size, np.int64) if group is None else group
+    key = group * values.size + np.searchsorted(np.sort(values), values)  # groups, and in them values, in order
+    ordered, size = np.sort(key), np.bincount(group)
+    both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
+    before = np.cumsum(size) - size
+    return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
+
+
+def one_hot(index: IntArray, bins: int) -> FloatArray:
+    """Row i has its one in column index[i]."""
+    out = np.zeros((index.size, bins))
+    out[np.arange(index.size), index] = 1.0
+    return out
+
+
+def ranks(values: FloatArray, group: IntArray | None = None) -> FloatArray:
+    """The rank of each value among the others, from 0 to 1; equal values share one, and one alone has 0.5."""
+    return (local_bins(values, RANKS, group) + 0.5) / RANKS
+
+
+def mean_similarity(phi: Features) -> FloatArray:
+    """Mean cosine of each sentence to all others in the cluster; 0 for a single one.
+
+    Examples
+    --------
+    >>> mean_similarity(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(2)
+    array([0.3, 0.7, 0.4])
+    """
+    n = phi.shape[0]
+    return np.asarray((phi @ phi.sum(axis=0) - 1.0) / max(n - 1, 1))
+
+
+def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
+    """Continuous LexRank (Erkan and Radev, 2004), scaled to mean 1.
+
+    The stationary distribution of a walk over sentences that goes to a similar one with probability `damping` (rows of
+    C, normalized), and anywhere otherwise. Without the jumps it would be the row sums of C, because C is
+    symmetric, and would say nothing that the mean similarity does not.
+
+    With D the row sums of C and x = D^1/2 y, the walk's equation is (I - d D^-1/2 C D^-1/2) y = (1 - d) D^-1/2 1,
+    whose eigenvalues lie between 1 - d and 1: conjugate gradients end after about 25 products with C.
+
+    Examples
+    --------
+    >>> lexrank(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(3)
+    array([0.866, 1.204, 0.93 ])
+    """
+    by_word = phi.T
+    root = np.sqrt(phi @ phi.sum(axis=0))
+    b = (1.0 - damping) / root
+    y, r, p = np.zeros_like(b), b.copy(), b.copy()
+    square = start = float(r @ r)
+    for _ in range(MOST_STEPS):
+        if square <= 1e-28 * start:
+            break
+        Ap = p - damping * (phi @ (by_word @ (p / root))) / root
+        step = square / float(p @ Ap)
+        y += step * p
+        r -= step * Ap
+        before, square = square, float(r @ r)
+        p *= square / before
+        p += r
+    return np.asarray(root * y)
+
+
+def words_of_titles(read: SplitCluster) -> FloatArray:
+    """The share of its words, weighed, that titles have."""
+    titles = {word for document in read.cluster.documents for word in words(document.title or "")}
+    found, columns = read.numbered
+    total, titled = found.sums(read.weights), np.fromiter(map(titles.__contains__, columns), np.float64, len(columns))
+    return np.round(found.sums(read.weights * titled) / (total + BESIDE * (total.sum() / found.numbers.size)), 12)
+
+
+def repeated_pairs(read: SplitCluster) -> FloatArray:
+    pairs = read.numbered[0].pairs()
+    return pairs.sums(pairs.in_several().astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
+
+
+def like_other_documents(read: SplitCluster) -> FloatArray:
+    """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
+    by_word, document = sparse.csc_array(read.phi), read.document_numbers  # sentences come document by document
+    holder = document[by_word.indices]
+    word = np.repeat(np.arange(by_word.shape[1]), np.diff(by_word.indptr))
+    part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # a word in a document
+    own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(read))
+    alike = np.round(read.phi @ read.phi.sum(axis=0) - own, 10)
+    return ranks(alike, document)
+
+
+def letters_per_word(read: SplitCluster) -> FloatArray:
+    """Drawn to the mean where words are few."""
+    found, columns = read.numbered
+    letters = found.sums(np.fromiter(map(len, columns), np.float64))
+    mean = letters.sum() / found.numbers.size
+    return (letters + BESIDE * mean) / (np.diff(found.ends) + BESIDE)
+
+
+def has_brackets(read: SplitCluster) -> list[bool]:
+    there = [sign for sign in OPENING_BRACKETS if sign in "".join(read.texts)]
+    return [any(map(text.__contains__, there)) for text in read.texts]
+
+
+def toward_the_beginning(read: SplitCluster) -> FloatArray:
+    """1 for the first sentence of a document, 0 after the last, as the logarithm of the position goes."""
+    position, last = read.in_document
+    return np.where(last > 0, 1.0 - np.log(position) / np.log(np.maximum(last, 1.0) + 1.0), 0.0)
+
+
+def among_the_first(read: SplitCluster) -> FloatArray:
+    position, last = read.in_document
+    return np.where(last > 0, np.exp((1.0 - position) / FIRST), 0.0)
+
+
+def end_of_a_long_document(read: SplitCluster) -> FloatArray:
+    """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
+    position, last = read.in_document
+    return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
+        np.log(np.maximum(last, 1.0) / LONG_DOCUMENT), 0.0, 1.0
+    )
+
+
+FIRST = 15.0  # sentences, over which what stands at the beginning counts e times less
+BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
+LONG_DOCUMENT = 50  # sentences from which on a document is long: its end may be a conclusion
+OPENING_BRACKETS = ("(", "[", "（", "［")
+
+# A new feature is an entry here; its columns stand in F in this order.
+PAPER_FEATURES = (
+    Feature("constant", lambda read: np.ones(len(read)), raw=True),
+    Feature("length", lambda read: [len(text.encode()) for text in read.texts], bins=5),
+    Feature(
+        "position",
+        lambda read: [min(s.position, 6) - 1 for s in read.sentences],
+        levels=("1", "2", "3", "4", "5", "6+"),
+    ),
+    Feature("similarity", lambda read: np.round(mean_similarity(read.phi), 10), raw=True, bins=5, local_bins=10),
+    Feature("lexrank", lambda read: np.round(lexrank(read.phi), 10), raw=True, bins=5, local_bins=5),
+)
+GENERAL_FEATURES = (
+    # four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)
+    Feature("constant", lambda read: np.ones(len(read)), raw=True, prior=100.0),
+    Feature("toward the beginning", toward_the_beginning, raw=True, prior=0.3),
+    Feature("among the first", among_the_first, raw=True, prior=0.3),
+    Feature("end of a long document", end_of_a_long_document, raw=True, prior=0.3),
+    Feature("words of titles", words_of_titles, rank=True, prior=0.3),
+    Feature("repeated word pairs", repeated_pairs, rank=True, prior=0.1),
+    Feature("like other documents", like_other_documents, raw=True, prior=0.1),
+    # a narrow prior: extracts to learn from end with short sentences because these are what still fits
+    Feature("length", lambda read: np.diff(read.numbered[0].ends), rank=True, prior=0.02),
+    Feature("long words", letters_per_word, rank=True, prior=0.1),
+    Feature("brackets", has_brackets, raw=True, prior=0.1),
+)
+FEATURE_SETS = {PAPER: PAPER_FEATURES, GENERAL: GENERAL_FEATURES}
 
 
 def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:

@@ -16,8 +16,7 @@ from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.learning.modelfile import read_covariance
 from dpplearn.learning.predictor import ConditionalPredictor, known_weights
-from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.quality_features import FEATURE_SETS
+from dpplearn.summarize.model.features import FEATURE_SETS, SentenceFeatures
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit
 from dpplearn.summarize.text.words import normal_language

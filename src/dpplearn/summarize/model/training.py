@@ -33,9 +33,8 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.reading import Census, Corpus, compiled, listed
 from dpplearn.summarize.corpora.source import CorpusPiece, Source
-from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.features import GENERAL, SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
-from dpplearn.summarize.model.quality_features import GENERAL
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained, save_summarizer
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf

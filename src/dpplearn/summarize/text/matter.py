@@ -60,10 +60,11 @@ def matter(text: str) -> Matter:
 class Matters:
     """What each of some sentences tells, and how much its words count among them."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], said: Iterable[Sequence[str]] | None = None) -> None:
+        """Of the sentences, and their words where these are known."""
         self.texts, self.known = texts, dict[int, Matter]()
-        said = ({STEM_OF[word] for word in in_twos(words(text))} for text in texts)
-        self.count = Counter(chain.from_iterable(said))
+        stems = ({STEM_OF[word] for word in in_twos(one)} for one in (map(words, texts) if said is None else said))
+        self.count = Counter(chain.from_iterable(stems))
 
     def __getitem__(self, i: int) -> Matter:
         if i not in self.known:
@@ -142,8 +143,8 @@ def in_twos(tokens: Sequence[str]) -> list[str]:
     >>> in_twos(["in", "无", "人", "机", "2024"])
     ['in', '2024', '无人', '人机']
     """
-    single = [len(word) == 1 and _ONE_CHARACTER.match(word) is not None for word in tokens]
-    if not any(single):
+    if _ONE_CHARACTER.search("".join(tokens)) is None:
         return [*tokens]
+    single = [len(word) == 1 and _ONE_CHARACTER.match(word) is not None for word in tokens]
     pairs = [a + b for (a, one), (b, two) in pairwise(zip(tokens, single, strict=True)) if one and two]
     return [word for word, alone in zip(tokens, single, strict=True) if not alone] + pairs
