@@ -169,7 +169,7 @@ def test_items_given_by_their_numbers(tmp_path, data):
     np.save(tmp_path / "given.npy", [7, 99])
     assert f"row 1 (from 0): {message} 99" in refusal(tmp_path / "E.npy", *window)
     for other in ("--model", "--work", "--report"):
-        assert "--window orders a list: leave" in refusal(tmp_path / "E.npy", "--window", 3, other, tmp_path / "x.npy")
+        assert "--window orders a list: leave" in refusal(tmp_path / "E.npy", "--window", 3, other, tmp_path / "E.npy")
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
