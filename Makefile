@@ -103,7 +103,7 @@ figures: venv
 # Offline; a warning (a page, link or anchor that is not there) is an error. scripts/ has our Markdown extension.
 docs: venv
 	PYTHONPATH=scripts $(BIN)/zensical build --clean --strict
-	@echo 'site/index.html opens in any browser. Its search needs a server: python3 -m http.server -d site'
+	@echo 'site/index.html opens in any browser; its search works there, too, without a server.'
 
 clean:
 	rm -rf .venv $(HOSTS) $(OLDEST) $(TORCH) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,10 +26,9 @@ from dpplearn.decoding.sampled import given_limits, tilted_tables
 from dpplearn.rouge import Rouge
 from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.first_choice import PART, first_choice
-from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.training import rouge_options
+from dpplearn.summarize.experiments.systems import rouge_options
+from dpplearn.summarize.model.prepared import PART, Prepared, first_choice
+from dpplearn.summarize.model.split_cluster import SplitCluster
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (3_000, 10_000, 30_000, 100_000)
@@ -125,7 +124,7 @@ class Judge:
         return total
 
 
-def chosen(model: Summarizer, read: Featurized, budget: float, decoder: str, keep: int | None, seed: int = 0) -> list:
+def chosen(model: Summarizer, read: SplitCluster, budget: float, decoder: str, keep: int | None, seed: int = 0) -> list:
     """Numbers, in the whole cluster, of the sentences of a summary: by the exact model, or after a first choice."""
     place = {sentence: i for i, sentence in enumerate(read.sentences)}
     part = PART if len(read) > 2 * PART else -(-len(read) // 5)  # of a small cluster, five parts

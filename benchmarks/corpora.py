@@ -33,8 +33,8 @@ from dpplearn.summarize.batch import summarize_piece
 from dpplearn.summarize.corpora.reading import compiled
 from dpplearn.summarize.corpora.source import CorpusPiece
 from dpplearn.summarize.model.oracle import training_targets
-from dpplearn.summarize.model.pipeline import example_of, flat
 from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.training import examples_of
 from dpplearn.summarize.text.words import words
 
 SENTENCES = (50, 250)
@@ -69,7 +69,7 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
     features, settings = summarizer.features_, summarizer.settings
     splits = [split_cluster(cluster) for cluster in clusters]
     reads = [features.read(cluster) for cluster in clusters]
-    X, y, weights = flat([example_of(features, split, settings) for split in splits])
+    X, y, weights = zip(*(one for split in splits for one in examples_of(features, split, settings)), strict=True)
     save_shard(folder / "shard.npz", X, y, weights)
     request = LikelihoodRequest(LogLinear(summarizer.theta_), fixed_similarity(settings.rho))
 
@@ -89,7 +89,7 @@ def stage_rates(n: int, sentences: int, folder: Path) -> dict[str, float]:
 
     works: dict[str, Callable[[], object]] = {
         "reading": read,
-        "features": lambda: [features.matrix(features.weighed(one)) for one in splits],
+        "features": lambda: [features.featurized(one).F for one in splits],
         "oracle": lambda: [training_targets(one, settings) for one in reads],
         "likelihood": likelihood,
         "greedy": lambda: decode("greedy"),

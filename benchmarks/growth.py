@@ -79,12 +79,12 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
         scores.append(s)
     writer.close()
     pieces, d = read_items(path).parts("embedding")
-    settings = Settings(k, None, 0.5, "greedy", 1.0, None, 0.01, None, None, False, "auto")
+    settings = Settings()
     with (
         LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        found = choose_in_parts(pieces, d, np.concatenate(scores), settings, client=client)
+        found = choose_in_parts(pieces, d, np.concatenate(scores), settings, k=k, client=client)
         assert len(found) == k
         peaks = client.run(peak_memory)
     path.unlink()

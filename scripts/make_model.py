@@ -22,10 +22,10 @@ from dpplearn.learning.predictor import ConditionalPredictor, known_weights
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments.held_out import topic_of
+from dpplearn.summarize.experiments.systems import rouge_options
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained
-from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.text.units import limit
 from dpplearn.summarize.text.words import ANY, normal_language
 

@@ -23,5 +23,5 @@ PAGE = {
 @contextmanager
 def page_look() -> Iterator[None]:
     """Figures that are made inside have the look of pages."""
-    with mock.patch.dict(style.SETTINGS, PAGE), mock.patch.object(style, "SCALE", 1.2):
+    with mock.patch.dict(style.RC_SETTINGS, PAGE), mock.patch.object(style, "SCALE", 1.2):
         yield

@@ -17,9 +17,9 @@ import numpy as np
 
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
+from dpplearn.summarize.experiments.systems import rouge_options
 from dpplearn.summarize.model import about
 from dpplearn.summarize.model.choice import Decision
-from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.text.words import words
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")

@@ -31,9 +31,9 @@ from dpplearn.learning.similarity import Similarity
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import SentenceFeatures, Summarizer, read_clusters
 from dpplearn.summarize.model.oracle import training_targets
-from dpplearn.summarize.model.pipeline import example_of, flat
 from dpplearn.summarize.model.settings import Trained
 from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.training import examples_of
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs/assets/similarity_study.json"
@@ -102,9 +102,11 @@ def trained(kind, clusters, length, features, given_size):
     features = SentenceFeatures(features)
     splits = [split_cluster(cluster) for cluster in clusters]
     features.fit(clusters)
-    examples = [example_of(features, split, settings) for split in splits]
+    examples = [one for split in splits for one in examples_of(features, split, settings)]
     options = {"rho": settings.rho} if kind == "fixed" else {"similarity": kind}
-    model = ConditionalDPP(1.0, given_size=given_size, on_impossible="drop", **options).fit(*flat(examples))
+    model = ConditionalDPP(1.0, given_size=given_size, on_impossible="drop", **options).fit(
+        *zip(*examples, strict=True)
+    )
     return summarizer._keep(Trained(features, model, None, {}))
 
 

@@ -15,12 +15,12 @@ class Counted:
     def evaluate(self, request):
         Counted.evaluations += 1
         quality, S = request.quality, request.similarity
-        return request.total((w, self.terms(items, Y, quality, S, request.order)) for w, items, Y in self.instances)
+        return request.total((w, self.terms(items, Y, quality, S)) for w, items, Y in self.instances)
 
-    def terms(self, items, Y, quality, S, order):
+    def terms(self, items, Y, quality, S):
         # with a column for the constant, if it has one
         whole = ItemSet(quality.jacobian(items), items.similarity_matrix())
-        return algorithm1(quality.theta, whole, Y, rho=S.rho, nugget=S.nugget, order=order)
+        return algorithm1(quality.theta, whole, Y, rho=S.rho, nugget=S.nugget)
 
 
 class Counting:

@@ -121,8 +121,9 @@ def measure(
     P, labels = with_copies(X[rest], y[rest], rng) if copies else (X[rest], y[rest])
     E = (P / np.maximum(np.linalg.norm(P, axis=1, keepdims=True), 1e-12)).astype(np.float32)
     first = rng.permutation(len(P))[:FIRST]
-    model = LogisticRegression(C=10, max_iter=200).fit(P[first], labels[first])
-    p = model.predict_proba(P)
+    p = np.ones((len(P), 1))
+    if np.unique(labels[first]).size > 1:  # otherwise nothing is known to be uncertain
+        p = LogisticRegression(C=10, max_iter=200).fit(P[first], labels[first]).predict_proba(P)
     pool = Pool(E, -(p * np.log(np.maximum(p, 1e-12))).sum(axis=1), first)
     every, classes = np.vstack([P, X[test]]), np.append(labels, y[test])
     at = len(P) + np.arange(test.size)

@@ -16,6 +16,7 @@ from dpplearn.subsets import Subsets
 if TYPE_CHECKING:
     from dpplearn.baskets.kernel import KernelDPP
     from dpplearn.decoding.diversify import diversify
+    from dpplearn.decoding.diversity import diversity_of
     from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet
 
 __version__ = "0.1.0"
@@ -32,6 +33,7 @@ __all__ = [
     "NonsymmetricDPP",
     "Subsets",
     "diversify",
+    "diversity_of",
 ]
 
 # Imported when first asked for: learning brings scikit-learn.
@@ -41,6 +43,7 @@ LAZY = {
     "ItemSet": "learning",
     "KernelDPP": "baskets",
     "diversify": "decoding.diversify",
+    "diversity_of": "decoding.diversity",
 }
 
 # `dpplearn.summarize.summarize(...)` works

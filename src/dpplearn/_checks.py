@@ -181,11 +181,7 @@ def read_rows(B: Any, name: str) -> Features:
 
 def check_directions(phi: Any, name: str) -> Features:
     """Rows of length 1, dense or as a csr_array, with the directions of the given ones, none of which may be zero."""
-    return unit_rows(read_rows(phi, name), name)
-
-
-def unit_rows(rows: Features, name: str = "phi") -> Features:
-    """Rows of length 1; a zero row has no direction and is an error."""
+    rows = read_rows(phi, name)
     rows = balanced(rows, square_sums(rows))
     lengths = row_lengths(rows)
     if lengths.min() == 0.0:

@@ -19,7 +19,7 @@ from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock, Thread
-from time import thread_time
+from time import monotonic, thread_time
 from types import FunctionType
 from typing import Any
 
@@ -37,6 +37,9 @@ COMPILING = Lock()  # held by the thread that compiles or loads a loop: numba ca
 CONFIG: Any = numba.config  # its attributes are made at run time
 NAMED = CONFIG.CACHE_DIR  # the folder NUMBA_CACHE_DIR
 CONSTANTS = ("_precision.py", "sampling/__init__.py")  # files that loops read constants and records from
+
+TIME = "seconds"  # a file beside the folders of compiled loops
+SPENT: list[float] = []  # seconds that this process took to compile, for each loop
 
 Function = Callable[..., Any]
 Types = tuple[Any, ...]  # numba's types of arguments
@@ -111,7 +114,8 @@ class Loop:
             return self.versions[kinds]
 
     def load_or_compile(self, types: Types) -> Function:
-        with install_listener("numba:compile", Announcing()):
+        listener, start = Announcing(), monotonic()
+        with install_listener("numba:compile", listener):
             try:
                 CONFIG.CACHE_DIR = str(folder())  # numba looks there when it decorates a function, not later
                 version = numba.njit(self.function, cache=True, **self.options)
@@ -132,6 +136,8 @@ class Loop:
                 version.compile(types)
             finally:
                 CONFIG.CACHE_DIR = NAMED
+                if listener.heard:
+                    keep_time(monotonic() - start)
         return version
 
     @cached_property
@@ -156,7 +162,13 @@ def type_inside_loops(loop: Loop, _: Any) -> Any:
 class Announcing(Listener):
     """Says, once, that numba compiles; it is not asked where a version is loaded from disk."""
 
+    heard = False
+
     def on_start(self, event: Any) -> None:  # noqa: ARG002  # numba's signature
+        self.heard = True
+        if not SPENT:
+            with suppress(OSError, ValueError):
+                notice.took = float(Path(folder().parent, TIME).read_text())
         notice.announce()
 
     def on_end(self, event: Any) -> None:
@@ -173,6 +185,14 @@ def kind(value: Any) -> Any:
     if own is ndarray:
         return value.dtype, value.ndim, value.flags.num
     return (own, *map(kind, value)) if isinstance(value, tuple) else own
+
+
+def keep_time(seconds: float) -> None:
+    """Keep on disk for how long this process has compiled, which a later one tells."""
+    SPENT.append(seconds)
+    with suppress(OSError):
+        if folder().name.startswith("loops-"):  # no passing one
+            Path(folder().parent, TIME).write_text(f"{sum(SPENT):.1f}")
 
 
 @cache

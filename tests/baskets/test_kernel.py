@@ -6,7 +6,7 @@ import pytest
 from dpplearn import DPP, KernelDPP, NonsymmetricDPP, Subsets
 from dpplearn.baskets import Baskets, likelihood
 from dpplearn.baskets.fit import start_factors
-from dpplearn.baskets.likelihood import log_likelihood
+from dpplearn.baskets.likelihood import total_log_prob
 from made_up_baskets import all_sets, at_most_five, made_up
 
 ROWS = 2 * [np.empty((0, 0))]
@@ -24,7 +24,7 @@ def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, mo
     def objective(x):
         at = factors.with_parameters(x)
         kernel = at.kernel()
-        value, *slopes = log_likelihood(shard, kernel)
+        value, *slopes = total_log_prob(shard, kernel)
         penalty, drag = at.penalty(0.7)
         return value - penalty, at.pull_back(kernel, *slopes) - drag
 
@@ -71,7 +71,7 @@ def same(one, two):
 def test_batches_come_near_lbfgs(draws, monkeypatch):
     draws = at_most_five(draws)
     exact = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
-    monkeypatch.setattr("dpplearn.baskets.kernel.MANY", 10)
+    monkeypatch.setattr("dpplearn.baskets.kernel.MANY_BASKETS", 10)
     options = {"rank": 5, "nonsymmetric": True, "alpha": 1.0}
     batches = KernelDPP(**options, max_iter=300).fit(draws)
     assert batches.score(draws) > exact.score(draws) - 0.02

@@ -20,7 +20,7 @@ class Stops(Progress):
 
 @pytest.mark.parametrize("many", [10, 300_000], ids=["batches", "all"])
 def test_a_stopped_fit_says_that_nothing_is_kept(many, draws, monkeypatch):
-    monkeypatch.setattr("dpplearn.baskets.kernel.MANY", many)
+    monkeypatch.setattr("dpplearn.baskets.kernel.MANY_BASKETS", many)
     with pytest.raises(KeyboardInterrupt, match="nothing is kept"):
         KernelDPP(alpha=1.0, max_iter=30, progress=Stops(False)).fit(draws)
 

@@ -165,7 +165,7 @@ def test_wrong_types():
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_kept_by_the_definition(form, monkeypatch):
-    monkeypatch.setattr("dpplearn.decoding.selection.BLOCK", 20)  # several blocks
+    monkeypatch.setattr("dpplearn.decoding.selection.COSINES", 20)  # several blocks
     rng = np.random.default_rng(5)
     E = rng.standard_normal((30, 5))
     E[7] = 0.0
@@ -201,7 +201,7 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
     assert np.unique(first).size == 82
     assert np.isfinite(found.gains).all()
     assert found.parameters["kernel"] == "near"
-    assert found.reason.endswith("by near items, because the embeddings have 18 directions")
+    assert "by near items, because the embeddings have 18 directions; 2 of these are rows of zeros" in found.reason
     assert set(found.subset[:82]) >= set(range(110, 115)) | set(range(117, 140))  # the best of three
     costly = np.where(np.arange(140) >= 110, 3.0, 1.0)
     few = diversify(make(E), scores, k=82, budget=100.0, cost=costly)
@@ -275,13 +275,27 @@ def test_n_jobs_says_how_many_threads_read_rows_and_draw_sets(rng, monkeypatch):
         monkeypatch.setattr(
             f"{name}.map_threads", lambda task, count, jobs: asked.append(jobs) or [*map(task, range(count))]
         )
-    monkeypatch.setattr("dpplearn.decoding.candidates.BLOCK", 100)
+    monkeypatch.setattr("dpplearn.decoding.candidates.PER_THREAD", 100)
     E, s = problem(rng, n=40, d=6)
     for decoder, options in (("greedy", {}), ("sampled", {"rng": 0, "n_samples": 100})):
         diversify(E, s, k=3, decoder=decoder, n_jobs=2, **options)
     assert set(asked) == {2}
     with pytest.raises(ValueError, match="n_jobs"):
         diversify(E, s, k=3, n_jobs=0)
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "exact", "local"])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_rows_of_zeros_that_are_chosen_are_told(make, decoder, rng):
+    """An embedding that failed is similar to nothing, and so it seems to add much."""
+    E, s = problem(rng, n=10, d=4)
+    assert "zeros" not in diversify(make(E), s, k=3, decoder=decoder).reason
+    E[2] = 0.0
+    assert "1 of these is a row of zeros" in diversify(make(E), s, k=4, include=[2], decoder=decoder).reason
+    E[7] = 0.0
+    found = diversify(make(E), s, k=4, include=[2, 7], decoder=decoder)
+    assert found.reason.endswith("; 2 of these are rows of zeros, similar to nothing")
+    assert "zeros" not in diversify(make(E), s, k=3, exclude=[2, 7], decoder=decoder).reason
 
 
 def test_nearest_by_definition(rng):

@@ -10,7 +10,7 @@ from brute import pmf
 from brute_decoding import feasible, kernel, random_problem
 from dpplearn import DPP
 from dpplearn.decoding import consensus
-from dpplearn.decoding.agreement import FEW, Agreement
+from dpplearn.decoding.agreement import EXACT_HOLDERS, Agreement
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import find_tilt
 
@@ -35,9 +35,9 @@ def overlap_of(found, Y):
 @pytest.mark.parametrize("kind", ["counts", "weights", "multiples"])
 @pytest.mark.parametrize("seed", range(8))
 def test_expected_overlap_is_that_of_every_subset(seed, kind):
-    q, phi, _, _ = random_problem(seed, n=FEW)
+    q, phi, _, _ = random_problem(seed, n=EXACT_HOLDERS)
     L, rng = kernel(q, phi), np.random.default_rng(seed)
-    counts = rng.poisson(0.9, (FEW, 10)).astype(float)
+    counts = rng.poisson(0.9, (EXACT_HOLDERS, 10)).astype(float)
     if kind == "multiples":  # word counts times an idf
         counts *= rng.random(10)
     elif kind == "weights":

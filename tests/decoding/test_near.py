@@ -24,7 +24,7 @@ def choose(gains, k):
     g, chosen = gains.block(np.arange(gains.n)), []
     for _ in range(k):
         j = int(g.argmax())
-        assert gains.take(j) == pytest.approx(g[j], rel=1e-9)
+        assert gains.take(j, j) == pytest.approx(g[j], rel=1e-9)
         g -= gains.fallen
         g[j] = -np.inf
         chosen.append(j)
@@ -56,7 +56,8 @@ def schur(L, i, chosen):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_gains_are_schur_complements_of_the_dense_kernel(seed):
+def test_gains_are_schur_complements_of_the_dense_kernel(seed, monkeypatch):
+    monkeypatch.setattr(near, "DROPPED", 0.0)
     rng = np.random.default_rng(seed)
     n, k, b = int(rng.integers(2, 9)), int(rng.integers(1, 6)), (1.0, 0.6)[seed % 2]
     X, given = rng.standard_normal((n, 3)), rng.standard_normal((seed % 3, 3))
@@ -70,8 +71,9 @@ def test_gains_are_schur_complements_of_the_dense_kernel(seed):
     for _ in range(n):
         true = np.array([schur(L, i, chosen) for i in left])
         np.testing.assert_allclose(g, true, rtol=2e-4)
-        j = int(left[g.argmax()])
-        assert gains.take(j) == pytest.approx(true.max(), rel=2e-4)
+        place = int(g.argmax())
+        j = int(left[place])
+        assert gains.take(j, place) == pytest.approx(true.max(), rel=2e-4)
         g = (g - gains.fallen)[left != j]
         chosen.append(j)
         left = left[left != j]
@@ -81,33 +83,39 @@ def test_gains_are_schur_complements_of_the_dense_kernel(seed):
 
 
 @pytest.mark.parametrize("equal", [True, False])
-def test_blocks_bounds_and_items_from_outside_agree(equal):
+def test_blocks_and_bounds_agree(equal, monkeypatch):
+    monkeypatch.setattr(near, "DROPPED", 0.0)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((900, 6))
     q = np.ones(900) if equal else rng.lognormal(0.0, 0.5, 900)
     gains = provider(X, 100, q)
     truth = provider(X, 100, q)
-    g = truth.block(np.arange(900))
+    g, taken = truth.block(np.arange(900)), set()
     for step in range(90):
         if step % 30 == 0:
             items = np.sort(rng.choice(900, 50, replace=False))
             mine = gains.block(items)
-        np.testing.assert_allclose(mine, g[items], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(mine, g[items], rtol=1e-6, atol=1e-6)
         assert ((gains.bound >= g - 1e-12) | (gains.bound == -np.inf)).all()
-        j = int(rng.integers(900))  # mostly outside the block
-        assert gains.take(j) == pytest.approx(truth.take(j), rel=1e-9)
-        fallen = truth.fallen
-        assert (fallen >= 0.0).all()
-        g -= fallen
-        mine = mine - gains.fallen
+        place = int(rng.integers(50))
+        j = int(items[place])
+        if j in taken:
+            continue
+        taken.add(j)
+        assert gains.take(j, place) == pytest.approx(truth.take(j, j), rel=1e-6, abs=1e-6)
+        assert (gains.fallen >= 0.0).all()
+        assert (truth.fallen >= 0.0).all()
+        g -= truth.fallen
+        mine -= gains.fallen
         gains.bound[j] = -np.inf
-    assert (g >= truth.own * (1 - 1e-9)).all()
+    assert (g >= (1.0 - truth.shared) * truth.diag * (1 - 1e-9)).all()
     gone = gains.bound == -np.inf
-    gains.block(np.arange(900))
+    again = gains.block(np.arange(900))
     assert gains.refresh(0)
     assert not gains.refresh(0)
     np.testing.assert_array_equal(gains.bound == -np.inf, gone)
-    np.testing.assert_allclose(gains.bound[~gone], g[~gone], rtol=1e-9)
+    np.testing.assert_allclose(gains.bound[~gone], again[~gone], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(again[~gone], g[~gone], rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("equal", [True, False])
@@ -124,10 +132,10 @@ def test_rows_of_zeros_are_similar_to_none():
     X[[4, 9]] = 0.0
     gains = provider(X, 10, rng.uniform(1.0, 2.0, 30))
     g = gains.block(np.arange(30))
-    gains.take(4)
+    gains.take(4, 4)
     assert not gains.fallen.any()
     for j in range(20, 30):
-        gains.take(j)
+        gains.take(j, j)
         g -= gains.fallen
     assert g[[4, 9]].tolist() == gains.diag[[4, 9]].tolist()
     everywhere = provider(np.zeros((3, 2)), 2)
@@ -145,7 +153,7 @@ def clustered(rng, n=6000, d=16):
 def test_choices_cover_more_than_random_ones_and_have_no_near_copies():
     rng = np.random.default_rng(5)
     X, k = clustered(rng), 600
-    chosen, scored = choose(provider(X, k), k), choose(provider(X, k, rng.lognormal(0.0, 0.5, 6000)), k)
+    chosen, scored = diversify(X, k=k, kernel="near").subset, choose(provider(X, k, rng.lognormal(0.0, 0.5, 6000)), k)
     random = rng.choice(6000, k, replace=False)
     best = {name: (X @ X[Y].T).max(axis=1) for name, Y in (("near", chosen), ("random", random))}
     assert best["near"].mean() > best["random"].mean() + 0.01
@@ -195,23 +203,44 @@ def test_few_of_many_are_described_where_scores_differ():
     top = np.sort(np.argsort(-gains.diag)[:300])
     g = gains.block(top)
     np.testing.assert_array_equal(g, gains.bound[top])
-    assert 300 <= gains.known.sum() <= near.PART + 300
+    assert 300 <= gains.known.sum() <= near.FEWEST_ANCHORS + 300
     last = int(gains.diag.argmin())  # one that must be in, though nobody asked for it before
     assert not gains.known[last]
     again = provider(X, 50, q)
     assert gains.take(last) == pytest.approx(again.block(np.array([last]))[0], rel=1e-6)
-    np.testing.assert_allclose(g - gains.fallen, gains.block(top), rtol=1e-12)
+    assert gains.known[last]
+    assert (gains.block(top) <= g).all()
 
 
-def test_gains_are_those_of_the_items_that_are_returned(rng):
-    """Also where each chosen item moved to the middle of those near it: log det L_Y is their sum."""
-    X = rng.standard_normal((5_000, 4))
-    chosen = diversify(X, k=20)
-    gains = provider(X, 20, np.full(5_000, 2**0.5))
+@pytest.mark.parametrize("equal", [True, False])
+def test_gains_are_those_of_the_items_that_are_returned(equal, rng):
+    """Also where each chosen item moved to the middle of those near it. Directions leave out small numbers."""
+    X, k = clustered(rng), 400
+    scores = None if equal else rng.standard_normal(6_000)
+    chosen = diversify(X, scores, k)
+    z = np.zeros(6_000) if equal else (scores - scores.mean()) / scores.std()
+    gains = provider(X, k, 2**0.5 * np.exp(0.5 * z))
     Y = chosen.subset
-    x, rows = gains.features(Y), np.zeros((20, len(gains.anchors.rows)))
-    np.put_along_axis(rows, gains.at[Y].astype(np.int64), x, axis=1)
-    L = rows @ rows.T + np.diag(gains.own[Y])
-    assert chosen.gains.sum() == pytest.approx(
-        np.linalg.slogdet(L)[1], abs=0.02
-    )  # directions keep their largest entries
+    rows = gains.features(Y).toarray()
+    L = rows @ rows.T + np.diag((1.0 - gains.shared[Y]) * gains.diag[Y])
+    true = 2.0 * np.log(np.diag(np.linalg.cholesky(L)))
+    np.testing.assert_allclose(chosen.gains, true, atol=0.01)
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_how_many_near_items_is_left_to_min_gain(scored, rng):
+    """With k="auto" the first of each five copies is new, and the others add less than a tenth of the first."""
+    X = np.repeat(rng.standard_normal((40, 4)), 5, axis=0) + 0.001 * rng.standard_normal((200, 4))
+    scores = np.repeat(rng.random(40), 5) if scored else None
+    found = diversify(X, scores, k="auto", kernel="near", min_gain=0.1, scale=0.2)
+    assert 10 <= len(found) <= 40
+    assert np.unique(found.subset // 5).size == len(found)
+    assert found.reason.startswith("every other candidate would add less than 0.1 of what the first added")
+    assert len(diversify(X, scores, k="auto", kernel="near", min_gain=0.3, scale=0.2)) < len(found)
+    assert 0 < len(diversify(X, scores, kernel="near")) <= 40  # nor does it take everything without any limit
+
+
+def test_near_items_are_as_near_as_the_budget_lets_many_be_chosen(rng):
+    X = rng.standard_normal((400, 3))
+    by_size, by_budget = diversify(X, k=20, kernel="near"), diversify(X, budget=40, cost=[2.0] * 400, kernel="near")
+    np.testing.assert_array_equal(by_size.subset, by_budget.subset)

@@ -72,7 +72,7 @@ def test_ordinary_scores_have_their_mean_and_deviation(rng):
             if np.ptp(s) > 0.0:
                 expected = s - s.sum() / len(s)
                 expected /= (expected.dot(expected) / len(s)) ** 0.5
-                np.testing.assert_array_equal(standardize(s, 1e-16), expected)
+                np.testing.assert_allclose(standardize(s, 1e-16), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_among_many_items_one_that_is_masked_is_found(rng):

@@ -11,7 +11,7 @@ import pytest
 from brute import pmf, random_kernel, subsets
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn.kernels import L_to_K
-from dpplearn.summarize.model.quality_features import mean_similarity
+from dpplearn.summarize.model.features import mean_similarity
 
 TESTS = Path(__file__).parents[1]
 PAGE = (TESTS.parent / "docs" / "paper-in-code.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, given_vectors
+from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, given_vectors, warn_estimated
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 NONE = [{}, {}, {}, {}]  # metadata
@@ -42,16 +42,34 @@ def test_token_budget_by_a_callable():
     assert choice.order == [0, 2]
 
 
-def test_token_budget_without_a_counter_needs_no_network(monkeypatch):
-    """Tokens are estimated, which is said once; tiktoken would fetch its tables."""
-
-    def refuse(*_):
-        raise OSError("no network")
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
+def test_token_budget_without_a_counter_is_estimated_and_told_once(recwarn):
+    """Without the network, as all tests here; tiktoken would fetch its tables."""
+    with pytest.raises(OSError, match="the network is cut"):
+        socket.create_connection(("127.0.0.1", 9))
+    warn_estimated.cache_clear()
     chooser = Chooser(max_tokens=3)
-    with pytest.warns(UserWarning, match="every four characters"):
+    for _ in range(3):
         assert chooser(["abcde", "abcd", "xyz", "u" * 99], [*E, [1, 1]], [3.0, 2.9, 2.8, 0], NONE).selection.cost == 3
+    assert len([one for one in recwarn if "every four bytes" in str(one.message)]) == 1
+    # a Chinese character is a token or so, not a quarter of one
+    assert Chooser(max_tokens=9)(["\u6f6e" * 12, "\u6c34" * 13], np.eye(2), [2.0, 3.0], [{}, {}]).order == [0]
+
+
+def test_quotas_by_a_field():
+    rng = np.random.default_rng(1)
+    E, scores = rng.standard_normal((12, 5)), np.arange(12.0)
+    metadata = [{"source": source} for source in [*"cc", 3, *"bbb"]] + [{"source": "a"}] * 5 + [{}]
+
+    def chosen(**quotas):
+        order = Chooser(k=6, groups="source", diversity=0.0, **quotas)([""] * 12, E, scores, metadata).order
+        return sorted(str(metadata[i].get("source")) for i in order)
+
+    assert chosen(max_per_group=1) == ["3", "None", "a", "b", "c"]
+    assert chosen(max_per_group={"a": 2, "absent": 1}) == ["None", "a", "a", "b", "b", "b"]
+    assert chosen(min_per_group={"c": 5, 3: 1, "absent": 2}) == ["3", "None", "a", "a", "c", "c"]  # there are two c
+    assert chosen(min_per_group=1, max_per_group={"a": 3}) == ["3", "None", "a", "a", "b", "c"]
+    with pytest.raises(ValueError, match="min_per_group must be at least 0"):
+        chosen(min_per_group={"a": -1})
 
 
 def test_groups_are_a_field_of_the_metadata():

@@ -93,6 +93,19 @@ def test_a_mixture_beside_nuggets(data):
         search({"similarity": ["mixture"], "nugget": [0.05]}, cv=2).fit(X, y)
 
 
+def test_settings_that_cannot_be_are_refused_before_any_fit(data, monkeypatch):
+    """A mixture learns its own nugget: a grid of both would fail inside the folds, after the work on those before."""
+    monkeypatch.setattr(ConditionalDPP, "fit", lambda *_: pytest.fail("a fit was begun"))
+    for grid in (
+        {"similarity": ["fixed", "mixture"], "nugget": [0.05, 0.2]},
+        {"similarity": ["fixed", "mixture"], "rho": [0.0, 0.2]},
+        {"nugget": [0.05, -1.0]},
+        {"tol": [1e-6, 0.0]},
+    ):
+        with pytest.raises(ValueError, match=r"mapping of its own|must"):
+            search(grid, cv=2).fit(*data)
+
+
 def test_by_a_callable_with_references(data):
     X, y = data
     references = [f"reference {t}" for t in range(len(X))]

@@ -351,7 +351,7 @@ def test_the_size_given_of_qualities_far_apart(spread):
 def test_starts_that_disagree_and_weights_at_0_are_said():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_about_mixture(["own", "b"], np.array([-10.0, -13.0, -10.5]))
+        warn_about_mixture(["own", "b"], np.array([-10.0, -13.0, -11.5]))
         warn_about_mixture([], np.array([-10.0, -13.0, -10.01]))  # most have found the same
         warn_about_mixture([], np.empty(0))
     first, second = (str(w.message) for w in said)

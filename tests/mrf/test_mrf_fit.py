@@ -134,7 +134,7 @@ def test_relabelling_the_items_changes_nothing(rng):
 
 
 def test_what_does_not_converge_says_so(rng, monkeypatch):
-    monkeypatch.setattr("dpplearn.mrf.fit.STEPS", 1)
+    monkeypatch.setattr("dpplearn.mrf.fit.MOST_STEPS", 1)
     with pytest.warns(RuntimeWarning, match="DPP was not reached in 1 steps"):
         assert not fit_dpp_to(random_mrf(6, rng, strength=2.0)).converged
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from dpplearn import ConditionalDPP, ItemSet, KernelDPP
 from dpplearn.plots import plot_together, plot_weights
-from dpplearn.plots.style import BLUE, SETTINGS, VERMILION, style
+from dpplearn.plots.style import BLUE, RC_SETTINGS, VERMILION, style
 from dpplearn.summarize import Summarizer
 
 
@@ -99,7 +99,7 @@ def test_the_users_settings_stay():
         before = dict(matplotlib.rcParams)
         plot_weights([1.0, 2.0])
         with style():
-            assert matplotlib.rcParams["font.size"] == SETTINGS["font.size"]
+            assert matplotlib.rcParams["font.size"] == RC_SETTINGS["font.size"]
         with pytest.raises(RuntimeError), style():
             raise RuntimeError
         assert dict(matplotlib.rcParams) == before

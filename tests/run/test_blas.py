@@ -14,7 +14,7 @@ from threading import Event, Thread
 from concurrent.futures import ThreadPoolExecutor
 from threadpoolctl import threadpool_info, threadpool_limits
 import scipy.linalg
-from dpplearn._run.blas import LARGE, blas_threads, one_thread
+from dpplearn._run.blas import FEW_ROWS, blas_threads, one_thread
 
 def now():
     return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
@@ -31,11 +31,11 @@ def elsewhere(call):
 SCRIPTS = {
     "small matrices, and what was set before": """
         with threadpool_limits(2):
-            for block in (lambda: blas_threads(LARGE), one_thread):
+            for block in (lambda: blas_threads(FEW_ROWS), one_thread):
                 with block():
                     assert now() == {1}
                 assert now() == {2}
-            with blas_threads(LARGE + 1):
+            with blas_threads(FEW_ROWS + 1):
                 assert now() == {2}
     """,
     "until the last has left, though the first leaves before it": """

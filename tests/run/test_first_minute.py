@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from dpplearn import _numba as jit
+from dpplearn._run import progress
 from dpplearn._run.progress import Notice
 from waiting import until
 
@@ -216,13 +217,45 @@ print(child.exitcode)
     assert run.stdout == "0\n", run.stderr
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_compiling_is_said_once_and_on_a_terminal_only(loop, monkeypatch, terminal):
-    said = io.StringIO()
-    said.isatty = lambda: terminal
+@pytest.fixture
+def fresh(monkeypatch):
+    """As in a new process: nothing was said, and nothing compiled."""
+    new = Notice()
+    for module in (jit, progress):
+        monkeypatch.setattr(module, "notice", new)
+    monkeypatch.setattr(jit, "SPENT", [])
+
+
+@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize("stream", ["notebook", "log", "pipe"])
+def test_compiling_is_said_once_and_not_to_programs(stream, loop, monkeypatch, tmp_path):
+    read, write = os.pipe()
+    with io.StringIO() as notebook, (tmp_path / "log").open("w+") as log, os.fdopen(write, "w") as pipe:
+        monkeypatch.setattr(sys, "stderr", {"notebook": notebook, "log": log, "pipe": pipe}[stream])
+        with jit.compiled_always():
+            loop(2.0)
+            loop(2)
+        monkeypatch.undo()
+        said = {"notebook": notebook.getvalue(), "log": (tmp_path / "log").read_text()}
+    with os.fdopen(read) as other_end:
+        said["pipe"] = other_end.read()
+    expected = "" if stream == "pipe" else "dpplearn compiles loops that it needs now; they are kept on disk.\n"
+    assert said.pop(stream) == expected
+    assert not any(said.values())
+
+
+@pytest.mark.usefixtures("fresh")
+def test_the_next_process_is_told_how_long_it_took(loop, monkeypatch, tmp_path):
+    """Also where the loops themselves are kept in a folder of another version."""
+    said, kept = io.StringIO(), tmp_path / "loops-1"
+    kept.mkdir()
+    monkeypatch.setattr(jit, "folder", lambda: kept)
     monkeypatch.setattr(sys, "stderr", said)
-    monkeypatch.setattr(jit, "notice", Notice())
     with jit.compiled_always():
         loop(2.0)
-        loop(2)
-    assert said.getvalue().count("compiles") == terminal
+        assert float((tmp_path / jit.TIME).read_text()) == pytest.approx(sum(jit.SPENT), abs=0.05)
+        (tmp_path / jit.TIME).write_text("7.3")
+        jit.notice.said = False
+        jit.SPENT.clear()
+        jit.jit(twice, steps=lambda x: x)(2)
+    assert said.getvalue().splitlines()[1].endswith("kept on disk. Last time this took 7 s.")

@@ -7,7 +7,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer, summarize
 from dpplearn.summarize import summarizer as summarizer_module
-from dpplearn.summarize.model import first_choice as first
+from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.about import (
     FAR,
     ONWARD,
@@ -51,8 +51,8 @@ def test_a_question_moves_quality_and_is_a_reason(bundled):
     asked = ready.about("the cost of a new spillway")
     assert np.allclose(np.log(asked.dpp.quality / ready.dpp.quality), asked.question.lift)
     assert np.allclose(asked.dpp.similarity, ready.dpp.similarity)  # diversity is as it was
-    assert np.allclose(asked.contributions.sum(axis=1), 2 * np.log(asked.dpp.quality))
-    assert asked.names == (*ready.names, REASON)
+    assert np.allclose([sum(asked.terms(i).values()) for i in range(asked.n)], 2 * np.log(asked.dpp.quality))
+    assert {*asked.terms(0)} == {*ready.terms(0), REASON}
     assert ready.about("the cost of a new spillway") is asked
     assert abs(asked.question.lift).max() <= STRENGTH * FAR
     assert asked.question.lift.std() == pytest.approx(STRENGTH, rel=0.2)

@@ -18,8 +18,8 @@ from dpplearn.cli import main
 from dpplearn.cli.bars import CommandProgress
 from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
-from dpplearn.summarize.model.pipeline import TrainingPipeline, example_of, flat
 from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.training import TrainingPipeline, examples_of
 from waiting import die
 
 EXAMPLE = Cluster.example()
@@ -59,8 +59,8 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
     """To the bit: items, cosines, costs, targets and weights of the clusters as they are read alone."""
     kept, real = {}, TrainingPipeline.prepare
 
-    def prepare(self):
-        prepared = real(self)
+    def prepare(self, settings):
+        prepared = real(self, settings)
         kept["shards"] = [load_shard(path) for path in prepared[0]]
         return prepared
 
@@ -68,17 +68,18 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
     for features in ("paper", "general"):
         kept.clear()
         summarizer = fit(open_corpus(corpus), settings={"features": features})
-        X, y, w = flat(
-            [example_of(summarizer.features_, split_cluster(one), summarizer.settings) for one in read_clusters(corpus)]
-        )
+        splits = map(split_cluster, read_clusters(corpus))
+        own = (examples_of(summarizer.features_, split, summarizer.settings) for split in splits)
+        X, y, w = zip(*(one for some in own for one in some), strict=True)
         shards = kept["shards"]
-        assert [w for shard in shards for w in shard.weights.tolist()] == w
+        assert [w for shard in shards for w in shard.weights.tolist()] == list(w)
         for items, Y, (found, Z) in zip(
             X, y, ((x, Z) for s in shards for x, Z in zip(s.item_sets, s.subsets, strict=True)), strict=True
         ):
             assert np.array_equal(Y, Z)
-            for name in ("features", "similarity", "cost"):
+            for name in ("features", "cost"):
                 assert np.array_equal(getattr(items, name), getattr(found, name)), name
+            assert np.array_equal(items.similarity_matrix(), np.minimum(found.similarity_matrix(), 1.0))
             assert (items.phi != found.phi).nnz == 0
 
 
@@ -224,7 +225,7 @@ def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
                 gone[0].unlink()
 
     monkeypatch.setattr("dpplearn.cli.bars.CommandProgress", Loses)
-    monkeypatch.setattr("dpplearn.learning.training_set.KEPT", 0)  # shards are read again for each evaluation
+    monkeypatch.setattr("dpplearn.learning.training_set.CACHED", 0)  # shards are read again for each evaluation
     told = run(*arguments, out)
     assert told.exit_code == 1
     assert f"There is no shard file {gone[0]}" in told.stderr

@@ -7,7 +7,7 @@ import pytest
 
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, SentenceFeatures
-from dpplearn.summarize.experiments.baselines import (
+from dpplearn.summarize.experiments.systems import (
     Logistic,
     begin,
     fit_logistic,
@@ -16,7 +16,7 @@ from dpplearn.summarize.experiments.baselines import (
     random_items,
     submod_items,
 )
-from dpplearn.summarize.model.quality_features import lexrank
+from dpplearn.summarize.model.features import lexrank
 from dpplearn.summarize.text.units import costs
 
 
@@ -37,7 +37,7 @@ def read(reads):
 def test_every_baseline_keeps_to_the_budget(read, budget, unit):
     q = np.linspace(0, 1, len(read.texts))
     for items in (
-        random_items(read, budget, unit),
+        random_items(0, read, budget, unit),
         lexrank_items(read, budget, unit),
         mmr_items(read, q, 0.5, budget, unit),
         submod_items(read, budget, unit),
@@ -112,7 +112,7 @@ def test_logistic_regression_finds_what_its_labels_follow(reads):
     # if no two sentences were alike, the DPP with q^2 = odds would include each with its probability
     q = np.exp(reads[0].F @ model.w / 2)
     assert DPP.from_quality(q, np.eye(q.size)).marginals == pytest.approx(p)
-    assert model.dpp(reads[0], 0.3, 60, "words").size
+    assert model.dpp(0.3, reads[0], 60, "words").size
     assert np.all(Logistic.fit(reads[:1], [np.arange(0)]).w == 0)  # nothing to tell apart
 
 

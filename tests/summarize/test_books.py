@@ -8,12 +8,12 @@ import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize import summarizer as summarizer_module
-from dpplearn.summarize.experiments.baselines import lexrank_items
+from dpplearn.summarize.experiments.systems import lexrank_items
 from dpplearn.summarize.explain import summary as summary_module
-from dpplearn.summarize.explain.report import html_report
-from dpplearn.summarize.model import first_choice as first
+from dpplearn.summarize.explain.summary import html_report
+from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.choice import Decision
-from dpplearn.summarize.model.quality_features import lexrank, mean_similarity
+from dpplearn.summarize.model.features import lexrank, mean_similarity
 from dpplearn.summarize.text.units import suited
 
 WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]

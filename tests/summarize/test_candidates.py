@@ -4,7 +4,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.text.blocks import BLOCK_KINDS, BlockText
+from dpplearn.summarize.text.blocks import BLOCK_KINDS
 
 
 def texts(cluster, **options):
@@ -12,10 +12,7 @@ def texts(cluster, **options):
 
 
 def document(name, *blocks):
-    made = BlockText()
-    for kind, text in blocks:
-        made.add(kind, text)
-    return Document(name, made.text, blocks=made.blocks)
+    return Document.of_blocks(name, blocks)
 
 
 def read(name, source):
@@ -195,3 +192,18 @@ def test_items_that_go_on_where_the_one_before_ends_are_no_sentences():
     assert [sentence.text for sentence in told.sentences] == ["All that you measure is yours."]
     alone = Cluster.from_texts(["- it rained all day.\n- nobody was hurt.\n"]).candidates()
     assert [sentence.text for sentence in alone.sentences] == ["it rained all day.", "nobody was hurt."]
+
+
+NEWS = "The river rose by a metre on Monday after the storm. Nine roads in the valley were closed to cars."
+FLUSS = "Der Fluss stieg am Montag nach dem Sturm um einen Meter an. Neun Straßen im Tal wurden für Autos gesperrt."
+
+
+def test_where_most_is_in_one_language_the_rest_is_set_aside():
+    other = "The dam at Orrin holds, and the council, which has met on Friday, will vote on the walls that they want."
+    for text in (FLUSS, "青岭县最大的茶园今年春天第一次使用无人机采摘茶叶。"):
+        found = Cluster.from_texts([f"{NEWS}\n\n{text}", other, f"{other[:-1]} for the mill."]).candidates()
+        assert {x.code for x in found.set_aside if x.text in text} == {"language"}
+        assert not any(s.text in text for s in found.sentences)
+        assert len(found.sentences) == 4
+    assert len(texts(Cluster.from_texts([NEWS, FLUSS]))) == 4  # neither is most of it
+    assert len(texts(Cluster.from_texts([NEWS, other, "Bravo! Neun Straßen."]), keep_all=True)) == 5

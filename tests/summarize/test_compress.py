@@ -10,7 +10,7 @@ from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.experiments.held_out import plan
-from dpplearn.summarize.explain.report import html_report
+from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.text.short_forms import without
 
 TEXT = (
@@ -44,7 +44,7 @@ def test_forms_stand_after_their_sentence_and_change_nothing_of_it(bundled, read
         assert sentence.text == without(sentence.full, sentence.dropped)
         text = ready.read.cluster.documents[sentence.document].text[sentence.start : sentence.end]
         assert " ".join(text.split()) == sentence.full
-    assert len(set(ready.read.said)) == ready.n
+    assert ready.read.twins == [*range(ready.n)]
     assert ready.read.whole == tuple(plain.read.texts)
 
 

@@ -40,7 +40,7 @@ def test_a_corpus_is_the_same_in_pieces(tmp_path, kind):
     alone = [pickle.loads(pickle.dumps(piece)) for piece in reversed(pieces)]
     found = [one.id for piece in reversed(alone) for one in piece.entries(piece.source.fresh()) if one.cluster]
     assert found == [one.id for one in corpus]
-    assert pieces[-1].cut.share == pytest.approx(1.0)
+    assert pieces[-1].share == pytest.approx(1.0)
     assert read_clusters(path)[7].documents[0].title == "Rain"
 
 
@@ -82,7 +82,7 @@ def test_corpora_that_are_refused(tmp_path):
 
 
 def test_long_lines_end_a_piece(tmp_path, monkeypatch):
-    monkeypatch.setattr("dpplearn.summarize.corpora.jsonl.PIECE_BYTES", 300)
+    monkeypatch.setattr("dpplearn.summarize.corpora.source.PIECE_BYTES", 300)
     corpus = open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(9)).rstrip("\n")))
     assert len(list(corpus.pieces(corpus.notes()))) > 3
     assert [one.id for one in corpus] == [f"c{k}" for k in range(9)]

@@ -86,3 +86,24 @@ def test_a_day_without_its_year_is_of_the_year_of_the_others():
 def test_a_folder_that_does_not_exist_is_no_text():
     with pytest.raises(FileNotFoundError, match="does not exist"):
         summarize("missing_folder/")
+
+
+@pytest.mark.parametrize("line", ["Sir,", "Dear Sir or Madam,", "Dear Editor", "Sir:", "To the Editor:"])
+def test_a_salutation_is_no_title(line):
+    (document,) = parse_document(f"{line}\n\n{BODY}".encode(), "a.txt", "a.txt")
+    assert (document.title, document.text.split("\n")[0]) == (None, line)
+
+
+@pytest.mark.parametrize("hyphen", ["-", "\u2010", "\u00ad"])
+def test_words_cut_at_line_ends_are_whole(hyphen):
+    source = (
+        f"The ferry to the island sails every morn{hyphen}\ning at nine, and a well-known\nfact it is{hyphen}\nland."
+    )
+    text = parse_document(source.encode(), "a.txt", "a.txt")[0].text
+    assert "every morning\nat nine" in text
+    assert f"it is{hyphen}\nland" in text  # a line too short to have been wrapped
+
+
+@pytest.mark.parametrize("name", ["2024-03-12_hall.txt", "hall-20240312.txt", "hall_2024_03_12.txt", "APW20240312.1"])
+def test_a_date_in_the_name_of_a_file(name):
+    assert document_times(parse_document(BODY.encode(), name, name)) == [DAY]

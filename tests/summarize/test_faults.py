@@ -1,7 +1,7 @@
 """Faults of summaries, counted in any system's text."""
 
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.experiments.faults import Faults, count_faults
+from dpplearn.summarize.experiments.evaluation import Faults, count_faults
 
 SOURCE = (
     "The old bridge of Brenn fell on Monday morning. Ruth Calloran, a judge, was named to lead the inquiry into it."

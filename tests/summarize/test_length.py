@@ -13,8 +13,8 @@ from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.explain import topics
 from dpplearn.summarize.model.choice import worth_of
+from dpplearn.summarize.text import matter
 from dpplearn.summarize.text.units import costs, length, limit, suited
 from made_up import made_up
 
@@ -98,10 +98,10 @@ def test_all_that_is_chosen_is_worth_having(bundled, decoder):
 def test_n_sentences_are_n_where_there_are_n(bundled, decoder, seed, n, pins, diversity):
     ready = bundled.prepare(made_up(seed))
     exclude = [ready.n - 1] if pins and ready.n > 2 else []
-    include = [0] if pins and ready.read.said[0] not in [ready.read.said[i] for i in exclude] else []
+    include = [0] if pins and ready.read.twins[0] not in [ready.read.twins[i] for i in exclude] else []
     options = {"decoder": decoder, "diversity": diversity, "n_samples": 500, "include": include, "exclude": exclude}
     summary = bundled.summarize(ready, n, "sentences", **options)
-    there = len({ready.read.said[i] for i in range(ready.n) if i not in exclude})
+    there = len({ready.read.twins[i] for i in range(ready.n) if i not in exclude})
     assert len(summary.sentences) == summary.length == min(n, there)
     assert set(include) <= set(summary.subset.tolist())
     assert not set(exclude) & set(summary.subset.tolist())
@@ -166,7 +166,8 @@ def test_tokens_are_counted_whole(budget):
 @pytest.mark.parametrize("decoder", ["consensus", "greedy"])
 def test_what_adds_nothing_is_what_the_decoder_was_not_given(bundled, decoder, monkeypatch):
     """Of what a decoder might have taken, the set is better without it."""
-    monkeypatch.setattr(topics, "MOST", 2.0)  # that it is said already is said before
+    monkeypatch.setattr(matter, "MOST_SHARED", 2.0)  # that it is said already is said before
+    monkeypatch.setattr(matter, "FEWEST_SHARED", 99)
     seen = set()
     for seed, budget in ((11, 16), (36, 12), (1, 30), (2, 22)):
         ready = bundled.prepare(made_up(seed))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.explain.report import html_report
+from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.model.choice import Choice
 from dpplearn.summarize.text.units import joined_length
 

@@ -48,7 +48,7 @@ def stands(text, kind):
     return why_not_alone(text, listed_language(kind.partition(":")[2] or "en")) is None
 
 
-@pytest.mark.parametrize(("name", "least"), [("alone.tsv", 0.93), ("alone-held.tsv", 0.8)])
+@pytest.mark.parametrize(("name", "least"), [("alone.tsv", 0.93), ("alone-held.tsv", 0.8), ("alone-fresh.tsv", 0.78)])
 def test_lines_labelled_by_whether_they_stand_alone(name, least):
     labels, kinds, texts = zip(*rows(name, "alone"), strict=True)
     assert len(labels) >= 100
@@ -231,3 +231,20 @@ def test_what_most_sentences_lack_is_no_fault():
     ready = Summarizer.load().prepare(cluster).read
     assert all(len(text.split()) < FEWEST_ALONE for text in ready.texts[::2])
     assert ready.alone.tolist() == [True, False, True]
+
+
+def test_a_thing_that_only_its_own_document_told_before_leans_on_that(model):
+    """ "The council voted" needs "a council of nine"; what half of the documents speak of is known to readers."""
+    documents = [
+        f"{lead} The ferry Sea Lark had 214 people on board when it sank off Tarn Head. {more}"
+        for lead, more in (
+            ("A council of nine met in Lowick.", "The council voted to pay for the search of the bay by divers."),
+            ("Rain fell on the coast of Orland.", "The ferry was built in Merrin in 1998 for 300 passengers."),
+            ("Relatives waited in a school in Lowick.", "The owner of the ship will pay for the families of the dead."),
+        )
+    ]
+    read = model.prepare(Cluster.from_texts(documents)).read
+    told = dict(zip(read.texts, read.lacks, strict=True))
+    assert told["The council voted to pay for the search of the bay by divers."] is Lack.LEANS
+    assert told["The ferry was built in Merrin in 1998 for 300 passengers."] is None
+    assert told["The owner of the ship will pay for the families of the dead."] is None

@@ -57,8 +57,8 @@ def test_brackets_keep_to_the_budget_and_leave_the_sentences_as_they_are(name, b
 
 
 def test_without_brackets_sentences_are_as_they_stand():
-    assert any(one.added for one in MODEL.summarize(EXAMPLE, 100, "words").sentences)
-    plain = MODEL.summarize(EXAMPLE, 100, "words", annotate=False)
+    assert any(one.added for one in MODEL.summarize(EXAMPLE, 110, "words").sentences)
+    plain = MODEL.summarize(EXAMPLE, 110, "words", annotate=False)
     assert [one.text for one in plain.sentences] == [one.full for one in plain.sentences]
     assert not any(one.added for one in plain.sentences)
 

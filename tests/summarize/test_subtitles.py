@@ -87,7 +87,7 @@ def test_webvtt():
 
 
 def test_files_that_are_cut_or_odd():
-    assert read_subtitles("1\n00:00:01,000 --> 00:00:02,000").text == ""
+    assert read_subtitles("1\n00:00:01,000 --> 00:00:02,000") == []
     tight = "1\n00:00:01,0 --> 00:00:02,0\nIt rained.\n2\n00:00:02,0 --> 00:00:03,0\nIt poured."  # no blank lines
-    assert read_subtitles(tight).text == "It rained.\n\nIt poured."
-    assert read_subtitles("").text == ""
+    assert [text for _, text in read_subtitles(tight)] == ["It rained.", "It poured."]
+    assert read_subtitles("") == []

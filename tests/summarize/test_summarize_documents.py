@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster, Document, words
-from dpplearn.summarize.text.blocks import BlockText, find_blocks
+from dpplearn.summarize.text.blocks import find_blocks
 from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.words import one_line
 
@@ -153,20 +153,17 @@ def test_reading_text_is_light():
 
 
 def test_blocks_are_what_a_reader_made():
-    made = BlockText()
-    for kind, text in (("heading", "Rain\n in Oslo"), ("paragraph", " "), ("paragraph", "It rained. It stopped."),
-                       ("code", "if x:\n    y"), ("item", "Boats sank.")):  # fmt: skip
-        made.add(kind, text)
-    document = Document("a", made.text, blocks=made.blocks)
+    parts = [("heading", "Rain\n in Oslo"), ("paragraph", " "), ("paragraph", "It rained. It stopped.")]
+    document = Document.of_blocks("a", [*parts, ("code", "if x:\n    y"), ("item", "Boats sank.")])
     assert [document.text[b.start : b.end] for b in document.blocks] == [
         "Rain in Oslo", "It rained. It stopped.", "if x:\n    y", "Boats sank."
     ]  # fmt: skip
     assert [s.text for s in Cluster([document]).sentences()] == ["It rained.", "It stopped.", "Boats sank."]
-    assert document != Document("a", made.text)
+    assert document != Document("a", document.text)
     assert pickle.loads(pickle.dumps(document)) == document
     assert "blocks" not in repr(document)
     with pytest.raises(ValueError, match="must be one of"):
-        made.add("sidebar", "x")
+        Document.of_blocks("a", [("sidebar", "x")])
     with pytest.raises(ValueError, match="in order"):
         Document("a", "It rained.", blocks=[(4, 8, "paragraph"), (2, 3, "item")])
     with pytest.raises(ValueError, match="within the text"):
@@ -174,9 +171,6 @@ def test_blocks_are_what_a_reader_made():
 
 
 def test_a_text_that_lost_its_blocks_is_read_as_what_it_was():
-    made = BlockText()
     kinds = ["heading", "paragraph", "item", "quotation", "row", "row"]
-    for kind in kinds:
-        made.add(kind, f"This is one {kind} | of them.")
-    found = find_blocks(made.text)
-    assert tuple(found) == made.blocks
+    made = Document.of_blocks("a", [(kind, f"This is one {kind} | of them.") for kind in kinds])
+    assert tuple(find_blocks(made.text)) == made.blocks

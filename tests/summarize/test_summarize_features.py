@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from dpplearn.learning.similarity import fixed_similarity
 from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
-from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
-from dpplearn.summarize.model.quality_features import (
+from dpplearn.summarize.model.features import (
     FEATURE_SETS,
     GENERAL,
     Feature,
+    SentenceFeatures,
     global_bins,
     lexrank,
     local_bins,
     mean_similarity,
     one_hot,
 )
+from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 
 

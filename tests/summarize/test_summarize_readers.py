@@ -15,8 +15,8 @@ from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Document, SkippedWarning, read_clusters
 from dpplearn.summarize.corpora import documents, reading
 from dpplearn.summarize.corpora.documents import FileKind, parse_document
-from dpplearn.summarize.corpora.reading import Reader, read_in_order
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.reading import Reader
+from dpplearn.summarize.corpora.source import Item, Source
 
 SNOW = {
     "id": "snow",
@@ -231,7 +231,9 @@ def test_a_new_format_of_corpora_is_one_entry(tmp_path, monkeypatch):
                 yield Cluster([Document("1", text)], [reference], name)
 
     table = Reader(
-        "a table with the columns id, text, reference", lambda path: path.suffix == ".tsv", read_in_order(read_table)
+        "a table with the columns id, text, reference",
+        lambda path: path.suffix == ".tsv",
+        lambda source: map(Item, read_table(source)),
     )
     monkeypatch.setattr(reading, "READERS", [table, *reading.READERS])
     row = "{}\tIt rained all night. The river rose by two metres. Boats sank.\tThe river rose.\n"

@@ -52,7 +52,8 @@ def test_the_model_inside_knows_no_words_and_every_weight_says_something():
     assert (np.abs(model.theta_) > 2.0 * model.theta_std_).all()
     assert set(model.training_["corpora"]) == {"news", "papers", "reviews"}
     summary = model.summarize(Cluster.example(), 100, "words")
-    assert summary.text.startswith("Gov. Elena Tavish on Sunday [17 March] named Ruth Calloran")
+    for told in ("found cracks in the spillway", "killed two people and drove 6,200", "damage of about 220 million"):
+        assert told in summary.text  # why, how many died and had to leave, and what it cost
     assert 80 <= summary.length <= 100
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from dpplearn.summarize import summarize
 from dpplearn.summarize.corpora.given import as_cluster
+from dpplearn.summarize.text.blocks import join_blocks
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.sentences import split_sentences
 from dpplearn.summarize.text.units import settled
@@ -49,8 +50,8 @@ def test_a_share_has_room_for_one_sentence():
 
 
 def shown(source):
-    made, _ = read_markdown(source)
-    return [(block.kind, made.text[block.start : block.end]) for block in made.blocks]
+    text, blocks = join_blocks(read_markdown(source)[0])
+    return [(block.kind, text[block.start : block.end]) for block in blocks]
 
 
 def test_marks_of_markdown():

@@ -3,7 +3,6 @@
 import pytest
 
 from dpplearn.summarize import Cluster, Document
-from dpplearn.summarize.text.blocks import BlockText
 
 SAID = [
     ("Ines", "the roof of the boathouse is leaking above the workbench"),
@@ -65,11 +64,10 @@ def test_what_is_above_a_conversation():
 
 
 def test_paragraphs_of_a_file_with_blocks():
-    made = BlockText()
-    made.add("heading", "Board call")
+    parts = [("heading", "Board call")]
     for i, (name, said) in enumerate(SAID):
-        made.add("paragraph", f"{name} (0{i}:10): {said}")
-    cluster = Cluster([Document("a.docx", made.text, blocks=made.blocks)])
+        parts.append(("paragraph", f"{name} (0{i}:10): {said}"))
+    cluster = Cluster([Document.of_blocks("a.docx", parts)])
     assert [s.text for s in cluster.sentences()] == [said for _, said in SAID]
 
 

@@ -137,3 +137,10 @@ def numbers(x: Any, name: str, path: str | os.PathLike[str], size: int | None = 
     if size is not None and len(x) != size:
         raise ValueError(f"{name} in {path} must have {size} entries, found {len(x)}.")
     return np.array([number(value, f"{name}[{k}]", path) for k, value in enumerate(x)], np.float64)
+
+
+def whole_number(x: Any, name: str, path: str | os.PathLike[str]) -> int:
+    """A count that was read from a file."""
+    if not isinstance(x, int) or isinstance(x, bool) or x < 0:
+        raise ValueError(f"{name} in {path} must be a whole number that is not negative, found {x!r}.")
+    return x

@@ -10,7 +10,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-LARGE = 1024  # below this many items a second BLAS thread gains little, and on a busy machine costs up to 30 times
+FEW_ROWS = 1024  # below this many items a second BLAS thread gains little, and on a busy machine costs up to 30 times
 IN_CHILD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # of processes we start
 _alone: ContextVar[bool] = ContextVar("dpplearn_one_thread", default=False)
 
@@ -88,5 +88,5 @@ def thread_limit(n_jobs: int) -> int:
 
 
 def blas_threads(n: int, one: bool = False) -> AbstractContextManager[Any]:
-    """One BLAS thread for matrices of up to LARGE rows, or for all with `one`; else as many as are set."""
-    return ONE if one or n <= LARGE else nullcontext()
+    """One BLAS thread for matrices of up to FEW_ROWS rows, or for all with `one`; else as many as are set."""
+    return ONE if one or n <= FEW_ROWS else nullcontext()

@@ -6,11 +6,13 @@ iteration. This module imports little, so that any other may import it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from stat import S_ISFIFO
 from typing import TextIO
 
 WIDTH = 24
@@ -31,8 +33,9 @@ class Progress:
 
     def __init__(self, verbose: bool, stream: TextIO | None = None) -> None:
         self.verbose, self.stream = bool(verbose), stream or sys.stderr
-        in_notebook = type(self.stream).__module__.partition(".")[0] == "ipykernel"  # it can draw a line again, too
-        self.moving = self.verbose and (self.stream.isatty() or in_notebook)
+        self.moving = self.verbose and (
+            self.stream.isatty() or shows_in_notebook(self.stream)
+        )  # it can draw a line again
         self.iteration = 0
         self.last, self.width = "", 0  # the last iteration's line; what is on the screen
 
@@ -83,7 +86,9 @@ def as_progress(verbose: bool | Progress) -> Progress:
     return verbose if isinstance(verbose, Progress) else Progress(verbose)
 
 
-shown: ContextVar[tuple[Progress, str] | None] = ContextVar("shown", default=None)  # what shows the work, and its name
+current_work: ContextVar[tuple[Progress, str] | None] = ContextVar(
+    "current_work", default=None
+)  # what shows the work, and its name
 
 
 @contextmanager
@@ -92,26 +97,40 @@ def showing(progress: bool | Progress, what: str) -> Iterator[None]:
     if not isinstance(progress, bool | Progress):
         raise TypeError(f"progress must be True or False, found {progress!r:.60}.")
     drawn = as_progress(progress)
-    token = shown.set((drawn, what))
+    token = current_work.set((drawn, what))
     try:
         yield
     finally:
-        shown.reset(token)
+        current_work.reset(token)
         drawn.clear()
 
 
-def tell_terminal() -> None:
-    """On a terminal, say why nothing happens for some seconds."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("dpplearn compiles loops that it needs now; they are kept on disk.", file=sys.stderr, flush=True)
+def tell_reader() -> None:
+    """Say why nothing happens for some seconds, on a terminal, in a notebook or in a log: not to another program."""
+    if sys.stderr is not None and not is_pipe(sys.stderr):
+        last = "" if notice.took is None else f" Last time this took {notice.took:.0f} s."
+        print(f"dpplearn compiles loops that it needs now; they are kept on disk.{last}", file=sys.stderr, flush=True)
+
+
+def is_pipe(stream: TextIO) -> bool:
+    """Whether a program reads the stream. A notebook's may have the number of a pipe, and people read it."""
+    try:
+        return not shows_in_notebook(stream) and S_ISFIFO(os.fstat(stream.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):  # no file of the system
+        return False
+
+
+def shows_in_notebook(stream: TextIO) -> bool:
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
 
 
 @dataclass
 class Notice:
     """The message that a loop is compiled, and whether it was shown: once is enough."""
 
-    tell: Callable[[], None] = tell_terminal
+    tell: Callable[[], None] = tell_reader
     said: bool = False
+    took: float | None = None  # seconds that compiling took the process before, where that is known
 
     def announce(self) -> None:
         if not self.said:

@@ -9,7 +9,7 @@ from contextvars import copy_context
 from typing import TypeVar
 
 from dpplearn._run.blas import thread_limit
-from dpplearn._run.progress import shown
+from dpplearn._run.progress import current_work
 from dpplearn._run.stop import check_stop
 
 R = TypeVar("R")
@@ -25,7 +25,7 @@ def map_threads(task: Callable[[int], R], count: int, n_jobs: int) -> list[R]:
     >>> map_threads(lambda k: k**2, 4, n_jobs=2)
     [0, 1, 4, 9]
     """
-    bar, results, n_jobs = shown.get(), list[R](), min(thread_limit(n_jobs), count)
+    bar, results, n_jobs = current_work.get(), list[R](), min(thread_limit(n_jobs), count)
 
     def work(k: int) -> R:
         check_stop()

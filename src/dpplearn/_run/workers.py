@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from logging import CRITICAL
-from typing import Any, TypeVar
+from typing import Any
 
 from dpplearn._checks import check_jobs
-from dpplearn._run.processes import Processes, block_sigint, do, lost_worker
-
-Task = TypeVar("Task")
-Answer = TypeVar("Answer")
+from dpplearn._run.processes import Answer, Processes, Task, block_sigint, do, lost_worker
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.likelihood import DENSE, BasketShard, log_likelihood
+from dpplearn.baskets.likelihood import DENSE, BasketShard, total_log_prob
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 HELD_OUT = 0.2  # share of the baskets on which alpha is chosen
 LENGTHS = 0.7, 1.2  # of the rows of U beside the identity, and of B, where an ascent begins: at 0 is no slope
 IMPOSSIBLE = -1e3  # log-probability that counts for a held-out basket of probability 0
-LARGE, MANY = 3_000_000, 300_000  # parameters, and baskets, from which batches take over from L-BFGS
+LARGE, MANY_BASKETS = 3_000_000, 300_000  # parameters, and baskets, from which batches take over from L-BFGS
 WHOLE_COLUMNS = (30, 100)  # of U and B beside the identity; more did not help on held-out baskets
 LOOK_BACK = 10  # iterations whose gains are looked at together: single steps of L-BFGS may gain nothing
 EPOCHS, ITERATIONS = 10, 1000  # of Adam and of L-BFGS, where the caller does not say
@@ -125,9 +125,9 @@ def choose_alpha(baskets: Baskets, plan: FitPlan) -> tuple[float, dict[float, fl
 def fit_once(baskets: Baskets, plan: FitPlan) -> FittedKernel:
     """One fit with alpha given."""
     shard, start = baskets.distinct, start_factors(baskets, *plan.shape, plan.seed)
-    factors, n_iter, converged = (adam if plan.in_batches else lbfgs)(shard, start, plan)
+    factors, n_iter, converged = (adam if plan.in_batches else whole_batch)(shard, start, plan)
     plan.progress.clear()
-    value = log_likelihood(shard, factors.kernel())[0]
+    value = total_log_prob(shard, factors.kernel())[0]
     return FittedKernel(factors, value, n_iter, converged, plan.alpha or 0.0, {})
 
 
@@ -137,14 +137,14 @@ def objective(shard: BasketShard, factors: KernelFactors, alpha: float, total: f
     The prior is that of `total` baskets, of which these may be some.
     """
     kernel = factors.kernel()
-    value, left, right, diagonal = log_likelihood(shard, kernel)
+    value, left, right, diagonal = total_log_prob(shard, kernel)
     penalty, drag = factors.penalty(alpha)
     value = value / shard.total - penalty / total
     gradient = factors.pull_back(kernel, left, right, diagonal) / shard.total - drag / total
     return value, gradient, bool(np.isfinite(value) and np.isfinite(gradient).all())
 
 
-def lbfgs(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[KernelFactors, int, bool]:
+def whole_batch(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[KernelFactors, int, bool]:
     """scipy's L-BFGS-B; the factors reached, the iterations, and whether the objective stopped rising."""
     values, worst, slope = [-np.inf], 0.0, np.nan
 

@@ -15,7 +15,7 @@ from dpplearn._checks import FloatArray, IntArray, check_between, check_int, cou
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.baskets.baskets import Baskets, Label
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.fit import EPOCHS, ITERATIONS, LARGE, MANY, FitPlan, choose_shape, fit_kernel
+from dpplearn.baskets.fit import EPOCHS, ITERATIONS, LARGE, MANY_BASKETS, FitPlan, choose_shape, fit_kernel
 from dpplearn.baskets.likelihood import KernelRows
 from dpplearn.baskets.modelfile import load_factors, save_factors
 from dpplearn.baskets.pairs import Next, Related, StrongestPairs, strongest_pairs
@@ -24,8 +24,8 @@ from dpplearn.learning.summary import ModelSummary, Table
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
-KEPT = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs")
-LEAST = 0.0005  # correlation that is not 0 in the three digits shown
+SAVED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs")
+LEAST_SHOWN = 0.0005  # correlation that is not 0 in the three digits shown
 
 
 class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -145,7 +145,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             raise ValueError("There are no baskets: at least one is needed to learn from.")
         cv = isinstance(self.alpha, str) and self.alpha == "cv"
         shape = choose_shape(read.n, int(read.sizes.max()), self.rank, bool(self.nonsymmetric))
-        in_batches = read.n * (1 + sum(shape[:2])) > LARGE or len(read) > MANY
+        in_batches = read.n * (1 + sum(shape[:2])) > LARGE or len(read) > MANY_BASKETS
         default = EPOCHS if in_batches else ITERATIONS
         return FitPlan(
             shape=shape,
@@ -264,7 +264,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         strength = sign * self.correlations_with(item)
         strength[self.numbers([item])] = 0.0
         best = np.argsort(-strength, kind="stable")[: check_int(k, "k", low=1, high=None)]
-        return [Related(self.items_[j].item(), float(sign * strength[j])) for j in best if strength[j] >= LEAST]
+        return [Related(self.items_[j].item(), float(sign * strength[j])) for j in best if strength[j] >= LEAST_SHOWN]
 
     def summary(self, most: int = 20) -> ModelSummary:
         """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
@@ -308,7 +308,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, with its factors in base64."""
-        save_factors(path, self._fitted, self.items_, {name: getattr(self, f"{name}_") for name in KEPT})
+        save_factors(path, self._fitted, self.items_, {name: getattr(self, f"{name}_") for name in SAVED})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
@@ -316,5 +316,5 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         factors, items, data = load_factors(path)
         whole = factors.identity or factors.symmetric_rank >= factors.n
         model = cls(None if whole else factors.symmetric_rank, factors.skew_rank > 0, data["alpha"])
-        model._set(factors=factors, items=items, alphas={}, **{name: data[name] for name in KEPT})
+        model._set(factors=factors, items=items, alphas={}, **{name: data[name] for name in SAVED})
         return model

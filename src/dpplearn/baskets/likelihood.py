@@ -113,7 +113,7 @@ def pick(starts: IntArray, indices: IntArray, which: IntArray) -> tuple[IntArray
     return indptr, indices[np.arange(indptr[-1]) - np.repeat(indptr[:-1] - starts[which], sizes)]
 
 
-def log_likelihood(shard: BasketShard, kernel: KernelRows) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
+def total_log_prob(shard: BasketShard, kernel: KernelRows) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
     """Value, and derivatives in left, right and diagonal. The value may be -inf."""
     (left, right, diagonal), T, empty = kernel, shard.total, np.empty((0, 0))
     if kernel.dense:

@@ -8,28 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._io.jsonfile import number, numbers, read_json, write_json
+from dpplearn._io.jsonfile import number, numbers, read_json, whole_number, write_json
 from dpplearn.baskets.baskets import check_catalogue
 from dpplearn.baskets.factors import LARGEST, KernelFactors
 from dpplearn.baskets.pairs import ItemPair, StrongestPairs
-from dpplearn.learning.files import whole_number
 
 StrPath = str | os.PathLike[str]
-FORMAT, VERSION = "dpplearn.KernelDPP", 5
+KIND, EDITION = "dpplearn.KernelDPP", 5
 
 
 def save_factors(path: StrPath, factors: KernelFactors, items: np.ndarray, fitted: dict[str, Any]) -> None:
     """Write a fitted kernel; the old file, if any, stays until the new one is whole."""
     from dpplearn import __version__
 
-    head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "items": items.tolist()}
+    head = {"format": KIND, "version": EDITION, "written_by": f"dpplearn {__version__}", "items": items.tolist()}
     W = base64.b64encode(factors.W.astype("<f8").tobytes()).decode("ascii")
     write_json(path, {**head, **vars(factors), "W": W, **fitted, "pairs": vars(fitted["pairs"])})
 
 
 def load_factors(path: StrPath) -> tuple[KernelFactors, np.ndarray, dict[str, Any]]:
     """The factors, the items, and all else that a file says."""
-    data = read_json(path, FORMAT, VERSION)
+    data = read_json(path, KIND, EDITION)
     items, identity = data.get("items"), data.get("identity")
     if not isinstance(items, list) or {type(item) for item in items} not in ({int}, {str}):
         raise ValueError(f"items in {path} must be texts, or whole numbers, found {items!r:.60}.")

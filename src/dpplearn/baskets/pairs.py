@@ -13,7 +13,7 @@ from dpplearn.baskets.baskets import Baskets, Label
 from dpplearn.baskets.likelihood import DENSE
 from dpplearn.learning.summary import ModelSummary, Table
 
-KEPT = 200  # pairs of each kind
+MOST_PAIRS = 200  # pairs of each kind
 
 
 class Next(NamedTuple):
@@ -98,7 +98,7 @@ def strongest_pairs(dpp: Any, baskets: Baskets) -> StrongestPairs:
     lift = np.divide(both * n_baskets, alone, out=np.full(both.size, np.nan), where=alone > 0)
 
     def best(values: FloatArray) -> tuple[ItemPair, ...]:
-        first = np.argsort(-values, kind="stable")[:KEPT]
+        first = np.argsort(-values, kind="stable")[:MOST_PAIRS]
         first = first[values[first] > chance]
         names = items[frequent[i[first]]].tolist(), items[frequent[j[first]]].tolist()
         rows = zip(*names, *(x[first].tolist() for x in (correlation, both, lift)), strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from dpplearn.summarize.corpora.reading import open_corpus
 from dpplearn.summarize.experiments import evaluation
 from dpplearn.summarize.experiments.evaluation import SystemComparison
 from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, run_experiment
-from dpplearn.summarize.experiments.systems import LEARNED, SYSTEM_TITLES, check_systems
+from dpplearn.summarize.experiments.systems import LEARNED, SYSTEMS, check_systems
 from dpplearn.summarize.model.training import settle
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import check_budget
@@ -133,7 +132,7 @@ def experiment_command(
         ours = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
         spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
         texts = (document.text for cluster in ours for document in cluster.documents)
-        language = settle(language, spoken, islice(texts, 30))
+        language = settle(language, spoken, texts)
         theirs = None
         if test is not None and not leave_one_out:
             theirs = evaluation.clusters_to_score(open_corpus(test, language=language), str(test))
@@ -179,7 +178,7 @@ def print_table_2(comparison: SystemComparison, title: str, paper: Mapping[str, 
     for name, scores in comparison.results["systems"].items():
         details = comparison.details["systems"][name]
         (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
-        cells = [SYSTEM_TITLES.get(name, f"Peer {name}")]
+        cells = [SYSTEMS[name][0] if name in SYSTEMS else f"Peer {name}"]
         cells += [f"{scores[metric][measure]:.2f}" for metric, measure in COLUMNS]
         cells += [
             f"{low:.2f} to {high:.2f}",
@@ -203,19 +202,19 @@ ROWS = "\n".join(f"{number} or {name:10}  {what}" for number, (name, what) in en
 
 @click.command(name="figures", cls=Command, help=f"{SAID}\n\n\b\nNAMES are\n{ROWS}")
 @click.argument("names", nargs=-1)
-@click.option("--out", type=click.Path(), default="figures", show_default=True, help="Folder to write to.")
+@click.option(
+    "--out", type=click.Path(file_okay=False), default="figures", show_default=True, help="Folder to write to."
+)
 def figures_command(names: tuple[str, ...], out: str) -> None:
     with usage_errors():
         wanted = figures.figure_names(names)
     import_plots("dpplearn.plots.style")  # says what to install, before any work
     written: list[Path] = []
     try:
-        with stoppable("Stopped. Figures already written are complete."):
-            folder = figures.check_folder(out)
-            with bars() as progress:
-                for done, name in enumerate(wanted):
-                    progress.stage("Drawing", done, len(wanted))
-                    written += figures.save(figures.draw(name), name, folder)
+        with stoppable("Stopped. Figures already written are complete."), bars() as progress:
+            for done, name in enumerate(wanted):
+                progress.stage("Drawing", done, len(wanted))
+                written += figures.save(figures.draw(name), name, out)
     finally:  # after the bar, which would take what goes to standard output for its own
         for path in written:
             click.echo(path)

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -19,7 +20,6 @@ from dpplearn._io.encoding import read_lines
 from dpplearn._io.jsonfile import json_lines
 from dpplearn.cli.items import Items, Record
 
-HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can hold one, UTF-8 cannot
 Name = TypeVar("Name", str, str | None)
 READ = ("jsonl", "csv", "tsv", "parquet", "npy")
 WRITTEN = READ[:3]
@@ -35,8 +35,11 @@ def format_of(path: Path, known: Sequence[str], advice: str) -> str:
 # Reading
 
 
-def read_items(path: Path, encoding: str = "utf-8") -> Items:
-    """Read items in the format that the end of the file's name says; - is standard input, in JSON Lines."""
+def read_items(path: Path, encoding: str = "utf-8", ndim: int | None = 2) -> Items:
+    """Read items in the format that the end of the file's name says; - is standard input, in JSON Lines.
+
+    `ndim`: of an array, None where numbers of items do as well as rows.
+    """
     if str(path) == "-":
         return read_jsonl(sys.stdin.buffer, "standard input", encoding)
     end = format_of(path, READ, "Rename it; a .json list of objects becomes .jsonl by: jq -c '.[]'.")
@@ -44,7 +47,7 @@ def read_items(path: Path, encoding: str = "utf-8") -> Items:
         return read_jsonl(path, str(path), encoding)
     if end in ("csv", "tsv"):
         return read_csv(path, encoding, "," if end == "csv" else "\t")
-    return read_parquet(str(path)) if end == "parquet" else read_npy(str(path))
+    return read_parquet(str(path)) if end == "parquet" else read_npy(str(path), ndim=ndim)
 
 
 def read_jsonl(source: Path | BinaryIO, name: str, encoding: str) -> Items:
@@ -59,7 +62,11 @@ def read_jsonl(source: Path | BinaryIO, name: str, encoding: str) -> Items:
 
 
 def read_csv(path: Path, encoding: str, delimiter: str) -> Items:
-    rows = csv_rows((line.text() for line in read_lines(path, path, encoding)), path, delimiter)
+    """Cells between commas or tabs; or between what line 1 has more of, such as the semicolons of spreadsheets."""
+    lines = (line.text() for line in read_lines(path, path, encoding))
+    head = next(lines, "")
+    delimiter = max(delimiter, *";\t,|", key=re.sub('"[^"]*"', "", head).count)  # of equally many the first
+    rows = csv_rows(chain([head], lines), path, delimiter)
     names = next(rows, (1, []))[1]
     check_unique(names, f"{path}, line 1")
     table, places = [], []
@@ -70,7 +77,7 @@ def read_csv(path: Path, encoding: str, delimiter: str) -> Items:
             table.append(cells)
             places.append(f"line {line}")
     columns = {name: [row[j] for row in table] for j, name in enumerate(names)}
-    return Items(str(path), columns, len(table), places=places)
+    return Items(str(path), columns, len(table), places=places, delimiter=delimiter)
 
 
 def read_parquet(name: str) -> Items:
@@ -83,23 +90,25 @@ def read_parquet(name: str) -> Items:
         file = pyarrow.parquet.ParquetFile(name)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
-    check_fields(file.schema_arrow, name)
+    check_unique(file.schema_arrow.names, name)
     return Items(name, dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows, file=file)
 
 
-def read_npy(name: str, field: str = "embedding", ndim: int = 2) -> Items:
+def read_npy(name: str, field: str = "embedding", ndim: int | None = 2) -> Items:
     """One array, a row for each item (of one dimension, a number), read where it lies."""
     try:
         array = np.load(name, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{name} is not a NumPy array that can be read without pickle: {error}.") from None
-    if not isinstance(array, np.ndarray) or array.ndim != ndim:
+    if ndim is None and getattr(array, "ndim", 2) == 1:
+        ndim, field = 1, "item"
+    if not isinstance(array, np.ndarray) or array.ndim != (ndim or 2):
         shape, row = getattr(array, "shape", "several arrays"), "a number" if ndim == 1 else "a row of numbers"
         raise ValueError(f"{name} must hold one array with {row} for each item, found {shape}.")
     return Items(name, {field: array}, len(array))
 
 
-def beside(items: Items, named: Name, field: str, ndim: int) -> tuple[Items, Name]:
+def array_beside(items: Items, named: Name, field: str, ndim: int) -> tuple[Items, Name]:
     """Where a field stands, and its name there: in the items, or in an .npy file that is named in its place."""
     if named is None or named in items.fields or not named.lower().endswith(".npy"):
         return items, named
@@ -115,16 +124,9 @@ def beside(items: Items, named: Name, field: str, ndim: int) -> tuple[Items, Nam
 def write_items(items: Items, subset: IntArray, end: str) -> bytes:
     """Some of the items in a format; lines of JSON stay as they are."""
     records = items.take(subset)
-    try:
-        if end == "jsonl":
-            return write_jsonl(items, subset, records)
-        return write_csv(items, records, "," if end == "csv" else "\t")
-    except UnicodeEncodeError:
-        bad = next(i for i, record in zip(subset, records, strict=True) if HALF.search(json_line(record)))
-        raise ValueError(
-            f"{items.place(bad)} holds half of a character (a lone surrogate), which a .{end} file cannot hold. Mend "
-            "it, or write .jsonl."
-        ) from None
+    if end == "jsonl":
+        return write_jsonl(items, subset, records)
+    return write_csv(items, records, "\t" if end == "tsv" else items.delimiter)
 
 
 def as_list(value: Any) -> Any:
@@ -166,15 +168,3 @@ def check_unique(names: Iterable[str], where: str) -> None:
         if name in seen:
             raise ValueError(f"{where}: the name {name!r:.60} occurs twice. Rename or remove one of the two.")
         seen.add(name)
-
-
-def check_fields(fields: Iterable[Any], where: str) -> None:
-    """Refuse two columns of one name, inside of columns too: as Python's records, one of the two would be lost."""
-    fields = list(fields)
-    check_unique([field.name for field in fields], where)
-    for field in fields:
-        kind = field.type
-        while hasattr(kind, "value_type"):  # lists, in whatever number
-            kind = kind.value_type
-        if hasattr(kind, "get_field_index"):  # a struct
-            check_fields(kind, f"{where}, inside of {field.name!r}")

@@ -39,7 +39,8 @@ def as_number(value: Any) -> float:
 class Items:
     """Items in the order of their file: columns in memory, or an open Parquet file, whose columns are read when needed.
 
-    `places` says where each item was found, and `lines` are those of JSON Lines as they came.
+    `places` says where each item was found, and `lines` are those of JSON Lines as they came. Where the `delimiter` of
+    cells is a semicolon, the comma in a number is a decimal one.
     """
 
     def __init__(
@@ -51,9 +52,10 @@ class Items:
         places: list[str] | None = None,
         lines: list[str] | None = None,
         file: Any = None,
+        delimiter: str = ",",
     ) -> None:
         self.name, self.columns, self.n, self.fields = name, columns, n, list(columns)
-        self.places, self.lines, self.file = places, lines, file
+        self.places, self.lines, self.file, self.delimiter = places, lines, file, delimiter
 
     def get(self, name: str) -> Sequence[Any] | np.ndarray:
         """A field of every item, None where it is missing; an array where it holds numbers alone."""
@@ -154,9 +156,18 @@ class Items:
             if values.ndim == 1 and values.dtype.kind in "fiu" and np.isfinite(values).all():
                 return values.astype(np.float64)
             values = values.tolist()
+        if self.delimiter == ";":
+            values = [value.replace(",", ".") if isinstance(value, str) else value for value in values]
         numbers = [as_number(value) for value in values]
         self._refuse(name, values, lambda x: not math.isfinite(as_number(x)), "must be a finite number, found {}.")
         return np.array(numbers, np.float64)
+
+    def item_numbers(self, name: str, n: int) -> IntArray:
+        """The number of another item from every item."""
+        numbers = self.numbers(name)
+        bad = f"must be the number of an item, from 0 to {n - 1}, found {{}}."
+        self._refuse(name, numbers.tolist(), lambda x: x % 1 != 0 or not 0 <= x < n, bad)
+        return numbers.astype(np.int64)
 
     def wide(self, pattern: str) -> list[str]:
         """The fields that "first:last" or "e*" names, in the order of the file; none where it is a field's own name."""

@@ -17,13 +17,14 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.formats import WRITTEN, beside, format_of, read_items, write_items
+from dpplearn.cli.formats import WRITTEN, array_beside, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import AppliedModel, as_record, explanation
 from dpplearn.decoding.dask import choose_in_parts
-from dpplearn.decoding.diversify import Settings, diversify
+from dpplearn.decoding.diversify import Settings, diversify, gain_for_auto
 from dpplearn.decoding.selection import DiverseSelection
+from dpplearn.learning.summary import Table, lines_of
 from dpplearn.plots import import_plots
 
 SCORES, EMBEDDINGS, TEXTS = ("score", "scores"), ("embedding", "embeddings"), ("text", "texts")  # usual names
@@ -41,19 +42,20 @@ SCREEN = 20  # lines of reasons that are printed
 @click.option("--out", type=FILE, help="Write to this file, in the format that its name says.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; with --explain, reasons in it.")
 @more("--model", type=PATH, help="A ConditionalDPP: it says which fields count.")
-@more("--given", type=PATH, metavar="FILE", help="Items chosen before: not chosen again, and not counted.")
+@more("--given", type=PATH, metavar="FILE", help="Items chosen before, or their numbers: not to be repeated.")
 @more("--budget", type=float, metavar="N", help="Largest total cost.")
 @more("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @more("--group", metavar="FIELD", help="Source, class or language of an item.")
 @more("--max-per-group", type=click.IntRange(0), metavar="N", help="Most items of a group.")
 @more("--min-per-group", type=click.IntRange(0), metavar="N", help="Fewest items of a group.")
 @DECODER(default="greedy", help=f"{DECODER_NAMES}.")
-@more("--plot", type=FILE, help="Draw what each item added and covers, as SVG.")
+@more("--report", type=FILE, help="A page: the choice beside the best scores and a random one.")
+@more("--window", type=click.IntRange(2), metavar="N", help="Keep all, in an order in which each N in a row differ.")
 @more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory: what each part gave.")
 @JOBS
 @ENCODING
 def select_command(
-    items: Path, explain: bool, out: Path | None, as_json: bool, plot: Path | None, **limits: Any
+    items: Path, explain: bool, out: Path | None, as_json: bool, report: Path | None, **limits: Any
 ) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
@@ -62,8 +64,8 @@ def select_command(
     selection. Without -k and --budget, items are taken while they add something. With --work, a run that was stopped
     goes on when it is run again.
     """
-    names = ("score", "embedding", "text", "model", "given", "cost", "group", "work", "jobs", "encoding")
-    score, embedding, text, model, given, cost, group, work, jobs, encoding = map(limits.pop, names)
+    names = ("score", "embedding", "text", "model", "given", "cost", "group", "window", "work", "jobs", "encoding")
+    score, embedding, text, model, given, cost, group, window, work, jobs, encoding = map(limits.pop, names)
     budgeted = limits["budget"] is not None
     unlimited = limits["max_per_group"] is None and limits["min_per_group"] is None
     for wrong, advice in (
@@ -73,28 +75,27 @@ def select_command(
         ),
         (model and limits["k"] == "auto", "With --model, leave -k auto out: items are taken while they add something."),
         (work and (model or text), "--work is for items with scores and embeddings: leave --model and --text out."),
+        (window and (model or work or report), "--window orders a list: leave --model, --work and --report out."),
         (embedding and text, "Give --embedding or --text, not both."),
         (budgeted and cost is None, "--budget needs --cost FIELD, what each item takes. For a number, give -k."),
-        (
-            limits["decoder"] == "exact" and limits["min_per_group"] is not None,
-            "--decoder exact takes no --min-per-group: give --decoder greedy or local.",
-        ),
         (group is None and not unlimited, "--max-per-group and --min-per-group need --group FIELD."),
     ):
         if wrong:
             raise click.UsageError(advice)
     if cost is not None and not budgeted:
         say("No --budget: --cost limits nothing.")
-    if group is not None and plot is None and unlimited:
+    if group is not None and report is None and unlimited:
         say("No --max-per-group or --min-per-group: --group limits nothing.")
     ending = None if out is None else ending_to_write(out, as_json)
     check_out(out)
-    check_out(plot, "--plot")
-    charts = None if plot is None else import_plots("dpplearn.plots.charts")  # says what to install, before any work
+    check_out(report, "--report")
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(f"{report}: --report writes a page. Give it a name that ends in .html.")
+    pages = None if report is None else import_plots("dpplearn.plots.report")  # says what to install, before any work
     table = read_items(items, encoding or "utf-8")
     if not table.n:
         raise ValueError(f"{table.name} holds no items: there is nothing to select from.")
-    before = None if given is None else read_items(given, encoding or "utf-8")
+    before = None if given is None else read_items(given, encoding or "utf-8", None)
     costs = None if cost is None else read_costs(table, cost)
     groups = limits["groups"] = None if group is None else table.groups(group)
     applied = None
@@ -102,12 +103,12 @@ def select_command(
         applied = AppliedModel(model, table, costs)
         choose = applied.choose
     else:
-        scores, limits["cost"] = read_scores(*beside(table, score, SCORES[0], 1)), costs
-        source, embedding = beside(table, embedding, EMBEDDINGS[0], 2)
+        scores, limits["cost"] = read_scores(*array_beside(table, score, SCORES[0], 1)), costs
+        source, embedding = array_beside(table, embedding, EMBEDDINGS[0], 2)
         if work is not None:
             choose = partial(choose_from_parts, source, before, embedding, scores, jobs, work)
         else:
-            choose = partial(diversify, scores=scores, **read_vectors(source, before, embedding, text))
+            choose = partial(diversify, scores=scores, window=window, **read_vectors(source, before, embedding, text))
     if limits["decoder"] == "sampled" and work is None:
         limits["rng"] = 0
     chosen = choose(**limits)
@@ -125,11 +126,13 @@ def select_command(
         with replace_file(out, "wb") as file:
             file.write(output)
     say(f"{len(chosen)} of {table.n} items: {chosen.reason}.")
-    if plot is not None and charts is not None:
+    if report is not None and pages is not None:
         shown = None if groups is None else [visible(group) for group in groups]  # no font draws half of a character
-        with replace_file(plot, "wb") as file:
-            charts.draw_coverage(chosen, shown).savefig(file, format="svg")
-        say(f"Wrote {plot}.")
+        if (compared := pages.compare(chosen)) is not None:
+            say("\n".join(lines_of(Table("", tuple(compared.measures), tuple(compared.table)))))
+        with replace_file(report, "wb") as file:
+            file.write(visible(pages.report_page(chosen, compared, table.name, shown)).encode())
+        say(f"Wrote {report}.")
     if explain and not as_json:
         reasons = list(explanation(table, chosen, applied))
         for line in reasons[:SCREEN]:
@@ -153,17 +156,18 @@ def choose_from_parts(
     """Choose from parts of a file in several processes, and keep in a folder what each part gave."""
     name = usual_field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0]
     parts, width = items.parts(name)
-    per_item: dict[str, Any] = {"cost": cost, "groups": groups}
+    options |= {"cost": cost, "groups": groups}
     if before is not None:
-        given = per_item["given"] = rows_like(before, name, width)
+        given = options["given"] = rows_like(before, name, width)
         again = [part.start + repeated(part.read(), given) for part in parts]
-        per_item["exclude"] = np.concatenate(again)
-    settings = Settings(**options, scale=1.0, nugget=None, min_gain=0.01, backfill=False, kernel="auto")
+        options["exclude"] = np.concatenate(again)
+    least = None
+    if isinstance(options["k"], str):
+        least, options["k"] = gain_for_auto(options["k"]), None
+    settings = Settings(options.pop("diversity"), options.pop("decoder"), min_gain=least)
     with bars() as progress:
         try:
-            return choose_in_parts(
-                parts, width, scores, settings, n_jobs=jobs, work=work, progress=progress, **per_item
-            )
+            return choose_in_parts(parts, width, scores, settings, n_jobs=jobs, work=work, progress=progress, **options)
         except ValueError as error:
             raise ValueError(f"{items.name}: {error}") from None
 
@@ -203,6 +207,8 @@ def read_costs(items: Items, name: str) -> FloatArray:
 
 def read_vectors(items: Items, before: Items | None, embedding: str | None, text: str | None) -> dict[str, Any]:
     """Embeddings from the file or else tf-idf rows of its texts; what was given, and which repeat it."""
+    if before is not None and before.fields == ["item"]:
+        return read_vectors(items, None, embedding, text) | {"given": before.item_numbers("item", items.n)}
     if text is None and (name := usual_field(items, embedding, EMBEDDINGS)) is not None:
         rows = items.vectors(name)
         if before is None:

@@ -7,7 +7,7 @@ import numpy as np
 from dpplearn._numba import jit
 
 Array = np.ndarray[Any, Any]
-LEAST = 1e-11  # what a bound must exceed the best value by for a branch to be worth a look
+WORTH_A_LOOK = 1e-11  # what a bound must exceed the best value by for a branch to be worth a look
 
 
 @jit(steps=lambda rows: rows.size)
@@ -109,7 +109,7 @@ def search(nodes, depth, best, best_set, limit):
     opened, work = 0, 0
     while depth >= 0 and work < limit:
         c, m = nodes.child[depth], nodes.sizes[depth]
-        if c >= m or nodes.value[depth] + knapsack_bound(nodes, depth) <= best + LEAST:
+        if c >= m or nodes.value[depth] + knapsack_bound(nodes, depth) <= best + WORTH_A_LOOK:
             depth -= 1
             continue
         nodes.child[depth] = c + 1

@@ -25,7 +25,7 @@ from dpplearn._linalg import safe_log
 from dpplearn.decoding.limits import BoolArray, Limits
 
 Counts: TypeAlias = list[tuple[float, sparse.csr_array]]
-FEW = 8  # holders of a token up to which its distribution is exact
+EXACT_HOLDERS = 8  # holders of a token up to which its distribution is exact
 NUMBERS = 2**22  # of one step of work
 SAME = 1e-11  # additions whose values differ by less tie: else rounding, and so a library's version, would decide
 MOST_STEPS = 1000  # of a token in one item; with more, or without a common unit, counts are rounded to GRID steps
@@ -123,7 +123,7 @@ def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> Float
         there = level < more[these, None]
         chance[(starts[these, None] + level)[there]] = tail[there]
 
-    few, many = np.flatnonzero((held > 0) & (held <= FEW)), np.flatnonzero(held > FEW)
+    few, many = np.flatnonzero((held > 0) & (held <= EXACT_HOLDERS)), np.flatnonzero(held > EXACT_HOLDERS)
     width = int(more.max(initial=0)) + 1
     key = held[few] * width + more[few]
     for one in np.unique(key).tolist():  # tokens with the same numbers of holders and levels

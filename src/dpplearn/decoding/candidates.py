@@ -5,8 +5,8 @@ One knob goes from quality alone to similarity alone, the same for every decoder
     L_ij(d) = q_i^a S_ij(b) q_j^a,   a = min(1, 2 - 2 d),   b = min(1, 2 d),   S(b) = (1 - b) I + b S.
 
 At 0, S(0) = I: items are ranked by quality alone. At 0.5 it is the model. At 1, q^0 = 1: similarity alone.
-Every L(d) is positive semidefinite, so every decoder, the sampling ones too, has a DPP to work on. Above 0.5, with a
-budget or a size limit, decoders that ask for the most probable set fill it: see `dpplearn.decoding.tilt.fill_tilt`.
+Every L(d) is positive semidefinite, so every decoder has a DPP to work on. Above 0.5, with a budget or a size limit,
+decoders that ask for the most probable set fill it: see `dpplearn.decoding.tilt.fill_tilt`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from dpplearn._checks import (
     FloatArray,
     IntArray,
     balanced,
+    check_items,
     check_jobs,
     check_quality,
-    check_subset,
     first_few,
     square_sums,
     view,
@@ -48,10 +48,10 @@ from dpplearn.nonsymmetric import NonsymmetricDPP
 from dpplearn.operand import ROWS, Dense, Operand, Rows
 
 COPIED = 2**20  # bytes of features up to which a copy in float64 is made; larger ones are read in place
-BLOCK = 4_000_000  # entries of rows that a thread reads at once
+PER_THREAD = 4_000_000  # entries of rows that a thread reads at once
 COMPILED = 2_000_000  # entries of rows beyond which a compiled loop finds their lengths
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
-NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
+SMALL_NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
 
 
 def read_features(
@@ -89,10 +89,11 @@ def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
         return square_sums(rows.astype(np.float64, copy=False))
     if rows.size <= COMPILED:
         rows = rows.astype(np.float64, copy=False)
-        return np.einsum("ij,ij->i", rows, rows)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.matmul(rows[:, None, :], rows[:, :, None])[:, 0, 0])  # faster than einsum
     from dpplearn.decoding._loops import row_squares  # here: numba takes a moment to import
 
-    out, step = np.empty(rows.shape[0]), BLOCK // rows.shape[1] + 1
+    out, step = np.empty(rows.shape[0]), PER_THREAD // rows.shape[1] + 1
 
     def some_rows(b: int) -> None:
         part = slice(b * step, (b + 1) * step)
@@ -176,7 +177,7 @@ def read_given_items(given: Any, n: int) -> IntArray | None:
         return None
     plain = as_array(given, "given")
     by_number = plain.ndim == 1 and (plain.dtype.kind in "iub" or plain.size == 0)
-    return check_subset(plain, n, "given") if by_number else None
+    return check_items(plain, n, "given") if by_number else None  # in their order, which counts in a feed
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,13 +192,16 @@ class Candidates:
     near: bool = False  # a kernel of near items in place of cosines: see `dpplearn.decoding.near`
     xp: ClassVar[Any] = ArrayOps  # of the greedy engine
 
-    def gains(self, k: int) -> Gains | None:
-        """What the greedy choice of k items asks; None for a kernel that is not symmetric."""
+    def gains(self, k: int, expected: int | None = None) -> Gains | None:
+        """What the greedy choice of at most k items asks; None for a kernel that is not symmetric.
+
+        What is near depends on how many are expected to be chosen, by default k.
+        """
         if self.near:
             rows, lengths, q = self.embedded
             a, b = exponents(self.diversity)
             given = () if self.given is None else self.given.rows
-            return near.NearGains(rows, lengths, quality_power(q, a), k, b, self.nugget, given)
+            return near.NearGains(rows, lengths, quality_power(q, a), expected or k, b, self.nugget, given)
         model = self.model
         operand = model.operand(self.diversity, self.tilt, self.nugget) if isinstance(model, Embedded) else self.operand
         if isinstance(operand, TwoSided):
@@ -242,13 +246,9 @@ class Candidates:
         assert isinstance(self.model, LowRankDPP)
         return Embedded(self.model.B, self.model.quality, self.model.quality)
 
-    def on_host(self) -> Candidates:
-        """The same in arrays."""
-        return self
-
     def near_items(self) -> Candidates:
         """The same items under a kernel of near items."""
-        return replace(self.on_host(), nugget=max(self.nugget, near.NUGGET), near=True)
+        return replace(self, nugget=max(self.nugget, near.NUGGET), near=True)
 
     @property
     def directions(self) -> int:

@@ -28,7 +28,7 @@ from dpplearn.decoding.tilt import tilted_kernel
 
 Utility: TypeAlias = ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
 PASSES = 100  # rounds of swaps; each raises the agreement, and a few are enough
-LEAST = 1e-9  # by which a swap or a drop must raise the agreement
+LEAST_RISE = 1e-9  # by which a swap or a drop must raise the agreement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,10 +136,10 @@ def best_agreement(counts: Counts, K: FloatArray, limits: Limits, start: IntArra
         least += [order[limits.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
     base, equal, cost = np.concatenate(least), np.ones(limits.cost.size), limits.relative_cost
     starts = [(base, equal), (start, equal)] if limits.equal else [(base, equal), (base, cost), (start, equal)]
-    return max((search(agreement, limits, *one) for one in starts), key=lambda run: round(run[1], 12))
+    return max((search_from(agreement, limits, *one) for one in starts), key=lambda run: round(run[1], 12))
 
 
-def search(agreement: Agreement, limits: Limits, start: IntArray, price: FloatArray) -> tuple[IntArray, float]:
+def search_from(agreement: Agreement, limits: Limits, start: IntArray, price: FloatArray) -> tuple[IntArray, float]:
     """From `start`, add what raises agreement most for its price; then swap, drop and add while that helps."""
 
     def add(items: IntArray, price: FloatArray, least: float = 0.0) -> tuple[IntArray, float]:
@@ -160,15 +160,15 @@ def search(agreement: Agreement, limits: Limits, start: IntArray, price: FloatAr
             free = joining(limits, others)
             free[j] = False
             i, reached, without = agreement.best_addition(others, free, equal)
-            if i >= 0 and reached > value + LEAST:
+            if i >= 0 and reached > value + LEAST_RISE:
                 items[a], value = i, reached
-            elif without > value + LEAST and not limits.owed(others):
+            elif without > value + LEAST_RISE and not limits.owed(others):
                 items[a] = items[-1]
                 items, value = items[:-1], without
                 continue
             a += 1
-        items, value = add(items, equal, LEAST)
-        if value <= before + LEAST:
+        items, value = add(items, equal, LEAST_RISE)
+        if value <= before + LEAST_RISE:
             break
     return items, value
 

@@ -25,13 +25,13 @@ from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import cluster_client
-from dpplearn.decoding.candidates import NUGGET, Embedded, Given, read_features, read_given, read_given_items
-from dpplearn.decoding.diversify import Settings, check_settings, choose_among
+from dpplearn.decoding.candidates import SMALL_NUGGET, Embedded, Given, read_features, read_given, read_given_items
+from dpplearn.decoding.diversify import Settings, check_settings, choose
 from dpplearn.decoding.greedy import check_rule
-from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.limits import Bound, Limits, check_limits
 from dpplearn.decoding.registry import check_options
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, nearest, read_held
+from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, nearest_chosen, read_held
 
 SPARE = 4  # times as many candidates as the parts' share of k
 FEWEST = 1000  # candidates of a part, unless k is less
@@ -55,14 +55,15 @@ class Part(NamedTuple):
         return self.args[0].compute() if self.load is None else self.load(*self.args)
 
 
-class Task(NamedTuple):
-    """What a worker is to choose from a part, whose items are numbered from 0; all of them, if there are k or fewer."""
+class PartTask(NamedTuple):
+    """What a worker is to choose from a part, whose items are numbered from 0."""
 
     q: FloatArray
     settings: Settings
     limits: Limits
     given: Given | None = None
     options: tuple[tuple[str, Any], ...] = ()  # of greedy choice
+    whole: bool = False  # whether all of them are candidates
 
 
 class Picked(NamedTuple):
@@ -77,12 +78,12 @@ def read_array(path: str, start: int, stop: int) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)[start:stop].copy()
 
 
-def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: Task) -> Picked:
+def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: PartTask) -> Picked:
     """The first round: candidates of the part that begins at `start`.
 
     The worker reads the part itself, so that no more than one is in its memory.
     """
-    q, settings, limits, given, options = task
+    q, settings, limits, given, options, whole = task
     rows = args[0] if load is None else load(*args)
     with one_thread():  # workers share the machine's cores
         rows, lengths = read_features(rows, "embeddings", start)
@@ -91,10 +92,10 @@ def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, tas
                 f"embeddings must have one row for each score, but from row {start} on there are {len(lengths)} "
                 f"rows for {q.size} scores. Were they changed meanwhile?"
             )
-        if settings.size is not None and settings.size >= q.size:
+        if whole:
             return Picked(start + np.arange(q.size), rows)
         free = replace(limits, need=0 * limits.need)  # what groups must have is for the whole to say
-        found = [choose_among(Embedded(rows, lengths, q), settings, free, given, **dict(options)).subset]
+        found = [choose(Embedded(rows, lengths, q), settings, free, given, **dict(options)).subset]
     for c in np.flatnonzero(limits.need):  # the final choice finds enough among the best and the cheapest
         inside = np.flatnonzero((limits.group == c) & limits.alive)
         for order in (-q[inside], limits.cost[inside]):
@@ -104,7 +105,7 @@ def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, tas
 
 
 def diversify_dask(
-    embeddings: Any, scores: Any, settings: Settings, *, include: Any, exclude: Any, given: Any, **call: Any
+    embeddings: Any, scores: Any, settings: Settings, *, exclude: Any, given: Any, **call: Any
 ) -> DiverseSelection:
     """`diversify` of a Dask array; its options are those of `choose_in_parts`."""
     if embeddings.ndim != 2 or np.isnan(embeddings.shape[0]):
@@ -127,10 +128,9 @@ def diversify_dask(
     if given is not None and (items := read_given_items(given, len(embeddings))) is not None:
         given = embeddings[items].compute()
         exclude = np.union1d(check_subset(exclude, len(embeddings), "exclude"), items)
-    call |= {"include": include, "exclude": exclude, "given": given}
     if "work" in call:  # only a look at a block's rows would tell whether they are still the same
         raise TypeError("work= is for files (`dpplearn select --work`), which say when they were changed.")
-    return choose_in_parts(parts, embeddings.shape[1], scores, settings, **call)
+    return choose_in_parts(parts, embeddings.shape[1], scores, settings, exclude=exclude, given=given, **call)
 
 
 def choose_in_parts(
@@ -139,10 +139,14 @@ def choose_in_parts(
     scores: Any,
     settings: Settings,
     *,
+    k: int | None = None,
+    budget: float | None = None,
     cost: Any = None,
     include: Any = (),
     exclude: Any = (),
     groups: Any = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
     given: Any = None,
     client: Any = None,
     n_jobs: int | None = None,
@@ -179,30 +183,31 @@ def choose_in_parts(
     n = parts[-1].stop if parts else 0
     z = np.zeros(n) if scores is None else read_scores(scores, n, settings.diversity == 0.0)
     q = qualities(z, settings.scale, settings.diversity)
-    quotas = (groups, settings.max_per_group, settings.min_per_group)
-    limits = check_limits(n, cost, settings.budget, settings.size, include, exclude, *quotas)
+    limits = check_limits(n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
     if n == 0:
-        return choose_among(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
+        return choose(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
     known = None if given is None else read_given(given, np.empty((0, d)), np.empty(0))[0]
-    spare = max(FEWEST, 0 if settings.size is None else SPARE * -(-limits.k // len(parts)))
+    spare = max(FEWEST, SPARE * -(-limits.k // len(parts)) if limits.sized else 0)
     spare = spare if per_part is None else check_int(per_part, "per_part", low=1)
     # which kernel, is for the whole to say: a part may have fewer items to choose, or more
     here, wide = settings._replace(kernel="near" if settings.is_near(limits, known, d) else "linear"), limits
-    if settings.size is not None:
-        own = NUGGET if settings.nugget is None else settings.nugget  # so that it goes on where directions end
-        size, times = max(limits.include.size, spare), -(-spare // max(limits.k, 1))
-        here = here._replace(k=size, nugget=own)
+    size = max(limits.include.size, spare)
+    if limits.sized:
+        here = here._replace(
+            nugget=SMALL_NUGGET if settings.nugget is None else settings.nugget
+        )  # goes on past the rank
+        times = -(-spare // max(limits.k, 1))
         wide = replace(limits, k=size, budget=times * limits.budget, most=times * np.minimum(limits.most, n))
     tasks = []
     for part in parts:
         some = np.arange(part.start, part.stop)
-        asked = here._replace(k=some.size) if some.size <= spare else here
-        tasks.append(Task(q[some], asked, limits_of(wide, some), known, tuple(options.items())))
+        inside = limits_of(wide, some)
+        tasks.append(PartTask(q[some], here, inside, known, tuple(options.items()), some.size <= size))
     picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
     items = np.concatenate([part.items for part in picked])
     rows = np.concatenate([part.rows for part in picked])
     embedded = Embedded(*read_features(rows), q[items])
-    chosen = choose_among(embedded, settings, limits_of(limits, items), known, **options)
+    chosen = choose(embedded, settings, limits_of(limits, items), known, **options)
     parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
     mine, reason = chosen.subset, chosen.reason
     if mine.size == items.size < n:
@@ -220,7 +225,7 @@ def limits_of(limits: Limits, items: IntArray) -> Limits:
 
 
 def first_round(
-    parts: Sequence[Part], tasks: list[Task], cluster: Any, work: str | Path | None, progress: Progress
+    parts: Sequence[Part], tasks: list[PartTask], cluster: Any, work: str | Path | None, progress: Progress
 ) -> list[Picked]:
     """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
     files: list[Path | None] = [None] * len(parts)
@@ -270,5 +275,5 @@ class PartsSelection(DiverseSelection):
         """The chosen item most similar to each candidate; one part after the other, in this process."""
         chosen = self.chosen_items()
         parts = (Embedded(*read_features(part.read(), "embeddings"), np.empty(0)) for part in self.parts)
-        answers = [nearest(part, chosen, self.subset) for part in parts]
+        answers = [nearest_chosen(part, chosen, self.subset) for part in parts]
         return Nearest(*(np.concatenate(both) for both in zip(*answers, strict=True)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,24 +14,40 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import MANY, FloatArray, check_choice, check_jobs, check_subset
+from dpplearn._checks import check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
-from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Given, read_features, read_given
+from dpplearn.decoding.candidates import SMALL_NUGGET, Candidates, Embedded, Given, read_features, read_given
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import best_run, check_rule, describe, least_gain, try_quotas
-from dpplearn.decoding.limits import Bound, End, Limits, check_diversity, check_limits, check_nugget, check_number
+from dpplearn.decoding.greedy import best_run, check_rule, least_gain, reason_of, try_quotas
+from dpplearn.decoding.limits import (
+    NO_ITEMS,
+    Bound,
+    End,
+    Limits,
+    check_diversity,
+    check_limits,
+    check_nugget,
+    check_number,
+)
 from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped, Unknown, log_prob_of_held
+from dpplearn.decoding.selection import (
+    HOST,
+    ON_DEVICE,
+    DiverseSelection,
+    Selection,
+    Unknown,
+    log_prob_of_held,
+)
+from dpplearn.decoding.window import feed
 
-__all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
+__all__ = ["DiverseSelection", "diversify"]
 
-# imported with the first tensor
-TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensors", "host", "on_device"))
+TENSORS = "dpplearn.torch.selecting:read_tensors"  # imported with the first tensor
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
-KERNELS = ("auto", "linear", "near")
 REPEATS = 2e-3  # of the largest L_ii: with items given, an item that gains no more may have nothing but its nugget
+NO_RUN = Run(NO_ITEMS, np.empty(0), End.EVERY)
 BORROWED = 2**28  # bytes of embeddings from which on a selection does not keep them alive
 
 
@@ -54,6 +71,7 @@ def diversify(
     backfill: bool = False,
     given: Any = None,
     kernel: str = "auto",
+    window: int | None = None,
     n_jobs: int | None = None,
     **options: Any,
 ) -> DiverseSelection:
@@ -73,7 +91,8 @@ def diversify(
     Parameters
     ----------
     embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, a column of lists, or a torch tensor
-        Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
+        Of any length: only directions count. A row of zeros is similar to none, and so chosen early: `reason` says how
+        many were. float16, float32 and float64 are
         read in place, memory maps and Arrow lists too; other types, byte orders and layouts are copied once. Nothing of
         size n x n or n x k is made. A Dask array is never in memory as a whole: its blocks give candidates, among which
         the choice is made. A tensor stays on its device, and so does what is chosen of it.
@@ -117,6 +136,10 @@ def diversify(
         "linear": cosines, which know d directions, and no more. "near": cosines of what items stand for, which are
         anchors near them, and tell items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is
         "linear" as long as there are directions for all items to choose, then "near": `parameters` says which it was.
+    window : int, optional
+        Order a long list as a feed: all items stay (of `k`, the first), and each is the one that gains most given the
+        `window - 1` before it, so that so many in a row are diverse; see `dpplearn.decoding.window`. `max_per_group`
+        is for each window, and `given` was shown before.
     n_jobs : int, optional
         Threads, for many rows and for sets drawn; workers, for a Dask array. Every core by default.
     **options
@@ -138,117 +161,113 @@ def diversify(
     array([0, 1])
     >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).subset
     array([1, 2])
+    >>> diversify(embeddings, scores, window=2).subset  # a feed of all four
+    array([0, 2, 1, 3])
     """
-    settings = check_settings(
-        Settings(k, budget, diversity, decoder, scale, nugget, min_gain, max_per_group, min_per_group, backfill, kernel)
-    )
+    least = None
+    if isinstance(k, str):
+        least, k = gain_for_auto(k, min_gain), None
+    if backfill and max_per_group is None:
+        raise ValueError("backfill needs max_per_group, beyond which it goes on.")
     if n_jobs is not None:
         check_jobs(n_jobs)
+    settings = check_settings(Settings(diversity, decoder, scale, nugget, least, backfill, kernel))
+    asked: dict[str, Any] = {"cost": cost, "budget": budget, "k": k, "include": include, "exclude": exclude}
+    asked |= {"groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
     library, other = type(embeddings).__module__.partition(".")[0], type(scores).__module__.partition(".")[0]
     if library == "dask":
-        per_item = {"cost": cost, "include": include, "exclude": exclude, "groups": groups}
-        options |= {"given": given, "n_jobs": n_jobs}
-        answer: DiverseSelection = resolve_name(DASK)(embeddings, scores, settings, **per_item, **options)
+        if window is not None:
+            raise TypeError("window needs items in memory, and embeddings are a Dask array: pass embeddings.compute().")
+        answer: DiverseSelection = resolve_name(DASK)(
+            embeddings, scores, settings, given=given, n_jobs=n_jobs, **asked, **options
+        )
         return answer
     tensors = "torch" in (library, other)
-    kind: type[Candidates] = Candidates
     if tensors:
-        rows, lengths, z, kind = resolve_name(TENSORS)(embeddings, scores, settings)
-        cost, include, exclude, groups, given = map(resolve_name(HOST), (cost, include, exclude, groups, given))
+        items, kind = resolve_name(TENSORS)(embeddings, scores, settings)
+        host = resolve_name(HOST)
+        asked, given = {name: host(value) for name, value in asked.items()}, host(given)
     else:
-        rows, lengths, z = read_candidates(embeddings, scores, settings.diversity == 0.0, n_jobs)
+        items, kind = read_items(embeddings, scores, settings, n_jobs), Candidates
     if decoder == "sampled":
         options["n_jobs"] = n_jobs
-    known: Given | None = None
+    n, before = len(items.q), None
     if given is not None:
-        known, again = read_given(given, rows, lengths)
-        exclude = np.union1d(check_subset(exclude, len(z), "exclude"), again)
-    limits = check_limits(len(z), cost, budget, settings.size, include, exclude, groups, max_per_group, min_per_group)
-    embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
-    owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
-    large = owned and not tensors and (rows.data if sparse.issparse(rows) else rows).nbytes > BORROWED
-    owner = embeddings if large else None
-    selection = choose_among(embedded, settings, limits, known, kind, owner, **options)
+        before, again = read_given(given, items.rows, items.lengths)
+        asked["exclude"] = np.union1d(check_subset(asked["exclude"], n, "exclude"), again)
+    limits = check_limits(n, **asked)
+    if window is not None:
+        selection = feed(items, settings, limits, before, window, options)
+    else:
+        owner = owner_of(embeddings) if items.rows.data.nbytes > BORROWED and not tensors else None
+        selection = choose(items, settings, limits, before, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
 
 
 class Settings(NamedTuple):
-    """What is asked for, whatever the items are; `diversify` says what each means."""
+    """How to choose, whatever the items and limits are; `diversify` says what each means."""
 
-    k: int | str | None
-    budget: float | None
-    diversity: float
-    decoder: str
-    scale: float
-    nugget: float | None
-    min_gain: float
-    max_per_group: Bound | None
-    min_per_group: Bound | None
-    backfill: bool
-    kernel: str
+    diversity: float = 0.5
+    decoder: str = "greedy"
+    scale: float = 1.0
+    nugget: float | None = None
+    min_gain: float | None = None  # of k="auto", else None
+    backfill: bool = False
+    kernel: str = "auto"
 
-    @property
-    def size(self) -> int | None:
-        return None if isinstance(self.k, str) else self.k
-
-    @property
-    def may_be_near(self) -> bool:
+    def may_be_near(self, limits: Limits) -> bool:
         """Whether near items are chosen among where the directions end: if nobody says what items have of their own.
 
         Below diversity 1/2 all have something: more items than directions are independent.
         """
-        return self.kernel == "auto" and self.nugget is None and self.size is not None and self.diversity >= 0.5
+        return self.kernel == "auto" and self.nugget is None and limits.sized and self.diversity >= 0.5
 
     def is_near(self, limits: Limits, given: Given | None, directions: int) -> bool:
         """Whether near items are chosen among from the start: as asked for, or because the directions are too few."""
         if self.kernel == "near":
             return self.diversity > 0.0  # by score alone there is nothing to be near
         room = directions - (0 if given is None else len(given.lengths))
-        return self.may_be_near and limits.k > room and limits.most_items > room
+        return limits.k > room and self.may_be_near(limits) and limits.most_items > room
 
 
 def check_settings(settings: Settings) -> Settings:
     """The same with plain numbers, or what is wrong with them."""
-    k, scale, diversity = settings.k, settings.scale, settings.diversity
+    diversity, decoder, scale, nugget, _, _, kernel = settings
+    # plain numbers need no look, which would cost small problems a part of their time
     if type(diversity) is not float or not 0.0 <= diversity <= 1.0:
-        diversity = check_diversity(diversity)
-    if isinstance(k, str) and k != "auto":
-        raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
-    if isinstance(settings.budget, str):
-        raise TypeError(f"budget must be a number, found {settings.budget!r}.")
+        settings = settings._replace(diversity=check_diversity(diversity))
     if type(scale) is not float or not 0.0 <= scale < np.inf:
-        scale = check_number(scale, "scale", 0.0)
+        settings = settings._replace(scale=check_number(scale, "scale", 0.0))
         if scale == np.inf:
             raise ValueError("scale must be finite, found inf.")
-    if settings.nugget is not None:
-        check_nugget(settings.nugget)
-    if settings.decoder != "greedy":
-        check_decoder(settings.decoder)
-    if settings.kernel != "auto":
-        check_choice(settings.kernel, "kernel", KERNELS)
-    if k == "auto" and not 0.0 < check_number(settings.min_gain, "min_gain") < 1.0:
-        raise ValueError(f"min_gain must be a number between 0 and 1, found {settings.min_gain}.")
-    if settings.backfill and settings.max_per_group is None:
-        raise ValueError("backfill needs max_per_group, beyond which it goes on.")
-    return settings._replace(scale=scale, diversity=diversity)
+    if nugget is not None:
+        settings = settings._replace(nugget=check_nugget(nugget))
+    if decoder != "greedy":
+        check_decoder(decoder)
+    if kernel != "auto":
+        check_choice(kernel, "kernel", ("auto", "linear", "near"))
+    return settings
 
 
-def read_candidates(
-    embeddings: Any, scores: Any, ranked: bool, n_jobs: int | None = None
-) -> tuple[Any, FloatArray, FloatArray]:
-    """Rows, their lengths and standardized scores, one for each item; or what is wrong with them.
+def gain_for_auto(k: str, min_gain: Any = 0.01) -> float:
+    """The least gain, beside that of the first item, for k="auto"."""
+    if k != "auto":
+        raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
+    if not 0.0 < check_number(min_gain, "min_gain") < 1.0:
+        raise ValueError(f"min_gain must be a number between 0 and 1, found {min_gain}.")
+    return float(min_gain)
 
-    Without scores all are equal.
-    """
+
+def read_items(embeddings: Any, scores: Any, settings: Settings, n_jobs: int | None = None) -> Embedded:
+    """Rows, their lengths and qualities, one for each item, or what is wrong; without scores all are equal."""
     if isinstance(embeddings, np.ndarray) and embeddings.base is not None:
         check_whole(embeddings)
-    if not sparse.issparse(embeddings):
-        embeddings = as_numbers(embeddings, "embeddings")
-    n = embeddings.shape[0] if embeddings.ndim else 1
+    rows: Any = embeddings if sparse.issparse(embeddings) else as_numbers(embeddings, "embeddings")
+    n = rows.shape[0] if rows.ndim else 1
     if n == 0 and (scores is None or np.shape(scores) == (0,)):
-        return embeddings, np.empty(0), np.empty(0)
-    z = np.zeros(n) if scores is None else read_scores(scores, n, ranked)
-    return *read_features(embeddings, "embeddings", n_jobs=n_jobs), z
+        return Embedded(rows, np.empty(0), np.empty(0))
+    z = np.zeros(n) if scores is None else read_scores(scores, n, settings.diversity == 0.0)
+    return Embedded(*read_features(rows, "embeddings", n_jobs=n_jobs), qualities(z, settings.scale, settings.diversity))
 
 
 def check_whole(rows: Any) -> None:
@@ -266,8 +285,14 @@ def check_whole(rows: Any) -> None:
         )
 
 
-def choose_among(
-    embedded: Embedded,
+def owner_of(embeddings: Any) -> Any:
+    """The caller's array, if numbers are in it and nowhere else: a selection is not to keep it alive."""
+    owned = type(embeddings) is np.ndarray and embeddings.flags.owndata
+    return embeddings if owned or sparse.issparse(embeddings) else None
+
+
+def choose(
+    items: Embedded,
     settings: Settings,
     limits: Limits,
     given: Given | None = None,
@@ -276,73 +301,98 @@ def choose_among(
     **options: Any,
 ) -> DiverseSelection:
     """The choice among items of known quality. It does not keep rows alive that have an owner."""
-    decoder = settings.decoder
-    own = (NUGGET if given is not None else 0.0) if settings.nugget is None else float(settings.nugget)
+    own = (0.0 if given is None else SMALL_NUGGET) if settings.nugget is None else settings.nugget
     # above 1/2 the knob is in q, else in S
-    candidates = kind(embedded, min(settings.diversity, 0.5), nugget=own, given=given)
-    reason = limits.empty_reason()
-    if decoder == "greedy":
+    candidates = kind(items, min(settings.diversity, 0.5), nugget=own, given=given)
+    if settings.decoder == "greedy":
         if options:
-            check_options(decoder, options)
+            check_options("greedy", options)
             check_rule(**options)
-        subset, gains = np.empty(0, np.int64), np.empty(0)
-        if not reason:
-            (subset, gains, _), reason, candidates = choose_greedily(candidates, settings, limits, **options)
-        cost, gains = limits.total(subset), np.log(gains)
-    elif settings.k == "auto" or settings.kernel == "near" or settings.backfill or given is not None:
-        asked = {'k="auto"': settings.k == "auto", "backfill": settings.backfill, "given": given is not None}
-        what = next((name for name, there in asked.items() if there), 'kernel="near"')
-        raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
+        run, reason, candidates = choose_greedily(candidates, settings, limits, **options)
+        subset, gains = run.items, np.log(run.gains)
     else:
-        if limits.need.any() and not own and limits.owed(try_quotas(candidates, limits, -np.inf).items):
-            candidates = replace(candidates, nugget=NUGGET)  # past the rank, as greedy choice does
-        chosen = run_decoder(decoder, candidates, limits, **options)
-        if decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
-            chosen = run_decoder(decoder, candidates, limits, **{"tilt": True} | options)
-        subset, cost, gains, reason = chosen.subset, chosen.cost, chosen.gains, chosen.reason
-    parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
-    parameters["kernel"] = "near" if candidates.near else "linear"
+        chosen, candidates = choose_by_decoder(candidates, settings, limits, options)
+        subset, gains, reason = chosen.subset, chosen.gains, chosen.reason
+    if zeros := items.lengths[subset.copy()].tolist().count(0.0):  # torch warns of indices that cannot be written
+        reason += f"; {zeros} of these {'is a row' if zeros == 1 else 'are rows'} of zeros, similar to nothing"
     log_prob: Any = candidates.log_prob
     if owner is not None:
-        embedded = embedded._replace(rows=weakref.ref(owner))
-        log_prob = partial(log_prob_of_held, embedded, candidates.nugget)
-    log_prob = APPROXIMATE if candidates.near else log_prob
-    return DiverseSelection(subset, cost, gains, reason, log_prob, settings.diversity, parameters, limits, embedded)
+        items = items._replace(rows=weakref.ref(owner))
+        log_prob = partial(log_prob_of_held, items, candidates.nugget)
+    if candidates.near:
+        log_prob = APPROXIMATE
+    parameters = {"scale": settings.scale, "decoder": settings.decoder, "nugget": candidates.nugget}
+    parameters["kernel"] = "near" if candidates.near else "linear"
+    cost = limits.total(subset)
+    return DiverseSelection(subset, cost, gains, reason, log_prob, settings.diversity, parameters, limits, items)
+
+
+def choose_by_decoder(
+    candidates: Candidates, settings: Settings, limits: Limits, options: dict[str, Any]
+) -> tuple[Selection, Candidates]:
+    """What another decoder than "greedy" finds, and the kernel that it was found by."""
+    asked = {'k="auto"': settings.min_gain, "backfill": settings.backfill, "given": candidates.given}
+    asked['kernel="near"'] = settings.kernel == "near"
+    for what, there in asked.items():
+        if there:
+            raise ValueError(f'{what} is for decoder="greedy", found {settings.decoder!r}.')
+    if limits.need.any() and not candidates.nugget and limits.owed(try_quotas(candidates, limits, -np.inf).items):
+        candidates = replace(candidates, nugget=SMALL_NUGGET)  # past the rank, as greedy choice does
+    chosen = run_decoder(settings.decoder, candidates, limits, **options)
+    if settings.decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
+        chosen = run_decoder(settings.decoder, candidates, limits, **{"tilt": True} | options)
+    return chosen, candidates
 
 
 def choose_greedily(
-    candidates: Candidates, settings: Settings, limits: Limits, gain: str = "auto", cost_power: float | None = None,
+    candidates: Candidates,
+    settings: Settings,
+    limits: Limits,
+    gain: str = "auto",
+    cost_power: float | None = None,
     stop: str | None = None,
-) -> tuple[Run, str, Candidates]:  # fmt: skip
-    """What was chosen, why the run ended, and the kernel that it was chosen by, which goes on where directions end."""
-    min_gain = settings.min_gain if settings.k == "auto" else None
-    assert isinstance(candidates.model, Embedded)
-    given, columns = candidates.given, candidates.model.rows.shape[1]
-    many = limits.k + (0 if given is None else len(given.lengths)) > columns
-    # rows of zeros are directions, too, but only a look at all of them tells
-    if (settings.kernel == "near" or many) and settings.is_near(limits, given, candidates.directions):
-        candidates = candidates.near_items()
+) -> tuple[Run, str, Candidates]:
+    """What was chosen, why the run ended, and the kernel that it was chosen by.
+
+    First what limits allow; then what is still owed to `min_per_group`; then what `backfill` adds beyond the caps.
+    """
+    if reason := limits.empty_reason():
+        return NO_RUN, reason, candidates
+    greedy = partial(best_run, gain=gain, power=cost_power)
     floor, share = least_gain(limits, stop), 0.0
-    if min_gain is not None:  # what has little but a small nugget only repeats items given
-        least = min(2.0 * candidates.nugget, REPEATS) * float(candidates.diag.max())
-        floor, share = -np.inf if given is None else least, min_gain
-    run = best_run(candidates, limits, floor, gain, cost_power, share)
-    if run.end == End.RANK and not candidates.near and settings.may_be_near:
-        candidates = candidates.near_items()
-        run = best_run(candidates, limits, floor, gain, cost_power)
-    reason = describe(limits, run, min_gain)
-    if limits.names and (owed := limits.owed(run.items)):  # past the rank, or below the least gain
-        candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
-        fixed = replace(limits, include=run.items, k=run.items.size + owed)
-        run = best_run(candidates, fixed, -np.inf, gain, cost_power)
+    if settings.min_gain is not None:
+        floor, share = -np.inf, settings.min_gain
+        if candidates.given is not None:  # what has little but a small nugget only repeats items given
+            floor = min(2.0 * candidates.nugget, REPEATS) * float(candidates.diag.max())
+    run, candidates = run_by_kernel(partial(greedy, floor=floor, share=share), candidates, settings, limits)
+    reason = reason_of(limits, run, settings.min_gain)
+    if owed := limits.owed(run.items):  # past the rank, or below the least gain
+        candidates = candidates if candidates.nugget else replace(candidates, nugget=SMALL_NUGGET)
+        run = greedy(candidates, replace(limits, include=run.items, k=run.items.size + owed), -np.inf)
         reason += f"; then {owed} for min_per_group"
     if settings.backfill and limits.quota_bars(run.items):
-        chosen = run.items.size
-        no_cap = replace(limits, include=run.items, most=0 * limits.most + MANY, need=0 * limits.need)
-        run = best_run(candidates, no_cap, floor, gain, cost_power, share)
-        reason, beyond = describe(limits, run, min_gain), run.items.size - chosen
-        if beyond:
+        within, caps = run.items.size, np.full_like(limits.most, limits.k)
+        no_cap = replace(limits, include=run.items, most=caps, need=0 * limits.need)
+        run = greedy(candidates, no_cap, floor, share=share)
+        reason = reason_of(limits, run, settings.min_gain)
+        if beyond := run.items.size - within:
             reason += f"; the last {f'{beyond} are' if beyond > 1 else 'one is'} beyond max_per_group"
     if candidates.near and settings.kernel == "auto":
         reason += f"; by near items, because the embeddings have {candidates.directions} directions"
     return run, reason, candidates
+
+
+def run_by_kernel(
+    greedy: Callable[[Candidates, Limits], Run], candidates: Candidates, settings: Settings, limits: Limits
+) -> tuple[Run, Candidates]:
+    """A greedy run by cosines, or by near items where these have too few directions; and the kernel of the two."""
+    assert isinstance(candidates.model, Embedded)
+    given, columns = candidates.given, candidates.model.rows.shape[1]
+    # rows of zeros are directions, too, but only a look at all of them tells
+    if settings.is_near(limits, given, columns) and settings.is_near(limits, given, candidates.directions):
+        candidates = candidates.near_items()
+    run = greedy(candidates, limits)
+    if run.end == End.RANK and not candidates.near and settings.may_be_near(limits):  # here the directions end
+        candidates = candidates.near_items()
+        run = greedy(candidates, limits)
+    return run, candidates

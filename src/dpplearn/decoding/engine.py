@@ -3,7 +3,7 @@
 Adding item i to the chosen set Y multiplies its probability by the gain g_i = L_ii - L_iY L_Y^-1 L_Yi. It only falls as
 Y grows, so an old gain is an upper bound: a *block* of items has exact gains, all others have bounds, and a small
 problem is one block. The steps are products that numpy and torch both do, so arrays and tensors run the same code.
-`Gains` says what the engine asks of a kernel; `dpplearn.decoding.near` has another kind.
+`Gains` says what it asks of a kernel.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from dpplearn.decoding.limits import End, Limits, Remaining, why_ended
 
 WHOLE = 2**14  # entries of features up to which all items are one block
 POOL = 2**16  # items that blocks are made of
-FEW = 4  # choices from a block, below which the next one is larger
+FEWEST_PICKS = 4  # choices from a block, below which the next one is larger
 PASS = 2**16  # rows that one product reads in a pass over all
-ROOM = 64  # directions that room is made for at first
+FIRST_ROOM = 64  # directions that room is made for at first
 GATHER = 8  # gathering a row and making it float64 takes as long as reading so many in a pass
 TINY = 1e-300
 
@@ -40,26 +40,26 @@ class ArrayOps:
     """The few operations that numpy and torch spell differently."""
 
     start = 256  # items in a block: more cost more at each step, fewer are used up sooner
-
     smaller = staticmethod(np.minimum)
     log = staticmethod(np.log)
     choose = staticmethod(np.where)
     host = staticmethod(np.asarray)
-    where = staticmethod(np.flatnonzero)
-    most = staticmethod(lambda x: x.item(x.argmax()))  # faster than max; on a device, without waiting
-    first = staticmethod(np.ndarray.argmax)  # the place of the first True
-    # Python's numbers; one wait for a device
-    found = staticmethod(lambda score, place, items: (score, int(place), items.item(place)))
-    at = staticmethod(lambda place, x, y, z: (x.item(place), y.item(place), z.item(place)))
+    where = staticmethod(lambda mask: mask.nonzero()[0])
+    at = staticmethod(lambda place, x, y, z: (x.item(place), y.item(place), z.item(place)))  # one wait for a device
     multiply = staticmethod(np.multiply)
+    put = staticmethod(lambda x, like: x)  # noqa: ARG005  # tensors go to its device
+    precision = staticmethod(lambda rows: EPS if rows.dtype == np.float64 else EPS32)  # of products with rows
     wide = staticmethod(lambda x: x.astype(np.float64, copy=False))
     dot = staticmethod(np.ndarray.dot)  # twice as fast as @ for few numbers
     order = staticmethod(lambda x: np.argsort(x, kind="stable"))
     largest = staticmethod(lambda x, m: float(np.partition(x, x.size - m)[x.size - m]))  # the m-th largest number
 
     @staticmethod
-    def put(x: Any, like: Any) -> Any:  # noqa: ARG004  # tensors go to its device
-        return x
+    def best(x: Any, items: Any, tie: float, one: float) -> tuple[float, int, int]:
+        """The largest number, the first place of one that ties with it, and the item there; one wait for a device."""
+        most = x.item(x.argmax())  # faster than max
+        place = int((x >= most - tie * (one + abs(most))).argmax())
+        return most, place, items.item(place)
 
     @staticmethod
     def explained(rows: Any, U: Any) -> FloatArray:
@@ -68,20 +68,15 @@ class ArrayOps:
         x = np.asarray(rows.astype(kind, copy=False) @ U.astype(kind).T)
         return np.sqrt(np.einsum("ij,ij->i", x, x, dtype=np.float64))
 
-    @staticmethod
-    def precision(rows: Any) -> float:
-        """The relative precision of products with rows in their own type."""
-        return EPS if rows.dtype == np.float64 else EPS32
-
 
 class Rule:
-    """What greedy compares: a score that grows with the gain, so that a bound of the gain gives one of the score.
+    """What greedy compares: a score that grows with the gain, so that its bound gives one of the score.
 
     (g - 1) / w for "probability", log g / w for "log"; for "auto" only a gain is divided, and a loss compared as it is.
     Weights w are powers of costs in units of their mean. If all are 1, each rule orders the items as g itself does.
 
-    The rule for ties: scores that differ by rounding, by `tie` of them at most, are equal; of equals the cheaper item
-    comes first (for "probability" the one that gains more), then the one with the smaller number.
+    Scores that differ by rounding, by `tie` of them at most, are equal; of equals the cheaper item comes first (for
+    "probability" the one that gains more), then the one with the smaller number.
     """
 
     def __init__(
@@ -89,6 +84,7 @@ class Rule:
     ) -> None:
         self.name, self.xp, self.tie = name, xp, tie
         self.plain = power == 0.0 or limits.equal
+        self.one = 0.0 if self.plain else 1.0  # scores that are logarithms may be 0 at a tie
         self.weight: Any = None if self.plain else xp.put(limits.relative_cost**power, like)
         self.cost: Any = None if limits.equal else xp.put(limits.cost, like)
 
@@ -104,7 +100,7 @@ class Rule:
 
     def below(self, score: Any) -> Any:
         """The lowest score that ties with this one, so that rounding does not decide."""
-        return score - self.tie * (abs(score) if self.plain else 1.0 + abs(score))
+        return score - self.tie * (self.one + abs(score))
 
     def key(self, g: Any, items: Any) -> Any:
         """What breaks ties, the larger first; only used where costs differ."""
@@ -112,14 +108,12 @@ class Rule:
 
     def best(self, g: Any, items: Any) -> tuple[float, int, int]:
         """The best score, its place and its item."""
-        xp, scores = self.xp, g if self.plain else self.scores(g, items)
-        best = xp.most(scores)
-        equal = scores >= self.below(best)
+        scores = g if self.plain else self.scores(g, items)
+        best, place, j = self.xp.best(scores, items, self.tie, self.one)
         if self.cost is not None:
-            key = xp.choose(equal, self.key(g, items), -np.inf)
-            most = key.max()
-            equal = key >= most - self.tie * abs(most)
-        return xp.found(best, xp.first(equal), items)
+            key = self.xp.choose(scores >= self.below(best), self.key(g, items), -np.inf)
+            _, place, j = self.xp.best(key, items, self.tie, 0.0)
+        return best, place, j
 
 
 class Gains:
@@ -128,7 +122,7 @@ class Gains:
     n: int
     start: int  # items in the first block
     bound: Any  # (n,) upper bounds of the gains of all items
-    fallen: Any  # by how much the gains of the block fell with the item taken last
+    fallen: Any  # what `fall` says, if that is known at once
     xp: Any  # ArrayOps, or the same for tensors
 
     def block(self, items: Any) -> Any:
@@ -138,6 +132,10 @@ class Gains:
     def take(self, j: int, place: int | None = None) -> float:
         """The gain of an item that is chosen now, at this place of the block if there is one; 0 where it has none."""
         raise NotImplementedError
+
+    def fall(self) -> Any:
+        """By how much the gains of the block fell with the item taken last."""
+        return self.fallen
 
     def least(self, items: Any) -> Any:  # noqa: ARG002  # for gains that have rounding
         """The largest gains that may be rounding of 0."""
@@ -167,25 +165,22 @@ class GreedyRun:
         self.xp, self.size, self.floor = gains.xp, gains.start, self.floor * (1.0 + TIE)
         if limits.names or limits.budget < np.inf:
             self.left = Remaining(limits, limits.include)
-        items, found = list[int](), list[float]()
-        for j in limits.include.tolist():
-            items.append(j)
+        items, found = limits.include.tolist(), list[float]()
+        for j in items:
             found.append(gains.take(j))
             if found[-1] <= 0.0:
-                return Run(np.array(items), np.array(found), End.IMPOSSIBLE)
+                return Run(limits.include[: len(found)], np.array(found), End.IMPOSSIBLE)
         if self.share > 0.0 and found:
             self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
         if limits.include.size or limits.exclude.size:
             gains.bound[self.xp.put(np.flatnonzero(~limits.alive), gains.bound)] = -np.inf
         picks = -1  # since the block was made; -1: there is no block
         while len(items) < limits.k:
-            if picks < 0:
-                if not self.build():
-                    break
-                picks = 0
-            # two waits for a device for each item: here, and for its gain
+            if picks < 0 and not self.build():
+                break
+            picks = max(picks, 0)
             g = self.g
-            best, place, j = rule.best(g, self.items)
+            best, place, j = rule.best(g, self.items)  # two waits for a device for each item: here, and for its gain
             if best < self.outside or best == -np.inf:
                 if self.outside == -np.inf:
                     break
@@ -205,14 +200,15 @@ class GreedyRun:
             if self.share > 0.0 and len(items) == limits.include.size + 1:
                 self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
             picks += 1
-            g -= gains.fallen
+            g -= gains.fall()
             if self.left is not None:
                 self.left.take(j)
-            self.drop()
-            if picks % ROOM == 0:
+            if self.left is not None or self.floor > -np.inf:
+                self.drop()
+            if picks % FIRST_ROOM == 0:
                 check_stop()
-        end = why_ended(limits, items, End.GAIN if bool(self.low) else End.RANK)
-        return Run(np.array(items, np.int64), np.array(found), end)
+        otherwise = End.GAIN if bool(self.low) else End.RANK
+        return Run(np.array(items, np.int64), np.array(found), why_ended(limits, items, otherwise))
 
     def build(self) -> bool:
         """Make a block of the items with the largest bounds; False where no candidate is left."""
@@ -235,7 +231,7 @@ class GreedyRun:
         if m >= len(items):
             return items, -np.inf
         rule, bound = self.rule, self.gains.bound
-        scores = bound[items] if rule.plain else rule.scores(bound[items], items)
+        scores = rule.scores(bound[items], items)
         cut = self.xp.largest(scores, m + 1)
         there = self.xp.where(scores >= rule.below(cut))
         if len(there) > 2 * m:  # of too many ties the first
@@ -250,7 +246,7 @@ class GreedyRun:
     def put_back(self, best: float, picks: int) -> None:
         """Keep the block's gains as bounds; after a short-lived block comes a larger one, or a pass over all items."""
         self.gains.bound[self.items] = self.g
-        if picks < FEW:
+        if picks < FEWEST_PICKS:
             self.size *= 4
             if self.gains.refresh(self.size):
                 self.size, self.pool = self.gains.start, None
@@ -266,9 +262,9 @@ class GreedyRun:
             self.low = self.low | low.any()
             self.g[low] = -np.inf
         if self.left is not None:
-            allowed = self.left.allows(self.host)
-            if not allowed.all():
-                self.g[self.xp.put(~allowed, self.g)] = -np.inf
+            barred = ~self.left.allows(self.host)
+            if barred.any():
+                self.g[self.xp.put(barred, self.g)] = -np.inf
 
 
 class RowGains(Gains):
@@ -284,8 +280,8 @@ class RowGains(Gains):
         self.rows, self.scale, self.diag, self.own, self.xp = rows, scale, diag, own, xp
         self.n, self.d = rows.shape
         self.sparse = sparse.issparse(rows)
-        self.start = self.n if self.n * self.d <= WHOLE else xp.start
-        self.U = xp.put(np.empty((min(ROOM, max(k, 1)), self.d)) if U is None else U, diag)
+        self.start = self.n if self.n * self.d <= WHOLE else xp.start  # a small problem is one block
+        self.U = xp.put(np.empty((min(FIRST_ROOM, max(k, 1)), self.d)) if U is None else U, diag)
         self.t, self.known = 0 if U is None else len(U), 0  # directions, and those that `base` accounts for
         self.noise = (self.d + 8 * min(k, self.d)) * EPS
         self.bound = diag + 0.0
@@ -320,23 +316,24 @@ class RowGains(Gains):
                 v = v - dot(dot(U, v), U)
                 gain = scale * float(dot(v, v)) * scale
             if gain <= (0.0 if own else self.noise * diag):
-                self.fallen = 0.0
                 return 0.0
         if t == len(self.U):
             self.make_room()
-        u = self.xp.multiply(v, scale * gain**-0.5, out=self.U[self.t])
+        self.u = self.xp.multiply(v, scale * gain**-0.5, out=self.U[self.t])
         self.t += 1
-        w = X @ u if self.sparse else dot(X, u)
+        return gain
+
+    def fall(self) -> Any:
+        w = self.X @ self.u if self.sparse else self.xp.dot(self.X, self.u)
         w *= self.s
         w *= w
-        self.fallen = w
-        return gain
+        return w
 
     def make_room(self) -> None:
         """Make twice the room; or replace more directions than columns by the R of U = QR, whose R^T R is U^T U."""
-        U, size = self.U, max(2 * len(self.U), ROOM)
+        U, size = self.U, max(2 * len(self.U), FIRST_ROOM)
         if self.t >= 2 * self.d:
-            U, size = self.xp.put(np.linalg.qr(self.xp.host(U), mode="r"), self.diag), max(len(U), ROOM)
+            U, size = self.xp.put(np.linalg.qr(self.xp.host(U), mode="r"), self.diag), max(len(U), FIRST_ROOM)
             self.known, self.base = 0, None
         self.t = len(U)
         self.U = self.xp.put(np.empty((size, self.d)), self.diag)
@@ -387,14 +384,17 @@ class KernelGains(Gains):
         c = self.C[: self.t, j]
         gain = float(self.diag[j] - c @ c)
         if gain <= (self.t + 1) * ROUNDING * float(self.diag[j]):
-            return 0.0  # nothing falls
+            return 0.0
         # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j)
         e = self.L[j] - c @ self.C[: self.t]
         e *= gain**-0.5
         self.C[self.t] = e
         self.t += 1
-        self.fallen = e * e if len(self.items) == self.n else e[self.items] ** 2
         return float(gain)
+
+    def fall(self) -> Any:
+        e = self.C[self.t - 1]
+        return e * e if len(self.items) == self.n else e[self.items] ** 2
 
     def least(self, items: Any) -> Any:
         return (self.t + 1) * ROUNDING * self.diag[items]

@@ -19,7 +19,7 @@ from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
 from dpplearn.process import impossible
 
-STEP = 30_000_000  # work between two looks at the clock, in entries touched: some ten milliseconds
+WORK_AT_ONCE = 30_000_000  # work between two looks at the clock, in entries touched: some ten milliseconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +111,7 @@ def branch_and_bound(
     candidates: Candidates, limits: Limits, start: IntArray, end: float
 ) -> tuple[IntArray, float, int]:
     """Best set, gap and number of nodes, starting from a feasible set and until the clock shows `end`."""
-    from dpplearn.decoding._loops import LEAST, Nodes, knapsack_bound, open_node, search
+    from dpplearn.decoding._loops import WORTH_A_LOOK, Nodes, knapsack_bound, open_node, search
 
     rest = np.flatnonzero(limits.free)
     base = logdet(candidates.L[np.ix_(limits.include, limits.include)])
@@ -139,10 +139,10 @@ def branch_and_bound(
     best, best_set = first - base, np.zeros(depths + 1, np.int64)
     depth, looked = 0, 0
     while depth >= 0 and time.perf_counter() < end:
-        depth, best, opened = search(nodes, depth, best, best_set, STEP)
+        depth, best, opened = search(nodes, depth, best, best_set, WORK_AT_ONCE)
         looked += opened
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
     if logdet(candidates.operand.block(Y)) < first:  # by rounding: computed anew, the start is better
         Y = start
     gap = max((nodes.value[t] + knapsack_bound(nodes, t) for t in range(depth + 1)), default=-np.inf) - best
-    return Y, float(gap) if gap > LEAST else 0.0, looked
+    return Y, float(gap) if gap > WORTH_A_LOOK else 0.0, looked

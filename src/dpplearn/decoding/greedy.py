@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isqrt
 from pkgutil import resolve_name
 
 import numpy as np
@@ -15,11 +16,10 @@ from dpplearn.decoding.candidates import Candidates, Embedded, Model, read_model
 from dpplearn.decoding.engine import TINY, GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, Remaining, check_limits, check_number, why_ended
 from dpplearn.decoding.near import NearGains
-from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.selection import HOST, ON_DEVICE, Selection
 from dpplearn.minors import TwoSided
 
-# imported with the first tensor
-READ, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensor_model", "host", "on_device"))
+READ = "dpplearn.torch.selecting:read_tensor_model"  # imported with the first tensor
 
 
 def greedy_map(
@@ -182,11 +182,13 @@ def best_run(
     powers: tuple[float, ...] = (1.0 if power is None else power,)
     if gain == "auto" and power is None:
         powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
-    runs = []
+    runs, expected = [], None
+    if candidates.near:  # how near items are depends on how many are chosen; where nobody says, on the root of all
+        expected = limits.most_items if limits.bounded else isqrt(limits.cost.size)
     for r in powers:
         if len(powers) > 1:
             check_stop()
-        gains = candidates.gains(limits.k)
+        gains = candidates.gains(limits.k, expected)
         if gains is None:
             assert isinstance(candidates.operand, TwoSided)
             run = greedy_nonsymmetric(candidates.operand, limits, Rule(gain, limits, r), floor)
@@ -279,7 +281,7 @@ def check_rule(gain: str = "auto", cost_power: float | None = None, stop: str | 
 def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
     """What a run chose, and why it ended."""
     cost, gains = limits.total(run.items), np.log(run.gains)
-    return Selection(run.items, cost, gains, describe(limits, run), candidates.log_prob)
+    return Selection(run.items, cost, gains, reason_of(limits, run), candidates.log_prob)
 
 
 def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:
@@ -294,7 +296,7 @@ def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -
     return Selection(Y[places], limits.total(Y), gains, reason, candidates.log_prob)
 
 
-def describe(limits: Limits, run: Run, min_gain: float | None = None) -> str:
+def reason_of(limits: Limits, run: Run, min_gain: float | None = None) -> str:
     """Why the run ended, in words; `min_gain` is that of k="auto"."""
     if run.end == End.SIZE:
         return f"the size limit of {limits.k} item{'s' * (limits.k != 1)} is reached"

@@ -17,7 +17,7 @@ from dpplearn._notebook import short_repr
 from dpplearn.decoding.groups import read_bound, read_groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
-SMALLEST = 1e-8  # nugget
+LEAST_NUGGET = 1e-8  # nugget
 
 Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
@@ -258,19 +258,17 @@ def check_limits(
     min_per_group: Bound | None = None,
 ) -> Limits:
     """Limits that some set can satisfy; else an error that says which of them cannot be met."""
-    costs = np.ones(n) if cost is None else check_vector(cost, "cost", n)
+    limit = np.inf if budget is None else check_budget(budget)
+    costs = np.zeros(n) + 1.0 if cost is None else check_vector(cost, "cost", n)
     if cost is not None and costs.min(initial=np.inf) <= 0.0:
         raise ValueError(
             f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
             "For an item that is free, give it a small cost or name it in include."
         )
-    limit = np.inf if budget is None else check_budget(budget)
     # plain numbers and empty tuples need no look, which would cost small problems a part of their time
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
-    A, B = (
-        NO_ITEMS if isinstance(items, tuple) and not items else check_subset(items, n, name)
-        for items, name in ((include, "include"), (exclude, "exclude"))
-    )
+    A = NO_ITEMS if isinstance(include, tuple) and not include else check_subset(include, n, "include")
+    B = NO_ITEMS if isinstance(exclude, tuple) and not exclude else check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
     if A.size and not fits(costs[A].sum(), limit):
@@ -351,10 +349,10 @@ def check_budget(budget: Any, name: str = "budget") -> float:
 
 
 def check_nugget(nugget: Any) -> float:
-    """0, or a number from SMALLEST to 1."""
-    if not (is_number(nugget) and (nugget == 0.0 or SMALLEST <= nugget <= 1.0)):
+    """0, or a number from LEAST_NUGGET to 1."""
+    if not (is_number(nugget) and (nugget == 0.0 or LEAST_NUGGET <= nugget <= 1.0)):
         raise ValueError(
-            f"nugget must be 0, or a number from {SMALLEST:g} (less is lost in rounding) to 1 (quality alone), "
+            f"nugget must be 0, or a number from {LEAST_NUGGET:g} (less is lost in rounding) to 1 (quality alone), "
             f"found {nugget!r}."
         )
     return float(nugget)

@@ -21,7 +21,7 @@ from dpplearn.minors import TwoSided
 from dpplearn.operand import Operand
 from dpplearn.process import impossible
 
-LEAST = 1e-9  # gain in log-probability that counts as an improvement
+LEAST_GAIN = 1e-9  # gain in log-probability that counts as an improvement
 TRIES = 64  # moves to recompute in one step, the most hopeful first
 
 
@@ -114,19 +114,19 @@ def improve(
     """Steepest ascent from Y, until no move helps or the clock shows `end`; and why it ended.
 
     The gains of moves come from a factor that a nearly singular L_Y makes inexact. So a move counts only where
-    log det L_Y, computed anew, rises by more than LEAST: it is a function of the set, and none comes twice.
+    log det L_Y, computed anew, rises by more than LEAST_GAIN: it is a function of the set, and none comes twice.
     """
     Y = independent(candidates, limits, Y)
     value = candidates.operand.logdet(Y)
     while time.perf_counter() < end:
         gains = moves(candidates, limits, Y, min_cost).ravel()
-        hopeful = np.flatnonzero(gains > LEAST)
+        hopeful = np.flatnonzero(gains > LEAST_GAIN)
         for move in hopeful[np.argsort(-gains[hopeful], kind="stable")[:TRIES]]:
             i, j = divmod(int(move), Y.size + 1)
             Z = np.delete(Y, j) if j < Y.size else Y
             Z = np.sort(np.append(Z, i)) if i < candidates.n else Z
             reached = candidates.operand.logdet(Z)
-            if reached > value + LEAST:
+            if reached > value + LEAST_GAIN:
                 Y, value = Z, reached
                 break
         else:

@@ -1,4 +1,11 @@
-"""Scores in any unit as qualities: the formula of `diversify`."""
+"""Scores in any unit as qualities: the formula of `diversify`.
+
+    q_i = sqrt(2) exp(min(1/2, 1 - diversity) z_i),    z_i = scale (s_i - mean) / sigma,
+
+where sigma is the standard deviation, and at least 1/40 of the range. Beside a score very far from all others, such as
+-1e9 for an item that is masked, these would all look the same. So such scores are *set apart*: mean and sigma are those
+of the others, and the gaps between are shortened to 20 sigma together.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +17,13 @@ from dpplearn._checks import FloatArray, first_few
 from dpplearn._holders import as_numbers
 from dpplearn._precision import EPS32
 
-WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
-APART = 20.0  # between those and scores set apart
+WIDEST = 40.0  # range of standardized scores: quality ratios stay below e^20, and their squares are floats
+APART = 20.0  # sigma, for all gaps together that set scores apart
+FAR = 1e3  # such a gap is so many times as wide as all smaller ones together; FAR^2 times, if these are one or two
+SAMPLE = 4096  # of many scores, in which such a gap is looked for
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
-FAR = 1e3  # a gap so many times as wide as all smaller ones together sets scores apart
-SAMPLE = 4096  # of many scores, in which a gap is looked for first
-ROUNDED = 1e-9  # of the scores: of so small differences, rounding of their sum would be a part
-STEP = 1e-12  # between standardized scores that differ, where they are to stay different
+TINIEST = 1e-300  # a difference that has all its digits
+LEAST_STEP = 1e-12  # between standardized scores that differ, where they are to stay different
 
 
 def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
@@ -37,10 +44,9 @@ def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
 
 
 def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
-    """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
+    """(s - mean) / sigma of an array or a tensor; 0 where all are equal but for rounding, nan where one is not finite.
 
-    Of an array, or of a tensor; all are nan where one is not finite. Scores far from most others, such as -1e9 for an
-    item that is masked, are set apart. If they are `ranked`, all that differ still do.
+    If they are `ranked`, all that differ still do.
 
     >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
     array([-1.225,  0.   ,  1.225])
@@ -55,67 +61,39 @@ def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
         return np.nan * s
     if low == high or (not ranked and high / largest - low / largest <= 8 * eps):
         return 0.0 * s
-    there, few = s, False
-    if len(s) > SAMPLE or hasattr(s, "cpu"):
-        sample = s[:: 1 + (len(s) - 1) // SAMPLE]
-        there = np.append(sample.cpu() if hasattr(s, "cpu") else sample, [low, high])
-        few = len(sample) < len(s) and np.unique(there).size <= 3  # it may have missed those that are not set apart
-    if ranked or few or least_far_gap(there) < np.inf:
-        return s.new_tensor(spaced(s.cpu().numpy(), eps, ranked)) if hasattr(s, "cpu") else spaced(s, eps, ranked)
-    return centred(s, low, high)
+    if largest > 1e307:  # so that no difference overflows
+        return standardize(s / 4.0, eps, ranked)
+    small = len(s) <= SAMPLE and not hasattr(s, "cpu")
+    if not ranked and least_far_gap(s if small else some_of(s, low, high)) == np.inf:
+        return centred(s, low, high)
+    return s.new_tensor(set_apart(s.cpu().numpy(), eps, ranked)) if hasattr(s, "cpu") else set_apart(s, eps, ranked)
 
 
 def centred(s: Any, low: float, high: float) -> Any:
-    """(s - mean) / sigma of scores from low to high."""
-    largest = max(-low, high)
-    if not 1e-100 < largest < 1e100:  # so that no square overflows, or is lost
-        s, low, high = s / largest, low / largest, high / largest
-    if high - low < ROUNDED * max(-low, high):
-        s = s - low
-    s = s - s.sum() / len(s)
+    """(s - mean) / sigma of scores from low to high, without those that are set apart."""
+    s, width = s - low, high - low
+    if not 1e-100 < width < 1e100:  # so that no square overflows, or is lost
+        s, width = s / width, 1.0
+    s -= s.sum() / len(s)
     sigma = (float(s.dot(s)) / len(s)) ** 0.5
-    s /= max(sigma, (high - low) / WIDEST)
+    s /= max(sigma, width / WIDEST)
     return s
 
 
-def spaced(s: FloatArray, eps: float, ranked: bool) -> FloatArray:
-    """The same, with what is far from most scores APART from these, which are centred as if they were alone.
-
-    Unless these differ by no more than rounding, in float32 at least: that is not made larger.
-    """
-    order = np.argsort(s, kind="stable")
-    v = s[order]
-    with np.errstate(over="ignore"):
-        gaps = np.diff(v)
-    far = gaps >= least_far_gap(v)
-    part = np.append(0, np.cumsum(far))
-    core = part == np.bincount(part[1:], (gaps > 0.0) & ~far).argmax()  # with the most that differ
-    low, high = float(v[core][0]), float(v[core][-1])
-    z: FloatArray
-    if far.any() and (ranked or high - low > 8 * max(eps, EPS32) * max(-low, high)):
-        one = float(np.ptp(centred(v[core], low, high))) / (high - low)
-        steps = np.where(far, 0.0, gaps) * min(one, WIDEST / gaps[~far].sum()) + APART / far.sum() * far
-        z = np.append(0.0, np.cumsum(steps))
-        z -= z[core].mean()
-    else:
-        z = centred(v, float(v[0]), float(v[-1]))
-    if ranked:
-        least = STEP * np.append(0, np.cumsum(gaps > 0.0))
-        z = np.maximum.accumulate(z - least) + least
-    out = np.empty(len(s))
-    out[order] = z
-    return out
+def some_of(s: Any, low: float, high: float) -> FloatArray:
+    """Of many scores the ends and a sample, unless it has so few different ones that it may have missed most."""
+    sample = s[:: 1 + (len(s) - 1) // SAMPLE]
+    some = np.append(sample.cpu() if hasattr(s, "cpu") else sample, [low, high])
+    if len(sample) < len(s) and np.unique(some).size <= 3:
+        return np.asarray(s.cpu() if hasattr(s, "cpu") else s)
+    return some
 
 
 def least_far_gap(s: FloatArray) -> float:
-    """The smallest of the gaps that set few scores apart; inf where there is none.
-
-    Each of them is FAR times as wide as all smaller gaps together: where these are but one or two, which may be
-    narrow by chance, FAR^2 times.
-    """
-    s = np.sort(s)
-    with np.errstate(over="ignore"):
-        gaps = s[1:] - s[:-1]
+    """The smallest of the gaps that set scores apart, which at least half of all gaps do not; inf if there is none."""
+    v = s.copy()
+    v.sort()
+    gaps = v[1:] - v[:-1]
     gaps.sort()
     gaps = gaps[gaps.searchsorted(0.0, "right") :]
     first = max(0, gaps.size - 1 - max(2, gaps.size // 2))
@@ -126,8 +104,35 @@ def least_far_gap(s: FloatArray) -> float:
     return float(gaps[1 + first + where[0]]) if where.size else np.inf
 
 
+def set_apart(s: FloatArray, eps: float, ranked: bool) -> FloatArray:
+    """Standardized scores, of which some may be far from most.
+
+    Where the others differ by no more than rounding, in float32 at least, none is: that is not made larger.
+    """
+    order = np.argsort(s, kind="stable")
+    v = s[order]
+    gaps = np.diff(v)
+    far = gaps >= least_far_gap(v)
+    part = np.append(0, np.cumsum(far))
+    core = part == np.bincount(part[1:], (gaps > 0.0) & ~far).argmax()  # the others: the part where most differ
+    low, high = float(v[core][0]), float(v[core][-1])
+    if far.any() and (ranked or high - low > 8 * max(eps, EPS32) * max(-low, high) + TINIEST):
+        per_unit = float(np.ptp(centred(v[core], low, high))) / (high - low)
+        steps = np.where(far, 0.0, gaps) * min(per_unit, WIDEST / gaps[~far].sum()) + APART / far.sum() * far
+        z = np.append(0.0, np.cumsum(steps))
+        z -= z[core].mean()
+    else:
+        z = np.asarray(centred(v, float(v[0]), float(v[-1])))
+    if ranked:
+        least = LEAST_STEP * np.append(0, np.cumsum(gaps > 0.0))
+        z = np.maximum.accumulate(z - least) + least
+    out = np.empty(len(s))
+    out[order] = z
+    return out
+
+
 def qualities(z: Any, scale: float, diversity: float) -> FloatArray:
-    """q_i = sqrt(2) exp(min(1/2, 1 - diversity) scale z_i) of standardized scores; of an array, or of a tensor."""
+    """q of standardized scores; of an array, or of a tensor."""
     factor = scale * min(0.5, 1.0 - diversity)
     if factor * 2 * WIDEST > HIGHEST and len(z):
         factor = min(factor, HIGHEST / max(1.0, float(abs(z).max())))

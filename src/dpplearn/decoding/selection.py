@@ -16,9 +16,9 @@ from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded, read_features
 from dpplearn.decoding.limits import Limits, fits
 
-HOST = "dpplearn.torch.selecting:host"  # imported with the first tensor
-MANY = 20  # items that `repr` shows
-BLOCK = 2**24  # cosines computed at once, at most
+HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("host", "on_device"))  # with the first tensor
+SHOWN = 20  # items that `repr` shows
+COSINES = 2**24  # cosines computed at once, at most
 TOP = 0.9  # of all items below it: one of the best scores
 MORE = "the others added more, for score and variety together"
 ALONE = {0.0: "the others added more, by score alone", 1.0: "the others added more, by variety alone"}  # by diversity
@@ -93,8 +93,8 @@ class Selection:
 
     def __repr__(self) -> str:
         known = f" log_prob={self.log_prob:.6g}," if "log_prob" in self.__dict__ else ""  # costs more than the run
-        some = self.subset[:MANY].tolist()
-        items = f"[{', '.join(map(str, some))}, ... {len(self)} items]" if len(self) > MANY else str(some)
+        some = self.subset[:SHOWN].tolist()
+        items = f"[{', '.join(map(str, some))}, ... {len(self)} items]" if len(self) > SHOWN else str(some)
         return f"{type(self).__name__}(subset={items},{known} cost={self.cost:g}, reason={self.reason!r})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -212,13 +212,13 @@ class DiverseSelection(Selection):
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate."""
         items = read_held(self.held)
-        return nearest(items, items.part(self.subset), self.subset)
+        return nearest_chosen(items, items.part(self.subset), self.subset)
 
     @cached_property
     def kept(self) -> list[Kept]:
         """Every chosen item, with the other chosen one most similar to it."""
         chosen = self.chosen_items()
-        items, similarity = nearest(chosen, chosen, self.subset)
+        items, similarity = nearest_chosen(chosen, chosen, self.subset)
         return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
 
     def why(self, item: int) -> str:
@@ -272,7 +272,7 @@ class DiverseSelection(Selection):
         return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "held": None}
 
 
-def nearest(items: Embedded, chosen: Embedded, subset: IntArray) -> Nearest:
+def nearest_chosen(items: Embedded, chosen: Embedded, subset: IntArray) -> Nearest:
     """The chosen item most similar to each of some items, by blocks; of equals, the one chosen first.
 
     `subset` has the numbers of the chosen items. Where `items` are these themselves, each is compared with the others.
@@ -285,7 +285,7 @@ def nearest(items: Embedded, chosen: Embedded, subset: IntArray) -> Nearest:
     if subset.size > themselves:
         unit = to_dense(single(chosen.rows))
         unit = unit / length[:, None].astype(unit.dtype)
-        step = min(16384, max(1, BLOCK // subset.size))
+        step = min(16384, max(1, COSINES // subset.size))
         for low in range(0, scale.size, step):
             part = slice(low, min(low + step, scale.size))
             cosines = np.asarray(single(items.rows[part]) @ unit.T)

@@ -14,8 +14,8 @@ from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 
 REACH = 0.95  # the largest cost that is asked for, as a share of what all items cost that may be drawn
-TRIES = 8  # Newton steps, of which two or three are enough
-LARGEST = 1e6  # of e^s L_ii, beyond which eigenvectors are the better way
+NEWTON_STEPS = 8  # Newton steps, of which two or three are enough
+LARGEST_TILTED = 1e6  # of e^s L_ii, beyond which eigenvectors are the better way
 MOST = 500.0  # e^s stays a float
 MARGIN = float(np.log(2))  # of a tilted gain above 1
 
@@ -85,8 +85,8 @@ def by_newton(L: FloatArray, cost: FloatArray, target: float, near: float) -> Fl
     if target <= 0.0 or first**2 <= 1.1 * target * second:
         return None
     x = target / (first - target * second / first)  # x first / (1 + x second / first) is E up to terms in x^3
-    for _ in range(TRIES):
-        if x * diag.max() > LARGEST:
+    for _ in range(NEWTON_STEPS):
+        if x * diag.max() > LARGEST_TILTED:
             return None
         A = x * L
         A.flat[:: n + 1] += 1.0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,12 +19,13 @@ from dpplearn.decoding.limits import check_diversity
 NOTE = "dpplearn"  # the key of the note in a chosen document's metadata
 SHOWN = 80  # characters of a skipped text that a note repeats
 ESTIMATED = (
-    "max_tokens counts one token for every four characters. Pass count_tokens=, a function from text to int, for a "
-    'true count, for example lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text)).'
+    "max_tokens counts one token for every four bytes, which are four characters of English. Pass count_tokens=, a "
+    'function from text to int, for a true count: lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text)).'
 )
 
 Item = TypeVar("Item")
 TokenCounter = Callable[[str], int]
+Quota: TypeAlias = "int | dict[Any, int] | None"  # for every group, or for those named
 
 
 @contextmanager
@@ -76,8 +79,9 @@ class Chooser:
     count_tokens: TokenCounter | None = None
     diversity: float = 0.5
     groups: str | None = None
-    max_per_group: int | None = None
+    max_per_group: Quota = None
     backfill: bool = False
+    min_per_group: Quota = None
 
     @classmethod
     def of(cls, adapter: Any) -> Chooser:
@@ -86,8 +90,10 @@ class Chooser:
 
     def __post_init__(self) -> None:
         check_diversity(self.diversity)
-        if (self.groups is None) != (self.max_per_group is None):
-            raise ValueError("groups, a field of the metadata, and max_per_group go together, and one is missing.")
+        if (self.groups is None) != (self.max_per_group is None and self.min_per_group is None):
+            raise ValueError(
+                "groups, a field of the metadata, and max_per_group or min_per_group go together, and one is missing."
+            )
         for name in ("k", "max_tokens"):
             if getattr(self, name) is not None:
                 check_int(getattr(self, name), name, low=1)
@@ -101,12 +107,12 @@ class Chooser:
         cost = None
         if self.max_tokens is not None:
             if self.count_tokens is None:
-                warnings.warn(ESTIMATED, stacklevel=3)
-            count = self.count_tokens or (lambda text: -(-len(text) // 4))
+                warn_estimated()
+            count = self.count_tokens or (lambda text: -(-len(text.encode("utf-8", "replace")) // 4))
             cost = [max(count(text), 1) for text in texts]  # an empty text costs 1
         limits: dict[str, Any] = {"k": self.k, "budget": self.max_tokens, "cost": cost, "backfill": self.backfill}
         if self.groups is not None:
-            limits |= {"groups": groups_of(metadata, self.groups), "max_per_group": self.max_per_group}
+            limits |= limits_by_group(metadata, self.groups, self.max_per_group, self.min_per_group)
         chosen = diversify(embeddings, scores, diversity=self.diversity, **limits)
         if len(chosen) == len(texts):
             warnings.warn(
@@ -117,6 +123,30 @@ class Chooser:
         elif not len(chosen):
             warnings.warn(f"None of {len(texts)} candidates was selected: {chosen.reason}.", stacklevel=3)
         return ChosenCandidates(chosen, texts)
+
+
+@cache
+def warn_estimated() -> None:
+    """Say, once, that tokens are estimated. No tokenizer is tried: most would fetch their tables."""
+    warnings.warn(ESTIMATED, stacklevel=4)
+
+
+def limits_by_group(metadata: Sequence[dict[str, Any]], name: str, most: Quota, least: Quota) -> dict[str, Any]:
+    """Groups and quotas as `diversify` takes them.
+
+    Values that no candidate has are passed over, and no more is asked for than there is: what was retrieved differs
+    from query to query.
+    """
+    groups = groups_of(metadata, name)
+    there = Counter(group for group in groups if group.startswith("value"))
+
+    def named(bound: Quota) -> dict[str, int]:
+        if not isinstance(bound, dict):
+            return {} if bound is None else dict.fromkeys(there, bound)
+        return {f"value {value!r}": number for value, number in bound.items() if f"value {value!r}" in there}
+
+    need = {group: min(check_int(number, "min_per_group"), there[group]) for group, number in named(least).items()}
+    return {"groups": groups, "max_per_group": named(most) or None, "min_per_group": need or None}
 
 
 def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:

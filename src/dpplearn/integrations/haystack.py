@@ -16,7 +16,7 @@ with framework("haystack-ai", __name__):
     from haystack.utils import deserialize_callable, serialize_callable
 
 CALLABLES = ("embed", "count_tokens")
-SETTINGS = ("diversity", "groups", "max_per_group", "backfill")
+SETTINGS = ("diversity", "groups", "max_per_group", "backfill", "min_per_group")
 
 
 @component
@@ -35,11 +35,13 @@ class DPPRanker:
     top_k, max_tokens : int, optional
         Largest number of documents, and largest total number of tokens.
     count_tokens : callable, optional
-        From text to int; by default one token for every four characters.
+        From text to int; by default one token for every four bytes, which are four characters of English.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
-    groups, max_per_group : str and int, optional
-        A field of the documents' meta, such as the source, and how many documents of each group there may be.
+    groups : str, optional
+        A field of the documents' meta, such as the source.
+    max_per_group, min_per_group : int or dict, optional
+        How many documents of each group there may and must be; a dict names the values that are limited.
     backfill : bool
         Once no group has room for more, go on without `max_per_group`.
     embed : callable, optional
@@ -54,12 +56,14 @@ class DPPRanker:
         diversity: float = 0.5,
         embed: Callable[[list[str]], Any] | None = None,
         groups: str | None = None,
-        max_per_group: int | None = None,
+        max_per_group: Any = None,
         backfill: bool = False,
+        min_per_group: Any = None,
     ) -> None:
         self.top_k, self.max_tokens, self.count_tokens = top_k, max_tokens, count_tokens
         self.diversity, self.embed = diversity, embed
         self.groups, self.max_per_group, self.backfill = groups, max_per_group, backfill
+        self.min_per_group = min_per_group
         self._chooser(None)
 
     def _chooser(self, top_k: int | None) -> Chooser:

@@ -32,11 +32,13 @@ class DPPCompressor(BaseDocumentCompressor):
     k, max_tokens : int, optional
         Largest number of documents, and largest total number of tokens.
     count_tokens : callable, optional
-        From text to int; by default one token for every four characters.
+        From text to int; by default one token for every four bytes, which are four characters of English.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
-    groups, max_per_group : str and int, optional
-        A field of the documents' metadata, such as the source, and how many documents of each group there may be.
+    groups : str, optional
+        A field of the documents' metadata, such as the source.
+    max_per_group, min_per_group : int or dict, optional
+        How many documents of each group there may and must be; a dict names the values that are limited.
     backfill : bool
         Once no group has room for more, go on without `max_per_group`.
     score_key : str, optional
@@ -51,8 +53,9 @@ class DPPCompressor(BaseDocumentCompressor):
     count_tokens: Any = None
     diversity: float = 0.5
     groups: str | None = None
-    max_per_group: int | None = None
+    max_per_group: Any = None
     backfill: bool = False
+    min_per_group: Any = None
     score_key: str | None = None
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002  # pydantic's signature
@@ -91,7 +94,7 @@ class DPPExampleSelector(BaseExampleSelector):
         left to choose.
     input_keys : list of str, optional
         Fields of an example and of the input that are compared; by default all.
-    max_tokens, count_tokens, diversity, groups, max_per_group, backfill
+    max_tokens, count_tokens, diversity, groups, max_per_group, min_per_group, backfill
         As in `DPPCompressor`; `groups` is a field of the examples.
     """
 

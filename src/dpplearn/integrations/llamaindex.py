@@ -28,11 +28,13 @@ class DPPPostprocessor(BaseNodePostprocessor):
     k, max_tokens : int, optional
         Largest number of nodes, and largest total number of tokens.
     count_tokens : callable, optional
-        From text to int; by default one token for every four characters.
+        From text to int; by default one token for every four bytes, which are four characters of English.
     diversity : float
         0: by relevance alone. 1: by similarity alone.
-    groups, max_per_group : str and int, optional
-        A field of the nodes' metadata, such as the source, and how many nodes of each group there may be.
+    groups : str, optional
+        A field of the nodes' metadata, such as the source.
+    max_per_group, min_per_group : int or dict, optional
+        How many nodes of each group there may and must be; a dict names the values that are limited.
     backfill : bool
         Once no group has room for more, go on without `max_per_group`.
     """
@@ -43,8 +45,9 @@ class DPPPostprocessor(BaseNodePostprocessor):
     count_tokens: Any = Field(default=None, exclude=True)
     diversity: float = 0.5
     groups: str | None = None
-    max_per_group: int | None = None
+    max_per_group: Any = None
     backfill: bool = False
+    min_per_group: Any = None
 
     def model_post_init(self, context: Any, /) -> None:
         super().model_post_init(context)

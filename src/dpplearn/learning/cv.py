@@ -19,8 +19,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid, che
 from dpplearn._checks import FloatArray, IntArray, check_jobs
 from dpplearn._notebook import card, in_notebook, table
 from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.learning.fit import check_settings
 from dpplearn.learning.itemset import ItemSet, check_examples
-from dpplearn.learning.similarity import fixed_similarity
 from dpplearn.learning.training_set import why_impossible
 
 Scorer = Callable[[ConditionalDPP, Sequence[ItemSet], Sequence[Any]], float]
@@ -57,9 +57,10 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         What the settings change; `ConditionalDPP()` if none is given.
     param_grid : mapping of str to list, or list of such mappings, optional
         Values to compare, by the names of the arguments of ConditionalDPP, such as {"prior_variance": [0.1, 1, 10],
-        "nugget": [0.01, 0.1], "similarity": ["fixed", "mixture"]}.
-        A mixture learns what `rho` and `nugget` say of the fixed similarity: give it a mapping without these. By
-        default five prior variances from 0.01 to 100.
+        "nugget": [0.01, 0.1]}.
+        A mixture learns what `rho` and `nugget` say of the fixed similarity, and takes none of them: give it a mapping
+        of its own, as in [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}]. By default five prior variances from
+        0.01 to 100.
     scoring : callable, optional
         scoring(model, X, y) -> float, larger is better; by default the mean log-likelihood of held-out
         subsets. The paper tunes on ROUGE: pass a function that decodes with model.predict and scores the
@@ -234,10 +235,10 @@ def possible_weights(
     models: Sequence[ConditionalDPP], X: Sequence[ItemSet], subsets: Sequence[IntArray], weights: FloatArray
 ) -> FloatArray:
     """The weights, but 0 for targets that are impossible under some setting: all are compared on the same targets."""
-    fixed = {(one.rho, one.nugget) for one in models if one.similarity != "mixture"}  # which has no impossible targets
-    given = [fixed_similarity(rho, nugget) for rho, nugget in fixed]
+    # every setting is checked before any work; a mixture, which has no impossible targets, gives None
+    fixed = {(one.rho, one.nugget): S for one in models if (S := check_settings(one)) is not None}.values()
     reasons = [
-        next((why for S in given if (why := why_impossible(x, Y, S))), "") for x, Y in zip(X, subsets, strict=True)
+        next((why for S in fixed if (why := why_impossible(x, Y, S))), "") for x, Y in zip(X, subsets, strict=True)
     ]
     bad = np.array([bool(why) for why in reasons]) & (weights > 0)
     if bad.any() and any(one.on_impossible != "drop" for one in models):

@@ -30,12 +30,11 @@ from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.itemset import Shard, default_names
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.predictor import Fitted
-from dpplearn.learning.similarity import ALL, Similarity, fixed_similarity, shared_names
+from dpplearn.learning.similarity import ALL, NONE, Similarity, fixed_similarity, shared_names
 from dpplearn.learning.solve import (
     MANY,
     STRENGTH,
     Optimum,
-    Point,
     Posterior,
     covariance,
     lbfgs,
@@ -49,10 +48,9 @@ EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
 AVERAGE = 100.0  # variance of the prior on log q^2 of the average item: e^20 and e^-20 are 2 deviations away
 MANY_INSTANCES, MANY_ITEMS = 24, 5000  # from which on starts are compared on a sample of the instances
 ROUGH = 0.01  # a gain in the log-posterior below which the end of a start is known
-APART = 1.0  # ends between which the log-posterior falls by less, as its Hessian has it, are the same
 STARTS = 3  # of a mixture that are climbed
 RUNAWAY = 0.05  # a Newton step that still changes some item's log-quality by this much has not settled
-SAME = 0.1  # log-posteriors that differ by less are of the same maximum
+SAME = 1.0  # log-posteriors that differ by less are of the same maximum, for all that the data say
 CURE = (
     "What is particular to each item makes every target possible: fit with nugget=0.01, say, or "
     'with similarity="mixture", which learns how much of it there is.'
@@ -76,7 +74,8 @@ def check_settings(model: Any) -> Similarity | None:
     if fixed.w[0] or fixed.w[ALL]:
         raise ValueError(
             'rho and nugget are those of similarity="fixed", and a mixture learns what they say; found '
-            f"rho={model.rho:g} and nugget={model.nugget:g}. Leave them out."
+            f"rho={model.rho:g} and nugget={model.nugget:g}. Leave them out; in a param_grid, give the mixture a "
+            'mapping of its own: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
         )
     return None
 
@@ -100,11 +99,13 @@ def fit_weights(
             posterior = posterior_of(engine, survey, model, similarity, progress)
             if checkpoint is not None:
                 posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
-            if posterior.learned:
-                ends, starts = climb_starts(posterior)
-            else:
-                start = Optimum(np.zeros(posterior.m), Point(np.nan, np.empty(0)), 0, False)
-                ends, starts = climb_each(posterior, [start]), np.empty(0)
+            x, hessian, gaps = climb_starts(posterior) if posterior.learned else (np.zeros(posterior.m), None, NONE)
+            saved, n_iter = posterior.checkpoint, 0
+            if saved is not None and saved.x is not None:  # a fit that was interrupted goes on from where it was
+                known = saved.x
+                if not posterior.learned or posterior.at(known, 1).value >= posterior.at(x, 1).value:
+                    x, n_iter = known, saved.n_iter
+            best = ascend(posterior, x, model.tol, model.max_iter, n_iter, hessian)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -113,8 +114,7 @@ def fit_weights(
             kept = f"{checkpoint} holds the weights so far: fit again with it to go on."
         raise KeyboardInterrupt(f"{stopped} {kept}") from None
     progress.clear()
-    best = replace(max(ends, key=lambda led: led.point.value), n_iter=ends[-1].n_iter)
-    return concluded(posterior, best, starts)
+    return concluded(posterior, best, best.point.value - gaps)
 
 
 def ascend(
@@ -124,12 +124,8 @@ def ascend(
     max_iter: int,
     n_iter: int = 0,
     hessian: FloatArray | None = None,
-    beat: float = -np.inf,
 ) -> Optimum:
-    """The best theta for a similarity that is given, or a maximum over both; `hessian` is one near x.
-
-    A climb over both that would not `beat` the best so far is left.
-    """
+    """The best theta for a similarity that is given, or a maximum over both; `hessian` is one near x."""
     limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "n_iter": n_iter}
     scale = np.where(posterior.scale > 1e-150, posterior.scale, 1.0)  # whose squares are floats
     if posterior.m > MANY:  # without Hessians, in units in which a change of 1 matters about the same
@@ -137,7 +133,7 @@ def ascend(
         return lbfgs(posterior, x, scale, **limits)
     if not posterior.learned:
         return newton(posterior, x, scale, **limits)
-    return trust_region(posterior, x, posterior.m, hessian, **limits, enough=ROUGH * posterior.rough, beat=beat)
+    return trust_region(posterior, x, posterior.m, hessian, **limits, enough=ROUGH * posterior.rough)
 
 
 def posterior_of(
@@ -201,11 +197,11 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
 # The starts of a mixture
 
 
-def climb_starts(posterior: Posterior) -> tuple[list[Optimum], FloatArray]:
-    """The maxima to which several starts lead, and the log-posterior that each start reached.
+def climb_starts(posterior: Posterior) -> tuple[FloatArray, FloatArray | None, FloatArray]:
+    """The best of several starts, with a Hessian near it, and by how much each of them was below it, best first.
 
     Of many possible starts, those with the highest log-posterior are climbed, until a step gains little: on a sample of
-    the instances where there are many items. From where they led, but once from the same place, all are climbed.
+    the instances where there are many items. Where they led is then compared on all.
     """
     m, share, survey, S = posterior.m, 1.0, posterior.survey, posterior.similarity
     many = survey.n_items >= MANY_ITEMS and survey.n_instances >= MANY_INSTANCES and m <= MANY
@@ -226,32 +222,9 @@ def climb_starts(posterior: Posterior) -> tuple[list[Optimum], FloatArray]:
     for _, x in starts[:STARTS]:
         ends.append(ascend(rough, x, tol, max_iter, hessian=hessian))
         hessian = ends[-1].point.hessian  # about that of the next one, too
-    ends.sort(key=lambda led: -led.point.value)
-    hessian = rough.at(ends[0].x, 2).hessian if m <= MANY else None  # about that of the others, too
-    kept, which = list[Optimum](), list[int]()
-    for led in ends:
-        away = [led.x - other.x for other in kept]
-        near = [k for k, d in enumerate(away) if hessian is not None and -(d @ hessian @ d) < 2 * APART]
-        which.append(near[0] if near else len(kept))
-        if not near:
-            kept.append(replace(led, point=led.point._replace(hessian=hessian)))
-    maxima = climb_each(posterior, kept)
-    return maxima, np.array([maxima[k].point.value for k in which])
-
-
-def climb_each(posterior: Posterior, starts: Sequence[Optimum]) -> list[Optimum]:
-    """Where each start leads; a fit that was interrupted goes on from where it was."""
-    saved, settings, ends = posterior.checkpoint, posterior.settings, list[Optimum]()
-    n_iter, known = (0, []) if saved is None else (saved.n_iter, list(saved.climbs))
-    for k, start in enumerate(starts):
-        x, hessian = (known[k], None) if k < len(known) else (start.x, start.point.hessian)
-        last = settings.max_iter + (n_iter if k else 0)
-        beat = max((led.point.value for led in ends), default=-np.inf)
-        ends.append(ascend(posterior, x, settings.tol, last, n_iter, hessian, beat))
-        n_iter = ends[-1].n_iter
-        if saved is not None:
-            saved.place = k + 1
-    return ends
+    values = np.array([led.point.value if share == 1 else posterior.at(led.x, 1).value for led in ends])
+    best = ends[values.argmax()]
+    return best.x, best.point.hessian, np.sort(values.max() - values)
 
 
 # The model at the maximum

@@ -31,7 +31,7 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import normalize
 from dpplearn.learning.similarity import ALL, Similarity, fixed_similarity
 
-FEW = 64  # items whose S is kept whatever it is made of
+FEW_ITEMS = 64  # items whose S is kept whatever it is made of
 MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
 MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
 SLOPES = 0.01  # error of a derivative in the similarity's parameters, relative, beyond which it is not known
@@ -173,7 +173,7 @@ class Instance:
         self.similarity, self.nugget, self.S = similarity, float(similarity.w[0]), None
         self.shares, self.parts = similarity.parts_of(self.items)
         rare = any(part.matrix is None and sparse.issparse(part.phi) for part in self.parts)
-        self.keep = not rare or self.items.n <= FEW
+        self.keep = not rare or self.items.n <= FEW_ITEMS
         if (names := [part.name for part in self.parts]) != self.names:
             self.names, self.C = names, None
             self.blocks = [np.array([part.cosines(Y) for part in self.parts]) for Y in self.subsets]
@@ -262,14 +262,6 @@ class Instance:
             gradient = np.full(gradient.size, np.nan)  # two large numbers, the same but for rounding
         return terms._replace(similarity_gradient=gradient)
 
-    def log_prob(self, eta: FloatArray, given_size: bool) -> tuple[float, FloatArray]:
-        """log P(Y) of the only target, -inf where it cannot be, and the marginals."""
-        target = self.targets[0]
-        z = normalize(eta, self, k=target.Y.size if given_size else None)
-        if z is None:
-            return -np.inf, np.full(eta.size, np.nan)
-        return float(eta[target.Y].sum() + target.log_det - z.log_z), z.marginals
-
 
 def block_slopes(C: FloatArray, S_Y: FloatArray) -> tuple[FloatArray, float] | tuple[()]:
     """Of log det S_Y in the weights: <S_Y^-1, C_a>, with their relative error."""
@@ -308,9 +300,8 @@ def log_likelihood(
         Value of a constant similarity feature (section 7.2), and what of S is particular to each item.
     order : {1, 2}
         1 leaves out the Hessian.
-    method : {"auto", "primal", "dual", "algorithm1"}
-        "primal" factors I + L (n x n), "dual" I + B^T B (d x d, needs `phi`), "auto" the cheaper of the
-        two; "algorithm1" is the paper's, by eigendecomposition.
+    method : {"auto", "primal", "dual"}
+        "primal" factors I + L (n x n), "dual" I + B^T B (d x d, needs `phi`), "auto" the cheaper of the two.
     similarity : Similarity, optional
         Weights of the named parts, in place of `rho` and `nugget`.
     given_size : bool
@@ -329,35 +320,22 @@ def log_likelihood(
     >>> round(terms.value, 4), terms.gradient.round(4)
     (-1.292, array([0.0989]))
     """
-    check_choice(method, "method", ("auto", "primal", "dual", "algorithm1"))
+    check_choice(method, "method", ("auto", "primal", "dual"))
     if order not in (1, 2):
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
     theta, Y = check_vector(theta, "theta", item_set.n_features), check_subset(subset, item_set.n)
     record = fixed_similarity(rho, nugget) if similarity is None else similarity
     request = LikelihoodRequest(LogLinear(theta), record, order, bool(record.names), given_size)
     check_eta(request.quality.eta(item_set))
-    if method == "algorithm1":
-        if similarity is not None or given_size:
-            raise ValueError('method="algorithm1" is the paper\'s: it has no `similarity` and no `given_size`.')
-        return algorithm1(theta, item_set, Y, rho=rho, nugget=nugget, order=order)
     return Instance(item_set, [Y], [1.0], record, method).evaluate(request)
 
 
-def algorithm1(
-    theta: FloatArray, item_set: ItemSet, Y: IntArray, *, rho: float = 0.0, nugget: float = 0.0, order: int = 1
-) -> Terms:
+def algorithm1(theta: FloatArray, item_set: ItemSet, Y: IntArray, rho: float = 0.0, nugget: float = 0.0) -> Terms:
     """Algorithm 1 of the paper, by eigendecomposition: what the faster likelihood is compared with."""
-    F = item_set.features
+    F, S = item_set.features, item_set.similarity_matrix(rho, nugget)
     q = np.exp(F @ theta / 2)
-    S = item_set.similarity_matrix(rho, nugget)
     lam, V = np.linalg.eigh(q[:, None] * S * q)
     lam = np.maximum(lam, 0.0)
-    p = lam / (1 + lam)
-    k = (V**2) @ p  # step 4: K_ii = sum over eigenpairs of lam / (1 + lam) v_i^2
+    K = (V * (lam / (1 + lam))) @ V.T  # its diagonal is step 4: K_ii = sum over eigenpairs of lam / (1 + lam) v_i^2
     value = F[Y].sum(axis=0) @ theta + logdet(S[np.ix_(Y, Y)]) - np.log1p(lam).sum()
-    gradient = F[Y].sum(axis=0) - k @ F
-    hessian = None
-    if order == 2:
-        K = (V * p) @ V.T
-        hessian = -F.T @ (np.diag(k) - K**2) @ F
-    return Terms(float(value), gradient, hessian)
+    return Terms(float(value), F[Y].sum(axis=0) - K.diagonal() @ F, -F.T @ (np.diag(K.diagonal()) - K**2) @ F)

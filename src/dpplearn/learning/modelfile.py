@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.files import whole_number
+from dpplearn._io.jsonfile import number, numbers, read_json, whole_number, write_json
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.predictor import Fitted
@@ -45,18 +44,30 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitted]:
     """An estimator of this kind, and the fitted values, in a file that `save_model` wrote."""
     data = read_json(path, FORMAT, VERSION)
-    missing = [k for k in ("params", "feature_names", "quality", "similarity", *FITTED) if k not in data]
-    if missing:
-        raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
-    quality = read_quality(data["quality"], data["feature_names"], path)
-    std = numbers(data["theta_std"], "theta_std", path, quality.theta.size)
+    try:
+        fitted = read_fitted(data, path)
+        return read_estimator(kind, data["params"], path, fitted.quality.n_features), fitted
+    except KeyError as error:
+        raise ValueError(f"{path} has no {error}: it is not whole. Save the model again.") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} is not that of a model: {error}") from None
+
+
+def read_fitted(data: dict[str, Any], path: str | os.PathLike[str]) -> Fitted:
+    """Quality and similarity, and how they were reached."""
+    theta, constant = numbers(data["quality"]["theta"], "theta", path), data["quality"]["constant"] is True
+    quality = LogLinear(theta, check_names(tuple(data["feature_names"]), theta.size) or (), constant)
+    std, S = numbers(data["theta_std"], "theta_std", path, theta.size), data["similarity"]
+    if quality.n_features < 1 or not np.isfinite(theta).all():
+        raise ValueError("theta must hold at least one weight of a feature, and only finite ones.")
     if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
-        raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
+        raise ValueError(f"theta_std must hold standard errors, none negative, found {std.tolist()}.")
     encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
     if encoding is not None and tuple(encoding.names) != quality.names[-quality.n_features :]:
-        raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
-    fitted = Fitted(
-        quality, std, read_similarity(data["similarity"], path),
+        raise ValueError("encoding makes other features than feature_names says. Save the model again.")
+    shares = (numbers(S[name], name, path) for name in ("w", "errors"))
+    return Fitted(
+        quality, std, Similarity(check_names(tuple(S["names"]), len(S["names"])) or (), *shares),
         log_likelihood=number(data["log_likelihood"], "log_likelihood", path),
         gradient_norm=number(data["gradient_norm"], "gradient_norm", path),
         converged=bool(data["converged"]),
@@ -65,30 +76,6 @@ def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitt
         covariance=read_covariance(data.get("covariance"), std, path),
         **{name: whole_number(data[name], name, path) for name in ("n_iter", "n_sets", "n_items")},
     )  # fmt: skip
-    return read_estimator(kind, data["params"], path, quality.n_features), fitted
-
-
-def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLinear:
-    """The weights, with their names."""
-    if not isinstance(record, dict):
-        raise ValueError(f"quality in {path} must be an object, found {record!r:.80}.")
-    theta, constant = numbers(record.get("theta"), "theta", path), bool(record.get("constant", False))
-    if theta.size <= constant or not np.isfinite(theta).all():
-        raise ValueError(f"theta in {path} must hold at least one weight of a feature, and only finite ones.")
-    try:
-        names = check_names(names if isinstance(names, list) else [names], theta.size) or ()
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"feature_names in {path} are not those of {theta.size} weights: {error}") from None
-    return LogLinear(theta, names, constant)
-
-
-def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
-    """The weights of its parts, with their standard errors."""
-    try:
-        names = check_names(record["names"], len(record["names"])) or ()
-        return Similarity(names, *(numbers(record[name], name, path) for name in ("w", "errors")))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"similarity in {path} cannot be read: {error}") from None
 
 
 def read_covariance(given: Any, std: FloatArray, path: str | os.PathLike[str]) -> FloatArray | None:
@@ -108,14 +95,11 @@ def read_estimator(kind: type[Any], params: Any, path: str | os.PathLike[str], m
     from dpplearn.learning.fit import check_precision, check_settings  # which bring scikit-learn
 
     if not isinstance(params, dict) or set(params) != set(PARAMS):
-        raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
+        raise ValueError(f"params must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     if (variance := params["prior_variance"]) is not None:
         read = numbers if isinstance(variance, list) else number
         params = params | {"prior_variance": read(variance, "prior_variance", path)}
-    try:
-        model = kind(**params)
-        check_settings(model)
-        check_precision(model.prior_variance, m)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"params in {path} are not those of a model: {error}") from None
+    model = kind(**params)
+    check_settings(model)
+    check_precision(model.prior_variance, m)
     return model

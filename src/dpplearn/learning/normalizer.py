@@ -153,7 +153,7 @@ def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route | 
     if info != 0:
         return None
     W = blas.dtrsm(1.0, C, B.T, lower=1).T  # rows w_i = C^-1 b_i: K_ij = w_i . w_j
-    return Route(float(2 * np.log(C.diagonal()).sum()), *moments(W, J), q, None, W)
+    return Route(float(2 * np.log(C.diagonal()).sum()), *row_moments(W, J), q, None, W)
 
 
 def wide(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route:
@@ -164,10 +164,10 @@ def wide(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route:
     q = np.exp(eta / 2)
     Q, R = stacked_qr(q[:, None] * rows)
     W = Q[: q.size]
-    return Route(float(2 * np.log(np.abs(R.diagonal())).sum()), *moments(W, J), q, None, W)
+    return Route(float(2 * np.log(np.abs(R.diagonal())).sum()), *row_moments(W, J), q, None, W)
 
 
-def moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
+def row_moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
     """Marginals and the covariance of sums of J, from K = W W^T; never forms K, so that n may be large."""
     k = np.minimum(np.einsum("ij,ij->i", W, W), 1.0)
     if J is None:

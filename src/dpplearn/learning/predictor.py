@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, check_array, check_int, check_quality, check_vector
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection
-from dpplearn.decoding.candidates import exponents, read_model
+from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.greedy import greedy_choice
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.registry import run_decoder
-from dpplearn.decoding.tilt import fill_tilt, find_tilt
+from dpplearn.decoding.registry import check_decoder, run_decoder
+from dpplearn.decoding.tilt import fill_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.files import load_shard
 from dpplearn.learning.itemset import (
@@ -29,7 +29,7 @@ from dpplearn.learning.itemset import (
     check_names,
     default_names,
 )
-from dpplearn.learning.likelihood import MAX_ETA, MAX_ETA_KERNEL, Instance, LogLinear, check_eta
+from dpplearn.learning.likelihood import MAX_ETA, MAX_ETA_KERNEL, Instance, LikelihoodRequest, LogLinear, check_eta
 from dpplearn.learning.normalizer import normalize
 from dpplearn.learning.similarity import Similarity, fixed_similarity
 from dpplearn.learning.tables import Encoding
@@ -48,7 +48,7 @@ class Fitted:
     """A quality with the standard errors of its parameters, a similarity, and how they were reached."""
 
     quality: LogLinear
-    std: FloatArray
+    theta_std: FloatArray
     similarity: Similarity
     log_likelihood: float
     gradient_norm: float
@@ -80,13 +80,10 @@ class ConditionalPredictor:
         return f"<{type(self).__name__} of {getattr(self, 'n_features_in_', 0)} features>"
 
     def _keep(self, fitted: Fitted) -> Self:
-        self.quality_, self.theta_std_, self.similarity_ = fitted.quality, fitted.std, fitted.similarity
-        self.log_likelihood_, self.gradient_norm_ = fitted.log_likelihood, fitted.gradient_norm
-        self.n_iter_, self.converged_, self.starts_ = fitted.n_iter, fitted.converged, fitted.starts
+        for name, value in vars(fitted).items():
+            setattr(self, f"{name}_", value)
         self.feature_names_in_ = np.array(fitted.quality.names, dtype=object)
-        self.n_features_in_ = fitted.quality.theta.size - fitted.quality.constant
-        self.encoding_, self.covariance_ = fitted.encoding, fitted.covariance
-        self.n_sets_, self.n_items_ = fitted.n_sets, fitted.n_items
+        self.n_features_in_ = fitted.quality.n_features
         return self
 
     @property
@@ -116,11 +113,7 @@ class ConditionalPredictor:
 
         Low-rank if phi alone is known, has fewer columns than rows, and there is no nugget.
         """
-        return self._dpp(x, 0.0)
-
-    def _dpp(self, x: ItemSet, tilt: float) -> DPP | LowRankDPP:
-        """With e^tilt L in place of L."""
-        q, S = np.exp((self._eta(x, MAX_ETA_KERNEL) + tilt) / 2), self.similarity_
+        q, S = np.exp(self._eta(x, MAX_ETA_KERNEL) / 2), self.similarity_
         given = any(part.matrix is not None for part in x.parts)
         if S.nugget == 0 and not given and (S.rank(x) or x.n) < x.n:
             return LowRankDPP.from_quality(q, S.rows(x))
@@ -147,14 +140,7 @@ class ConditionalPredictor:
             )
         return check_int(k, "k", high=x.n)
 
-    def decode(
-        self,
-        x: ItemSet,
-        budget: float | None = None,
-        *,
-        decoder: str | Callable[..., Selection] = "greedy",
-        **options: Any,
-    ) -> Selection:
+    def decode(self, x: ItemSet, budget: float | None = None, *, decoder: str = "greedy", **options: Any) -> Selection:
         """The best subset of one instance under a budget, with its cost, its gains and why it ended there.
 
         Parameters
@@ -162,44 +148,29 @@ class ConditionalPredictor:
         x : ItemSet
             Its `cost` counts against the budget; 1 for each item where it has none.
         budget : float, optional
-        decoder : {"greedy", "sampled", "consensus", "exact", "local"} or callable
-            `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of
-            `dpplearn.decoding`, or any function with the same signature.
+        decoder : {"greedy", "sampled", "consensus", "exact", "local"}
+            `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of `dpplearn.decoding`.
         **options
             For the decoder: k, gain, include, exclude, groups, diversity, n_samples, rng and so on. A model with
             `given_size` takes k from here or from the instance, unless there is a budget.
         """
-        dpp, k = self.dpp(self._check(x)), options.get("k")
+        k, own = options.get("k"), {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}
+        candidates = read_model(self.dpp(x), **{name: options[name] for name in KERNEL if name in options})
         of_size = self.given_size and (budget is None or k is not None or x.k is not None)
         if of_size:
             options["k"] = self._size(x, k)
-        within, kernel = ({name: options[name] for name in names if name in options} for names in (WITHIN, KERNEL))
-        limits = check_limits(x.n, x.cost, budget, **within)
-        candidates = read_model(dpp, **kernel)
-        if isinstance(decoder, str):
-            own, aim = {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}, candidates
-            if of_size and decoder not in ("greedy", "consensus"):  # others may prefer a smaller set
-                aim = replace(candidates, tilt=fill_tilt(candidates, limits, sized=True))
-                own = {"tilt": True} | own if decoder == "sampled" else own
-            chosen = run_decoder(decoder, aim, limits, **own)
-        elif of_size:  # a function reads a model: e^s L, of which sets have k items on average
-            s = find_tilt(*dpp.eigenpairs, np.ones(x.n), limits.k)
-            chosen = decoder(self._dpp(x, s), cost=x.cost, budget=budget, **options)
-            gains = chosen.gains - s * exponents(candidates.diversity)[0]
-            chosen = replace(chosen, gains=gains, log_prob_of=candidates.log_prob)
-        else:
-            chosen = decoder(dpp, cost=x.cost, budget=budget, **options)
+        limits = check_limits(x.n, x.cost, budget, **{name: options[name] for name in WITHIN if name in options})
+        aim = candidates
+        if of_size and check_decoder(decoder) not in ("greedy", "consensus"):  # others may prefer a smaller set
+            aim = replace(candidates, tilt=fill_tilt(candidates, limits, sized=True))
+            own = {"tilt": True} | own if decoder == "sampled" else own
+        chosen = run_decoder(decoder, aim, limits, **own)
         if of_size and limits.could_take(chosen.subset):  # of sets drawn at random, none may have this size
             return greedy_choice(candidates, replace(limits, include=chosen.sorted_subset))
         return chosen
 
     def predict(
-        self,
-        X: Sequence[ItemSet],
-        budget: float | None = None,
-        *,
-        decoder: str | Callable[..., Selection] = "greedy",
-        **options: Any,
+        self, X: Sequence[ItemSet], budget: float | None = None, *, decoder: str = "greedy", **options: Any
     ) -> list[IntArray]:
         """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`."""
         self._check_fitted()
@@ -213,10 +184,12 @@ class ConditionalPredictor:
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
+        request = LikelihoodRequest(self.quality_, self.similarity_, 1, given_size=self.given_size)
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
-                values[t] = Instance(x, [Y], [1.0], self.similarity_).log_prob(self._eta(x), self.given_size)[0]
+                self._eta(x)  # which says what is wrong with the features, or too large
+                values[t] = Instance(x, [Y], [1.0], self.similarity_).evaluate(request).value
         return values
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:

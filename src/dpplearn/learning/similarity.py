@@ -19,7 +19,6 @@ from dpplearn._checks import MAX_RHO, Features, FloatArray, IntArray, check_betw
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
 from dpplearn.dpp import check_similarity
-from dpplearn.learning._loops import gram
 
 if TYPE_CHECKING:
     from dpplearn.learning.itemset import ItemSet
@@ -28,6 +27,7 @@ INDEPENDENT = "independent"  # the part of items that nothing makes alike: C = I
 RESERVED = ("own", "all")  # the names of the weights of I and of 11^T
 ALL = RESERVED.index("all")  # the place of the weight of 11^T
 NONE = np.empty(0)
+ROWS_AT_ONCE = 1_000  # rows of sparse cosines that are found at once
 SMALLEST = 1e-150  # of a weight; the square of its inverse is a float
 
 
@@ -52,12 +52,15 @@ def cosines(phi: Features | None, subset: IntArray | None = None) -> FloatArray:
         rows = to_dense(phi[subset])
         return np.asarray(rows @ rows.T)
     if sparse.issparse(phi):
-        X = sparse.csc_array(phi)
-        C = gram(X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data, phi.shape[0])
+        X, C = sparse.csr_array(phi), np.empty((phi.shape[0],) * 2)
+        by_column = X.T.tocsr()
+        for start in range(0, len(C), ROWS_AT_ONCE):
+            some = slice(start, start + ROWS_AT_ONCE)
+            (X[some] @ by_column).toarray(out=C[some])
     else:
-        C = phi @ phi.T
+        C = np.asarray(phi @ phi.T)
     C.flat[:: len(C) + 1] = 1.0
-    return np.asarray(C)
+    return C
 
 
 def read_parts(phi: Any, S: Any, n: int) -> tuple[SimilarityPart, ...]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MANY = 2000  # parameters beyond which no Hessian is made
 FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
-FARTHEST = 20.0  # no Newton step changes log-qualities by more than this times what they are
+LONGEST_STEP = 20.0  # no Newton step changes log-qualities by more than this times what they are
 REACH = 2.0  # how far a first step in a region of trust goes: a logit by 2, a weight theta by two standard errors
 DIFFERENCE = 1e-5  # of a logit, for second derivatives
 STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
@@ -155,7 +155,7 @@ def newton(
         if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
             taken = point.gradient / scale**2
             taken = taken * max(1.0, np.abs(x * scale).max()) / np.abs(taken * scale).max()
-        reach = FARTHEST * (1.0 + np.abs(x * scale).max())  # a Hessian of nearly 0 would send it anywhere
+        reach = LONGEST_STEP * (1.0 + np.abs(x * scale).max())  # a Hessian of nearly 0 would send it anywhere
         taken = taken * min(1.0, reach / max(np.abs(taken * scale).max(), reach))
         slope = float(point.gradient @ taken)
         trial = objective.at(x + t * taken, 2)
@@ -180,20 +180,18 @@ def trust_region(
     max_iter: int,
     n_iter: int = 0,
     enough: float = 0.0,
-    beat: float = -np.inf,
 ) -> Optimum:
     """Steps within a region of trust, with a Hessian that is changed by what gradients say of it (SR1).
 
     It begins with `hessian`, of some point near x, or with the exact one. The length of a step counts the first m
     entries in their standard errors, and logits as they are. Where a step would gain no more than `CLOSE` the Hessian
-    is made exact, and that one is returned. A gain of `enough` ends it before that, with the Hessian as it is,
-    and so does a maximum that would not `beat` the best so far.
+    is made exact, and that one is returned. A gain of `enough` ends it before that, with the Hessian as it is.
     """
     point = objective.at(x, 1 if hessian is not None else 2)
     H, fresh, reach = point.hessian if hessian is None else hessian, hessian is None, REACH
     if H is None:  # the start is beyond every float
         return Optimum(x, point, n_iter, False)
-    exact, near, begun = point.hessian, False, n_iter  # near: `exact` is the Hessian near the maximum
+    exact, near = point.hessian, False  # near: `exact` is the Hessian near the maximum
     unit = region_units(H, m)
     while True:
         size, noise = point.size, point.noise
@@ -204,8 +202,7 @@ def trust_region(
         near = near or (fresh and gain <= CLOSE and not short)
         # along a weight that goes to 0 the gradient is slow to, and says nothing: what a step would gain decides
         done = near and (size <= tol or (gain <= tol and not short))
-        hopeless = point.value + (2 if gain <= CLOSE else 5) * gain < beat and n_iter > begun + 3
-        if done or n_iter >= max_iter or hopeless or (gain <= enough and not short):
+        if done or n_iter >= max_iter or (gain <= enough and not short):
             return Optimum(x, point._replace(hessian=exact if near else H), n_iter, done)
         if not fresh and not near and gain <= CLOSE:
             point, fresh = objective.at(x, 2), True

@@ -14,7 +14,7 @@ from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
 from dpplearn.learning.columns import WIDE, Column, column_from, is_missing
 
-T = TypeVar("T")
+Made = TypeVar("Made")
 LOOKED_AT = 1000  # instances whose similarities are looked at, and items of each
 MANY_LEVELS = 50  # categories that are accepted however few rows there are
 OPPOSITE, ALL_ALIKE = -0.5, 0.98  # the square of a similarity: a quarter of what two equal items have; nearly all of it
@@ -163,7 +163,7 @@ def is_constant(x: np.ndarray) -> bool:
 
 
 def read_long(
-    make: Callable[..., T],
+    make: Callable[..., Made],
     table: Any,
     encoding: Encoding,
     *,
@@ -171,7 +171,7 @@ def read_long(
     cost: str | None,
     chosen: str | None,
     new: bool,
-) -> tuple[list[T], list[IntArray]]:
+) -> tuple[list[Made], list[IntArray]]:
     """What `make` gives for each instance, and the items chosen in each; `new` data may have unknown categories."""
     n = column(table, encoding.features[0].name).size
     rows_of = [np.arange(n)] if group is None else group_rows(column(table, group, n), group)[1]

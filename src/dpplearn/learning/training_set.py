@@ -8,7 +8,6 @@ all instances, added in shard order whoever was first. An evaluator makes a shar
 from __future__ import annotations
 
 import os
-import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -39,7 +38,7 @@ MOST_FEATURE = 1e100  # products of two of them, summed, are floats
 SAMPLED = 3  # one instance in so many is in the sample by which starts are compared
 TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
-KEPT = 2**25  # bytes of files, up to which their shards stay in the memory of a process
+CACHED = 2**25  # bytes of files, up to which their shards stay in the memory of a process
 
 Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
 
@@ -102,8 +101,7 @@ def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
         j = int(largest.argmax())
         raise ValueError(
             f"Feature {repr(names[j]) if names else j} has values up to {largest[j]:.3g}, and learning needs values of "
-            f"at most {MOST_FEATURE:g}, because it multiplies them with each other. Divide the column by its largest "
-            "value."
+            f"at most {MOST_FEATURE:g}. Divide the column by its largest value."
         )
     parts = shared_names([items.part_names for items in item_sets]) if learned else ()
     if parts == (INDEPENDENT,):
@@ -254,7 +252,7 @@ class Backend(AbstractContextManager["Backend"]):
         answers = []
         with blas_threads(self.largest):
             for k, source in enumerate(self.sources):
-                in_file, known = isinstance(source, str) and self.files > KEPT, self.known.get(k)
+                in_file, known = isinstance(source, str) and self.files > CACHED, self.known.get(k)
                 shard = self.prepare(source, known) if in_file or known is None else known
                 self.known[k] = shard.survey if in_file else shard
                 answers.append(shard.answer(request))
@@ -339,19 +337,18 @@ class DaskBackend(Backend):
         self._open = ExitStack()
         client = cluster_client(backend, None if n_jobs == 1 else n_jobs)
         self.client = self._open.enter_context(client)
-        keys = [f"dpplearn-{uuid.uuid4().hex}-{k}" for k in range(self.n_shards)]
-        self.sources = self._map(in_worker, self.sources, key=keys, prepare=prepare, compiled=compiles_always())
+        self.sources = self._map(self.sources, prepare)
 
-    def _map(self, *call: Any, **options: Any) -> list[Any]:
+    def _map(self, arguments: list[Any], work: Callable[..., Any], **options: Any) -> list[Any]:
         """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
-            return list(self.client.map(*call, pure=False, **options))
+            call = partial(in_worker, work=work, compiled=compiles_always())
+            return list(self.client.map(call, arguments, pure=False, **options))
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
         answers: list[Any] = []
-        futures = self._map(ask_in_worker, self.sources, request=request, compiled=compiles_always())
-        for k, future in enumerate(futures):
+        for k, future in enumerate(self._map(self.sources, PreparedShard.answer, request=request)):
             answers.append(future.result())
             self.tick(k + 1, self.n_shards)
         return answers
@@ -361,16 +358,10 @@ class DaskBackend(Backend):
         self._open.close()
 
 
-def in_worker(source: Source, prepare: Callable[..., PreparedShard], compiled: bool) -> PreparedShard:
-    """In a Dask worker: a shard made ready."""
+def in_worker(argument: Any, work: Callable[..., Any], compiled: bool, **options: Any) -> Any:
+    """In a Dask worker: a shard made ready, or what it answers."""
     with one_thread(), compiled_always(compiled):
-        return prepare(source)
-
-
-def ask_in_worker(shard: PreparedShard, request: LikelihoodRequest | None, compiled: bool) -> Any:
-    """In a Dask worker: what a shard says."""
-    with one_thread(), compiled_always(compiled):
-        return shard.answer(request)
+        return work(argument, **options)
 
 
 def make_backend(

@@ -16,7 +16,7 @@ from dpplearn.mrf.variational import best_dpp, lower_bound
 CHAINS, SWEEPS = 300, 300  # of the annealing beside a bound
 MOST_CHAINS = 10**6
 MISSED = 0.1  # of mean field's divergence: up to this share of it, q has the dependence between the items
-CLOSE = 0.01  # nats: a divergence of no consequence, whatever its share
+NEGLIGIBLE = 0.01  # nats: a divergence of no consequence, whatever its share
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Approximation:
     @property
     def dpp_like(self) -> bool | None:
         """Whether q misses at most a tenth of the dependence, or next to nothing; None for "ais", which has no q."""
-        return None if self.q is None else self.missed <= MISSED or self.divergence <= CLOSE
+        return None if self.q is None else self.missed <= MISSED or self.divergence <= NEGLIGIBLE
 
     def __repr__(self) -> str:
         sign = "~" if self.q is None else ">="

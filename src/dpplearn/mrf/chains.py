@@ -9,7 +9,7 @@ from dpplearn._checks import FloatArray
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.enumeration import Rows
 
-STATES, APART = 10, 5  # of each chain after annealing, so many sweeps apart
+STATES_EACH, APART = 10, 5  # of each chain after annealing, so many sweeps apart
 INSIDE = 1e-12  # probabilities of mean field stay this far from 0 and 1
 
 
@@ -34,7 +34,7 @@ def mean_field(w: FloatArray, W: FloatArray, tol: float = 1e-10, max_iter: int =
 def annealed(
     w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, share: float | None = None
 ) -> tuple[Estimate, Rows]:
-    """log Z by annealed importance sampling (Neal, 2001), and states of the field, STATES of each chain.
+    """log Z by annealed importance sampling (Neal, 2001), and states of the field, STATES_EACH of each chain.
 
     Chains go from independent items to the field itself, half of the sweeps in the last third of the way. They start
     from mean field for a share of all weights: with all of them it may sit in one of several phases, and see no other.
@@ -54,7 +54,7 @@ def annealed(
     # what has a chance of less than one in N is in none of N chains: no error is below 1 / N
     error = float(np.hypot(weights.std(ddof=1) / mean / np.sqrt(chains), 1 / chains))
     visited = [Y[rng.choice(chains, chains, p=weights / weights.sum())]]
-    while len(visited) < STATES:
+    while len(visited) < STATES_EACH:
         visited.append(visited[-1].copy())
         sweep(w, W, w, np.ones(APART + 1), visited[-1], rng)  # at the same temperature: Gibbs
     return Estimate(top + float(np.log(mean)), error), np.concatenate(visited)

@@ -25,7 +25,7 @@ from dpplearn.mrf.enumeration import scores
 
 EXACT = 14  # items up to which one block has all of them, no sampling at all
 NEIGHBOURS = 8  # conditions of a block beyond
-LEAST = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
+TINY = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,12 @@ class Surrogate:
         """The sum of t_ij(y) over the pairs that no block covers, as a constant, weights of items and of pairs."""
         if self.exact:
             return 0.0, np.zeros_like(self.w), np.zeros_like(self.W)
-        d = np.clip(K.diagonal(), LEAST, 1 - LEAST)
+        d = np.clip(K.diagonal(), TINY, 1 - TINY)
         P, yes, no = np.outer(d, d) - K * K.T, np.log(d), np.log1p(-d)
         cells = [P, d[:, None] - P, d - P, 1.0 - d[:, None] - d + P]  # both, the first, the second, neither
         alone = [yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no]
         both, first, second, neither = (
-            self.apart * (np.log(np.maximum(p, LEAST)) - q) for p, q in zip(cells, alone, strict=True)
+            self.apart * (np.log(np.maximum(p, TINY)) - q) for p, q in zip(cells, alone, strict=True)
         )
         return float(neither.sum()) / 2, (first - neither).sum(axis=1), both + neither - first - second
 
@@ -151,8 +151,8 @@ def choices(blocks: FloatArray) -> list[BlockLevel]:
     A, levels = blocks[:, None], []
     for _ in range(blocks.shape[1]):
         a, v = A[..., 0, 0], A[..., 1:, 0]
-        chance = np.clip(a, LEAST, 1 - LEAST)
-        by_out, by_in = np.where(a < 1 - LEAST, 1 / (1 - chance), 0.0), np.where(a > LEAST, 1 / chance, 0.0)
+        chance = np.clip(a, TINY, 1 - TINY)
+        by_out, by_in = np.where(a < 1 - TINY, 1 / (1 - chance), 0.0), np.where(a > TINY, 1 / chance, 0.0)
         levels.append(BlockLevel(A, chance, by_out, by_in))
         rest, outer = A[..., 1:, 1:], v[..., :, None] * v[..., None, :]
         A = np.concatenate([rest + outer * by_out[..., None, None], rest - outer * by_in[..., None, None]], axis=1)

@@ -13,7 +13,7 @@ from dpplearn.mrf.entropy import branch_masses, choices, log_slopes
 from dpplearn.mrf.enumeration import items_in, probabilities_of
 from dpplearn.mrf.starts import Sine, dpp_starts, with_signs
 
-TOL, STEPS = 1e-6, 5000  # the largest entry of the gradient with respect to M to stop at, and most steps from a start
+TOL, MOST_STEPS = 1e-6, 5000  # the largest entry of the gradient in M to stop at, and most steps from a start
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +63,14 @@ def fit_dpp_to(target: Any, *, n_starts: int = 6, rng: Seed = 0) -> Fit:
     p, n_starts = probabilities_of(target), check_int(n_starts, "n_starts", low=1, high=1000)
     loss = Divergence(p)
     starts = [loss.kernels.start(K) for K in dpp_starts(p, n_starts, check_rng(rng))]
-    reached = sorted((minimize(loss, x, TOL, STEPS, least_gain=1e-9) for x in starts), key=lambda x: loss(x)[0])
-    best = minimize(loss, reached[0], TOL, STEPS)  # only the best is worth the long way to the tolerance
+    reached = sorted((minimize(loss, x, TOL, MOST_STEPS, least_gain=1e-9) for x in starts), key=lambda x: loss(x)[0])
+    best = minimize(loss, reached[0], TOL, MOST_STEPS)  # only the best is worth the long way to the tolerance
     value, slopes = loss(best)
     gradient = float(np.abs(slopes).max())
     if gradient > TOL:
-        warn_user(f"The closest DPP was not reached in {STEPS} steps: the gradient is {gradient:.2g}.", RuntimeWarning)
+        warn_user(
+            f"The closest DPP was not reached in {MOST_STEPS} steps: the gradient is {gradient:.2g}.", RuntimeWarning
+        )
     divergences = tuple(max(x, 0.0) for x in (value, *(loss(x)[0] for x in reached[1:])))
     return Fit(DPP.from_marginal(with_signs(loss.kernels.at(best)[0])), divergences[0], gradient <= TOL, divergences)
 

@@ -16,11 +16,11 @@ from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.starts import EDGE, Sine, inside
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
-CORRECTIONS, DRAWS = 10, 400  # of the gradient, and samples for each
-SEEN = 0.02  # corrections start with the eigenvalues of K this far from 0 and 1: DRAWS samples see both choices
+CORRECTIONS, SAMPLES = 10, 400  # of the gradient, and samples for each
+SEEN = 0.02  # corrections start with the eigenvalues of K this far from 0 and 1: SAMPLES samples see both choices
 SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
 HARD = 8.0  # stronger repulsions are reached in steps, from the best q of weaker ones
-PILOT, LEAST, MOST = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
+PILOT, FEWEST, MOST_COUNTED = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
 
 
 class VariationalDPP(NamedTuple):
@@ -98,7 +98,7 @@ def corrected(candidate: VariationalDPP, rng: np.random.Generator) -> Variationa
     kernels, tilt = candidate.kernels, np.zeros_like(candidate.x)
     candidate = candidate._replace(x=kernels.start(inside(candidate.K, SEEN)))
     for t in range(CORRECTIONS):
-        Y, rest = candidate.left_out(DRAWS, rng)
+        Y, rest = candidate.left_out(SAMPLES, rng)
         if t == 0 and rest.std() < SMALL:
             break
         K, spectrum = kernels.at(candidate.x)
@@ -128,7 +128,7 @@ def lower_bound(candidate: VariationalDPP, error: float, rng: np.random.Generato
     if candidate.surrogate.exact:
         return Estimate(value, 0.0)
     wanted = (1.1 * candidate.left_out(PILOT, rng)[1].std() / error) ** 2
-    _, rest = candidate.left_out(int(min(max(wanted, LEAST), MOST)), rng)
+    _, rest = candidate.left_out(int(min(max(wanted, FEWEST), MOST_COUNTED)), rng)
     # a set with a chance of less than one in N is in none of N samples: it may add some 1 / N of a nat
     spread = float(np.hypot(rest.std(ddof=1) / np.sqrt(rest.size), 1 / rest.size))
     return Estimate(value - float(rest.mean()), spread)

@@ -43,7 +43,7 @@ DIVERGING = LinearSegmentedColormap.from_list("dpplearn-signed", ["#7A3600", VER
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9  # inches
 TITLE_SIZE = 9.5  # points
 
-SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
+RC_SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
     "font.family": "STIXGeneral",  # a Times-like face with all the mathematics, inside matplotlib itself
     "mathtext.fontset": "stix",
     "font.size": 9,
@@ -80,10 +80,10 @@ SCALE = 1.0  # of the sizes of new figures; those for pages on the web, which ha
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib's defaults and SETTINGS, as context or decorator; afterwards the user's own settings again."""
+    """Matplotlib's defaults and RC_SETTINGS, as context or decorator; afterwards the user's own settings again."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # a matplotlibrc or an earlier plt.style.use changes no figure of ours
-        matplotlib.rcParams.update(SETTINGS)
+        matplotlib.rcParams.update(RC_SETTINGS)
         yield
 
 

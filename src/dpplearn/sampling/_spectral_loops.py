@@ -13,7 +13,7 @@ from dpplearn._precision import AGAIN
 from dpplearn.sampling import Array
 
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
-BATCH = 4  # proposals fetched together: more would mostly be thrown away with the last
+PROPOSALS = 4  # proposals fetched together: more would mostly be thrown away with the last
 
 
 class Work(NamedTuple):
@@ -23,7 +23,7 @@ class Work(NamedTuple):
     items: Array  # (n,) items chosen in phase 2
     E: Array  # orthonormal rows that span the items taken so far
     dots: Array  # (m,) products of a row with those of E
-    waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
+    waiting: Array  # (PROPOSALS, m + 1) rows proposed but not yet looked at, and their items
 
 
 @jit
@@ -65,7 +65,7 @@ def fill(state, out):
 @jit
 def make_work(n, m):
     J, items = np.empty(m, np.int64), np.empty(n, np.int64)
-    return Work(J, items, np.empty((min(m, 64), min(m, 64))), np.empty(m), np.empty((BATCH, m + 1)))
+    return Work(J, items, np.empty((min(m, 64), min(m, 64))), np.empty(m), np.empty((PROPOSALS, m + 1)))
 
 
 @jit(steps=lambda V: 10 * V.size)
@@ -176,10 +176,10 @@ def project(tables, k, state, work):
     """
     V, accept, alias, waiting = tables.V, tables.accept, tables.alias, work.waiting
     J, items, E, dots = work.J, work.items, work.E, work.dots
-    n, t, at = V.shape[0], 0, BATCH
+    n, t, at = V.shape[0], 0, PROPOSALS
     while t < k:
-        if at == BATCH:
-            for a in range(BATCH):
+        if at == PROPOSALS:
+            for a in range(PROPOSALS):
                 j = J[np.int64(uniform(state) * k)]
                 x = uniform(state) * n
                 i = np.int64(x)

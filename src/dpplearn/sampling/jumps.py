@@ -76,7 +76,7 @@ def draw_side_by_side(tables: Jumps, size: int, rng: np.random.Generator) -> lis
         for line, s in zip(index, going, strict=True):
             line[: len(draws[s])] = draws[s]
         padding = np.where(index == len(rows) - 1, 1.0, 0.0)[:, :, None] * np.eye(index.shape[1])
-        chosen = Chosen(tables, rows[index], padding)
+        chosen = ChosenRows(tables, rows[index], padding)
         found, log_goal = next_blocks(chosen, block[going], rng)
         block[going] = found + 1
         for s, i, A, goal in zip(going, found, chosen.A, log_goal, strict=True):
@@ -85,7 +85,7 @@ def draw_side_by_side(tables: Jumps, size: int, rng: np.random.Generator) -> lis
     return [Y[m:] - m for Y in draws]
 
 
-class Chosen(NamedTuple):
+class ChosenRows(NamedTuple):
     """What some samples have chosen so far."""
 
     tables: Jumps
@@ -99,7 +99,7 @@ class Chosen(NamedTuple):
         return self.tables.log_rest[place] + np.where(sign > 0.0, value, -np.inf)
 
 
-def next_blocks(chosen: Chosen, first: IntArray, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+def next_blocks(chosen: ChosenRows, first: IntArray, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
     """For each sample the block, from `first` on, in which its next item is, or the number of blocks if there is none.
 
     The chance that none comes before a place falls with the place: we search the last one where it is above a uniform

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,12 +22,10 @@ from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.first_choice import first_choice
-from dpplearn.summarize.model.modelfile import SETTINGS, load_summarizer, save_summarizer
+from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.prepared import PAIRS, Prepared, misread
-from dpplearn.summarize.model.settings import Parameters, SummarizerSettings, Trained
+from dpplearn.summarize.model.prepared import Prepared, first_choice, misread
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained, load_summarizer, save_summarizer
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 FOUND_BY_FIT = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
 
 
-class Summarizer(Parameters):
+class Summarizer(SummarizerSettings):
     """Extractive summaries of document clusters by a learned DPP.
 
     Parameters
@@ -92,33 +91,6 @@ class Summarizer(Parameters):
     training_: dict[str, Any]
     _bundled = False  # for texts of any length
 
-    def __init__(
-        self,
-        features: str = "general",
-        decoder: str = "consensus",
-        budget: float = 665,
-        unit: Unit = "bytes",
-        rho: float = 0.3,
-        prior_variance: float = 1.0,
-        language: str | None = None,
-        oracle: str = "pairs",
-        random_state: int = 0,
-    ) -> None:
-        self.features = features
-        self.decoder = decoder
-        self.budget = budget
-        self.unit = unit
-        self.rho = rho
-        self.prior_variance = prior_variance
-        self.language = language
-        self.oracle = oracle
-        self.random_state = random_state
-
-    @property
-    def settings(self) -> SummarizerSettings:
-        """The arguments as they are now, checked: an error says which is not what it must be."""
-        return SummarizerSettings(**{name: getattr(self, name) for name in SETTINGS})
-
     def fit(
         self,
         clusters: Iterable[Cluster] | Corpus,
@@ -162,13 +134,13 @@ class Summarizer(Parameters):
         asked = replace(own, budget=budget, unit=unit, language=language)
         return extracts(read, asked, [read.cluster.references])[0]
 
-    def dpp(self, cluster: Given | Featurized) -> DPP:
+    def dpp(self, cluster: Given | SplitCluster) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self.prepare(cluster).dpp
 
     def prepare(
         self,
-        cluster: Given | Featurized | Prepared,
+        cluster: Given | SplitCluster | Prepared,
         *,
         keep_all: bool = False,
         compress: bool = False,
@@ -190,7 +162,7 @@ class Summarizer(Parameters):
         """
         features, model, language, _ = self._trained
         about = None if about is None else check_about(about)
-        if isinstance(cluster, Featurized | Prepared) and keep_all:
+        if isinstance(cluster, SplitCluster | Prepared) and keep_all:
             raise ValueError("keep_all says how a cluster is read, and this one was read already.")
         if isinstance(cluster, Prepared):
             if cluster.model is not model:
@@ -198,7 +170,7 @@ class Summarizer(Parameters):
             if compress and not cluster.compressed:
                 raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
             return cluster.about(about)
-        if isinstance(cluster, Featurized):
+        if isinstance(cluster, SplitCluster):
             read = cluster
         else:
             own = as_cluster(cluster)
@@ -212,11 +184,11 @@ class Summarizer(Parameters):
         if len(read) > EXACT:  # of very many sentences, a first choice
             kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
             read, asked = read.only(kept), None if asked is None else asked.only(kept)
-        return Prepared(read, model, language, asked, compressed, PAIRS[features.features])
+        return Prepared(read, model, language, asked, compressed)
 
     def summarize(
         self,
-        cluster: Given | Featurized | Prepared,
+        cluster: Given | SplitCluster | Prepared,
         budget: Budget | None = None,
         unit: Unit | None = None,
         *,
@@ -284,7 +256,7 @@ class Summarizer(Parameters):
         return Summary.of(self._decision(cluster, budget, unit, decoder, include, exclude, **how))
 
     def _decision(
-        self, cluster: Given | Featurized | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None,
+        self, cluster: Given | SplitCluster | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None,
         include: Items = (), exclude: Items = (), *, keep_all: bool = False, compress: bool = False,
         about: str | None = None, **how: Any,
     ) -> Decision:  # fmt: skip
@@ -319,7 +291,7 @@ class Summarizer(Parameters):
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
         settings, trained = load_summarizer(path)
-        found = cls(**vars(settings))._keep(trained)
+        found = cls(**settings.get_params())._keep(trained)
         found._bundled = path is None
         return found
 
@@ -351,6 +323,12 @@ class Summarizer(Parameters):
         return made
 
 
+@cache
+def bundled() -> Summarizer:
+    """The model that comes with dpplearn, read once."""
+    return Summarizer.load()
+
+
 def summarize(
     given: Given,
     budget: Budget | None = None,
@@ -380,5 +358,5 @@ def summarize(
     >>> print(summarize("A storm sank ten boats on Friday. Nobody was hurt. Shops were shut.", budget=7))
     A storm sank ten boats on Friday.
     """
-    summarizer = model if isinstance(model, Summarizer) else Summarizer.load(model)
-    return summarizer.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)
+    own = model if isinstance(model, Summarizer) else bundled() if model is None else Summarizer.load(model)
+    return own.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)

@@ -18,9 +18,9 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import LARGEST_QUALITY, LONGEST, SHORTEST, FloatArray, IntArray
 from dpplearn._precision import EPS, EPS32
 from dpplearn.decoding.candidates import Candidates, Embedded, Given, read_features, read_model
-from dpplearn.decoding.diversify import Settings, read_candidates
+from dpplearn.decoding.diversify import Settings, read_items
 from dpplearn.decoding.limits import check_diversity, check_nugget
-from dpplearn.decoding.scores import standardize
+from dpplearn.decoding.scores import qualities, standardize
 from dpplearn.decoding.selection import Nearest, Selection
 from dpplearn.dpp import DPP
 
@@ -48,8 +48,6 @@ class TensorOps:
 
     log = staticmethod(torch.log)
     where = staticmethod(lambda mask: torch.nonzero(mask).flatten())
-    most = staticmethod(torch.max)
-    first = staticmethod(lambda mask: mask.int().argmax())
     dot = staticmethod(torch.matmul)
     multiply = staticmethod(torch.mul)
     wide = staticmethod(Tensor.double)
@@ -62,8 +60,10 @@ class TensorOps:
     largest = staticmethod(lambda x, m: float(torch.topk(x, m).values[-1]))
 
     @staticmethod
-    def found(score: Tensor, place: Tensor, items: Tensor) -> tuple[float, int, int]:
-        best, at, j = torch.stack([score, place.double(), items.take(place).double()]).tolist()
+    def best(x: Tensor, items: Tensor, tie: float, one: float) -> tuple[float, int, int]:
+        most = x.max()
+        place = (x >= most - tie * (one + abs(most))).int().argmax()
+        best, at, j = torch.stack([most, place.double(), items.take(place).double()]).tolist()
         return best, int(at), int(j)
 
     @staticmethod
@@ -91,9 +91,13 @@ class TensorCandidates(Candidates):
         return self.on_host().explained()
 
     def on_host(self) -> Candidates:
+        """The same in arrays."""
         given = None if self.given is None else Given(*map(host, self.given))
         embedded = Embedded(*read_features(host(self.embedded.rows)), host(self.embedded.q))
         return Candidates(embedded, self.diversity, self.tilt, self.nugget, given)
+
+    def near_items(self) -> Candidates:
+        return self.on_host().near_items()
 
     def log_prob(self, subset: IntArray) -> float:
         return self.on_host().log_prob(subset)
@@ -138,21 +142,20 @@ def device_of(*values: Any) -> torch.device:
     return next(x.device for x in values if isinstance(x, Tensor))
 
 
-def read_tensors(embeddings: Any, scores: Any, settings: Settings) -> tuple[Any, Any, Any, type[Candidates]]:
-    """Rows, their lengths and standardized scores, where they are to be read: on a device only by greedy choice."""
+def read_tensors(embeddings: Any, scores: Any, settings: Settings) -> tuple[Embedded, type[Candidates]]:
+    """Items with their qualities, where they are to be read: on a device only by greedy choice."""
     device, ranked = device_of(embeddings, scores), settings.diversity == 0.0
     if device.type not in ON_HOST and settings.decoder == "greedy" and len(embeddings) > 0:
         E = torch.as_tensor(embeddings, device=device).detach()
         E = E if E.is_floating_point() else E.double()
         if E.ndim == 2 and E.shape[1] and (lengths := device_lengths(E)) is not None:
-            if scores is None:
-                return E, lengths, torch.zeros_like(lengths), TensorCandidates
-            s = torch.as_tensor(scores, device=device).detach()
+            s = torch.zeros_like(lengths) if scores is None else torch.as_tensor(scores, device=device).detach()
             s = s.squeeze(-1) if s.ndim == 2 and s.shape[1] == 1 else s
             if s.shape == lengths.shape and bool(torch.isfinite(s).all()):
                 eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
-                return E, lengths, standardize(s.double(), eps, ranked), TensorCandidates
-    return *read_candidates(host(embeddings), host(scores), ranked), Candidates  # also says what is wrong with them
+                q = qualities(standardize(s.double(), eps, ranked), settings.scale, settings.diversity)
+                return Embedded(E, lengths, q), TensorCandidates
+    return read_items(host(embeddings), host(scores), settings), Candidates  # also says what is wrong with them
 
 
 def device_lengths(rows: Tensor) -> Tensor | None:

@@ -11,14 +11,15 @@ from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.explain.explanation import Chosen, LeftOut, contributions, missed_first, place
-from dpplearn.summarize.explain.reasons import set_aside
+from dpplearn.summarize.explain.records import Chosen, LeftOut, place, running_first, set_aside
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.split_cluster import document_times
+from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.text.units import length
 from dpplearn.web.engine import Reading
 from dpplearn.web.problems import invalid
 from dpplearn.web.schema import BUDGETS, JSON
+
+MATTER = 60  # words that say what a cluster is about
 
 Answer = dict[str, Any]  # of what `schema` says of it
 
@@ -37,14 +38,15 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
     read, ready, documents = reading.read, reading.ready, reading.ready.read.cluster.documents
     xy, sentences = similarity_map(ready.read.C).tolist(), list[Answer]()
     for i, sentence in enumerate(ready.read.sentences):
-        terms = contributions(ready.names, ready.contributions[i])
         sizes = {unit: int(length(sentence.text, unit)) for unit in BUDGETS}
-        judged = {"quality": ready.dpp.quality[i], "contributions": terms, "x": xy[i][0], "y": xy[i][1]}
+        judged = {"quality": ready.dpp.quality[i], "contributions": ready.terms(i), "x": xy[i][0], "y": xy[i][1]}
         sentences.append({"id": i, **place(sentence), "length": sizes, **judged})
-    days = [None if time is None else time.date().isoformat() for time in document_times(documents)]
+    days = [None if time is None else time.date().isoformat() for time in ready.read.times]
     answer = {"id": name, "model": read.model, "expires_in": expires_in, "notes": read.notes, "skipped": read.skipped}
     answer |= {"documents": [*map(document_answer, documents)], "days": days, "sentences": sentences}
-    defaults, aside = reading.defaults.model_dump(exclude_unset=True), missed_first(set_aside(ready.read), None)
+    defaults, aside = reading.defaults.model_dump(exclude_unset=True), running_first(set_aside(ready.read))
+    vocabulary = Vocabulary.of(ready.read) if len(sentences) > 2 else None  # fewer make no map
+    answer["words"] = vocabulary.strongest(vocabulary.worths, MATTER) if vocabulary else []
     return json_bytes(answer | {"defaults": defaults, "set_aside": aside})
 
 

@@ -15,10 +15,8 @@ from dpplearn._numba import compiled_always
 from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.cluster import Cluster, Document, NoSentencesError, TooManySentencesError
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.first_choice import first_choice
-from dpplearn.summarize.model.prepared import Prepared, misread
-from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.prepared import Prepared, first_choice, misread
+from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
 from dpplearn.web import schema
@@ -30,7 +28,7 @@ class Read(NamedTuple):
     """A cluster that was featurized for a model, and what a reader should know of it."""
 
     model: str
-    featurized: Featurized
+    featurized: SplitCluster
     notes: tuple[str, ...]
     skipped: tuple[schema.SkippedFile, ...] = ()
 
@@ -184,7 +182,7 @@ def offered_decoder(model: Summarizer) -> str:
     return model.decoder if model.decoder in schema.DECODERS else "consensus"
 
 
-def notes(read: Featurized, language: str | None) -> Iterator[str]:
+def notes(read: SplitCluster, language: str | None) -> Iterator[str]:
     """What a reader should know of a cluster: another language than the model's, documents without a sentence."""
     said = misread(read.cluster, language)
     if said is not None:

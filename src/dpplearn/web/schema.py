@@ -8,7 +8,7 @@ from fastapi import UploadFile
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from dpplearn.learning.relative import Reason
-from dpplearn.summarize.explain.explanation import Alike, Covers, LeavesOut, NoCandidate, Sureness
+from dpplearn.summarize.explain.records import Alike, Covers, LeavesOut, NoCandidate, Sureness
 from dpplearn.summarize.text.units import share_of
 from dpplearn.summarize.text.words import words
 
@@ -187,6 +187,7 @@ class ClusterAnswer(BaseModel):
     documents: list[GivenDocument]
     days: list[str | None] = Field(description="When each document was written, such as 2024-03-14, where it is known.")
     sentences: list[ReadSentence]
+    words: list[str] = Field(description="What the sentences speak of, the weightiest word first.")
     set_aside: list[NoCandidate] = Field(description="What `keep_all` would make sentences of; running text first.")
     defaults: Options = Field(description="What `select` uses where nothing is given.")
     notes: list[str] = Field(description="What a reader should know of the documents, such as another language.")

@@ -56,7 +56,7 @@ def test_the_answer_has_the_words_of_the_record(select, summary):
 
 def test_why_is_told_of_any_sentence(client, example, summary, is_problem):
     path = f"/api/v1/clusters/{example['id']}/why"
-    for number in (int(summary.order[0]), int(summary.explain().reasons.numbers[-1])):
+    for number in (int(summary.order[0]), int(summary.explain().numbers[-1])):
         answer, record = client.get(f"{path}/{number}", params=ASKED).json(), summary.why(number)
         assert (answer["sentence"], answer["text"]) == (number, record.sentence.text)
         assert (answer.get("words") or answer["reason"]) == record.words

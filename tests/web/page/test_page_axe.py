@@ -12,7 +12,7 @@ from live import Live, Seen
 from playwright.sync_api import Browser, Page, expect
 
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.explain.report import html_report
+from dpplearn.summarize.explain.summary import html_report
 
 AXE = Axe()
 WINDOWS: dict[str, dict[str, Any]] = {

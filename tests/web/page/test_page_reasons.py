@@ -106,6 +106,24 @@ def test_the_dates_of_the_documents_make_a_timeline(example: Seen) -> None:
     assert example.find(".s:focus .t").inner_text() == sources(example.answer())[number - 1]
 
 
+def test_words_stand_on_the_map_where_they_are_said(example: Seen) -> None:
+    """Each in the middle of the sentences that say it, inside the map, and none over another."""
+    words = example.find("#map .places text")
+    texts, boxes = words.all_text_contents(), [one.bounding_box() for one in words.all()]
+    assert 4 <= len(set(texts)) == len(texts)
+    assert "Brennwater" in texts
+    said = example.find(".s:has-text('Brennwater')").evaluate_all("(all) => all.map((one) => one.dataset.id)")
+    points = [example.find(f"#map .point[data-id='{i}']").bounding_box() for i in said]
+    x, y = (sum(box[a] + box[b] / 2 for box in points) / len(points) for a, b in (("x", "width"), ("y", "height")))
+    box = boxes[texts.index("Brennwater")]
+    assert box["x"] - 10 < x < box["x"] + box["width"] + 10
+    assert abs(box["y"] + box["height"] / 2 - y) < 20
+    for i, one in enumerate(boxes):
+        for other in boxes[:i]:
+            apart = abs(one["y"] - other["y"]) >= 10
+            assert apart or one["x"] + one["width"] < other["x"] or other["x"] + other["width"] < one["x"]
+
+
 def test_the_map_marks_the_chosen_ties_the_redundant_and_leads_to_the_text(example: Seen) -> None:
     answer = example.answer()
     expect(example.find("#map .point")).to_have_count(len(answer["marginals"]))

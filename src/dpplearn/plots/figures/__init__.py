@@ -7,7 +7,6 @@ the same bytes each time, each whole or not there.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,6 +72,7 @@ def save(
     """
     from dpplearn.plots.style import style
 
+    Path(folder).mkdir(parents=True, exist_ok=True)
     paths = {kind: Path(folder) / f"{name}.{check_choice(kind, 'formats', tuple(FORMATS))}" for kind in formats}
     with style():  # matplotlib makes ticks when it draws, by the settings of that moment
         if figure.get_layout_engine() is not None:  # laid out once: each time moves square axes a little
@@ -82,17 +82,3 @@ def save(
             with replace_file(path, "wb") as file:
                 figure.savefig(file, format=kind, metadata=FORMATS[kind], dpi=dpi)
     return list(paths.values())
-
-
-def check_folder(folder: str | Path) -> Path:
-    """Make a folder if need be, and try whether files can be written there."""
-    if not str(folder):  # Path("") is the current folder
-        raise ValueError("The folder to write to must have a name, found an empty one. Give a folder.")
-    path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as error:
-        raise OSError(f"Cannot write to the folder {path}: {error.strerror}. Give another folder.") from error
-    return path

@@ -21,7 +21,7 @@ BUDGET = 665  # bytes, as in section 7
 GROUNDS = ("#BFE0F2", "#FBD9A8", "#BCE5D5", "#F2CFE0", "#F7F2A0", "#D9D9D9", "#F4C7AC")  # tints of the palette
 NUMBERS = "①②③④⑤⑥⑦⑧⑨"
 WIDTH, HEIGHT = 72 * TWO_COLUMNS, 372.0  # points
-SIZE, HEAD, SMALL = 6.2, 6.8, 5.6
+SIZE, HEAD, SMALL_SIZE = 6.2, 6.8, 5.6
 PAD, GAP, TOP = 5.0, 8.0, 18.0
 LEADING = 1.22  # from line to line, in sizes of the type
 
@@ -131,7 +131,7 @@ def draw() -> Figure:
         title = wrap(words(document.title or ""), inside, HEAD, "bold")
         down = draw_lines(ax, title, x + PAD, y + PAD, HEAD, weight="bold")
         place = [words(f"{document.id.removesuffix('.txt')}, {document.date}")]
-        down = draw_lines(ax, place, x + PAD, down, SMALL, color="#5F5F5F") + 2
+        down = draw_lines(ax, place, x + PAD, down, SMALL_SIZE, color="#5F5F5F") + 2
         room = int((y + tall - PAD - down) / (LEADING * SIZE))
         text = excerpt([s for s in sentences if s.document == k], marks, inside, room)
         draw_lines(ax, text, x + PAD, down, SIZE)

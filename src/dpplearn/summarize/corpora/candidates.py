@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError
 from dpplearn.summarize.corpora.repeats import find_repeats
-from dpplearn.summarize.text.blocks import RUNNING, is_closed
+from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
 from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
-from dpplearn.summarize.text.words import STOPS, has_word, one_line, word_lists
+from dpplearn.summarize.text.words import STOPS, has_word, one_line, small_words, word_lists
 
 # What is chosen from, best first; the next only where a document, or past TITLE the cluster, has nothing.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
+MOST = 0.6  # share of a text that must be in one language for others to be set aside
+_OTHER_SCRIPTS = re.compile(r"[^\W\d_\x00-\u024f]")
+_TOLD = 3  # different small words that tell a language
 FEWEST_LINES = 5  # without stops, that a document of headlines has
 # A sentence of sixty words in a text with stops is one sentence. Where a text has no stop for hundreds of words, it is
 # cut where a clause with its own subject begins.
@@ -30,15 +34,14 @@ _CLAUSE_HEADS = _LISTS["subjects"] | _LISTS["clause heads"]
 _CONTINUE = frozenset(["that", "which", "who", "whom", "whose", "what"])  # a clause that leans on the one before
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _SPACED_TOKEN = re.compile(r"\S+")
-_EAST = re.compile(r"(?<=[^，、,;；：]{8})[，、,;；：]")  # scripts without spaces: at commas
 
 
 class SetAside(NamedTuple):
     """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
 
-    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code
-    after it), "repeated" (its paragraph stands in an earlier document, number `copy_of`, or it is quoted from the same
-    one), or "boilerplate" (it stands in most documents).
+    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code after it),
+    "language" (most of the text is in another), "repeated" (its paragraph stands in an earlier document, number
+    `copy_of`, or it is quoted from the same one), or "boilerplate" (it stands in most documents).
     """
 
     text: str
@@ -77,12 +80,14 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
         ]
         ranked.append(own if keep_all else with_headlines(own))
         passed += sum(one.rank == SENTENCE for one in ranked[-1])
-        check_number(cluster, passed, limit)
+        if limit is not None and passed > limit:
+            raise too_many(cluster, limit)
     best = [min((one.rank for one in own), default=REST) for own in ranked]
     last = [own if own <= TITLE else min(best) for own in best]  # the rank of the last candidates of a document
     chosen = [(i, one.piece) for i, own in enumerate(ranked) for one in own if one.rank <= last[i]]
-    check_number(cluster, len(chosen), limit)
-    repeats = {} if keep_all else find_repeats(documents, chosen)
+    if limit is not None and len(chosen) > limit:
+        raise too_many(cluster, limit)
+    passed_over = {} if keep_all else find_repeats(documents, chosen) | find_other_languages(documents, chosen)
     sentences, set_aside, number = list[Sentence](), list[SetAside](), -1  # number: among the candidates
     for i, (document, own) in enumerate(zip(documents, ranked, strict=True)):
         position, above, title = 0, None, None
@@ -90,7 +95,7 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
             copy_of = None
             if rank <= last[i]:
                 number += 1
-                code, copy_of = repeats.get(number, ("", None))
+                code, copy_of = passed_over.get(number, ("", None))
                 position += code != "boilerplate"
                 if section is not above:
                     above, title = section, section and one_line(document.text[section.start : section.end])
@@ -101,12 +106,52 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
     return Candidates(tuple(sentences), tuple(set_aside))
 
 
-def check_number(cluster: Cluster, sentences: int, limit: int | None) -> None:
-    """Refuse more sentences than there may be."""
-    if limit is not None and sentences > limit:
-        raise TooManySentencesError(
-            f"{cluster.name} must have at most {limit:,} sentences, but has more. Give fewer or shorter documents."
-        )
+def find_other_languages(
+    documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]
+) -> dict[int, tuple[str, int | None]]:
+    """The pieces whose paragraph is clearly in another language, where most of the text is clearly in one."""
+    tongues, sizes = dict[tuple[int, Block], str | None](), Counter[str | None]()
+    for i, (_, _, block, _) in pieces:
+        if (i, block) not in tongues:
+            tongues[i, block] = tongue(documents[i].text[block.start : block.end])
+            sizes[tongues[i, block]] += block.end - block.start
+    del sizes[None]  # too short to tell
+    if len(sizes) < 2:
+        return {}
+    [(main, size)] = sizes.most_common(1)
+    if size < MOST * sizes.total():
+        return {}
+    own = (tongues[i, piece.block] for i, piece in pieces)
+    return {number: ("language", None) for number, found in enumerate(own) if found not in (None, main)}
+
+
+def tongue(text: str) -> str | None:
+    """The language whose small words a text has, three different ones or more and twice as many as of any other.
+
+    Examples
+    --------
+    >>> tongue("The dam was built in 1790, and it held."), tongue("Der Damm ist alt, und er hielt."), tongue("A dam.")
+    ('English', 'German', None)
+    """
+    if not text.isascii() and 3 * len(_OTHER_SCRIPTS.findall(text)) > len(text):
+        return "another script"
+    found, best, most, second = small_words().intersection(text.lower().split()), "", 0, 0
+    if len(found) < _TOLD:
+        return None
+    for name, listed in word_lists("small-words").items():
+        number = len(found & listed)
+        if number > most:
+            best, most, second = name, number, most
+        else:
+            second = max(second, number)
+    return best if most >= max(_TOLD, 2 * second) else None
+
+
+def too_many(cluster: Cluster, limit: int) -> TooManySentencesError:
+    """The error that a cluster has more sentences than there may be."""
+    return TooManySentencesError(
+        f"{cluster.name} must have at most {limit:,} sentences, but has more. Give fewer or shorter documents."
+    )
 
 
 def rank_piece(pieces: list[tuple[str, Piece]], i: int) -> tuple[int, str]:
@@ -184,14 +229,6 @@ def _clause_ends(text: str, piece: Piece) -> Iterator[tuple[int, int]]:
     """Where a clause of a long piece ends, and where the next begins."""
     tokens = [match.span() for match in _SPACED_TOKEN.finditer(text, piece.start, piece.end)]
     words = [text[start:end].lower() for start, end in tokens]
-    if len(words) * 30 < piece.end - piece.start:  # hardly any spaces
-        begin = piece.start
-        commas = [match.end() for match in _EAST.finditer(text, piece.start, piece.end)]
-        for comma in commas if 4 * len(commas) > _LONG_CLAUSE else ():
-            if comma - begin >= 2 * _PLENTY and comma < piece.end:
-                yield comma, comma
-                begin = comma
-        return
     n = 0
     for i in range(1, len(words) - _ENOUGH // 2 if len(words) > _LONG_CLAUSE else 0):
         comma, joint, after = words[i - 1][-1] in ",;:،", words[i] in _LISTS["joints"], words[i + 1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
-from dpplearn.summarize.text.blocks import Block, check_blocks
+from dpplearn.summarize.text.blocks import Block, Part, check_blocks, join_blocks
 from dpplearn.summarize.text.words import ANY, foreign, normal_language, without_surrogates
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class Document:
     title, date, role : str, optional
         Not part of the text: no sentence comes from them.
     blocks : sequence of Block, optional
-        What each stretch of the text is, as whoever read it knows (see `BlockText`); None to find that out from its
-        lines. No part of what is printed.
+        What each stretch of the text is, as whoever read it knows (`Document.of_blocks`); None to find that out from
+        its lines. No part of what is printed.
 
     Examples
     --------
@@ -64,6 +64,18 @@ class Document:
                 object.__setattr__(self, name, without_surrogates(value))
         if self.blocks is not None:
             object.__setattr__(self, "blocks", check_blocks(self.blocks, self.text))
+
+    @classmethod
+    def of_blocks(cls, id: str, parts: Iterable[Part], title: str | None = None, date: str | None = None) -> Document:
+        """Make a document of its blocks, of which each is its kind and its text.
+
+        Examples
+        --------
+        >>> Document.of_blocks("a", [("heading", "Rain"), ("item", "It rained.")]).text
+        '# Rain\\n\\n- It rained.'
+        """
+        text, blocks = join_blocks(parts)
+        return cls(id, text, title, date, blocks=blocks)
 
 
 @dataclass(frozen=True, repr=False)

@@ -27,27 +27,22 @@ from dpplearn.summarize.text.words import has_word
 
 # a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
 _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)
+_SALUTED = re.compile(r"dear\b|.*[,:;]$", re.IGNORECASE)  # "Sir,", "Dear Editor": no title
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 
 
 def html_document(name: str, source: str) -> Document:
     """A page, with the date that it gives for itself."""
-    made, title = read_html(source)
-    return Document(name, made.text, title, source_date(source), blocks=made.blocks)
+    parts, title = read_html(source)
+    return Document.of_blocks(name, parts, title, source_date(source))
 
 
 def markdown_document(name: str, source: str) -> Document:
     """A Markdown text, with the date in the settings at its head or in its first lines."""
     settings = front_matter(source)
     date = source_date(settings, head=True) or head_date(source[len(settings) :][:2_000].split("\n"))
-    made, title = read_markdown(source)
-    return Document(name, made.text, title, date, blocks=made.blocks)
-
-
-def subtitle_document(name: str, source: str) -> Document:
-    """What is said in a film."""
-    made = read_subtitles(source)
-    return Document(name, made.text, blocks=made.blocks)
+    parts, title = read_markdown(source)
+    return Document.of_blocks(name, parts, title, date)
 
 
 def plain_document(name: str, source: str) -> Document:
@@ -70,7 +65,9 @@ def plain_document(name: str, source: str) -> Document:
             later = dated
         elif dated and date is None and not below[:1].islower():
             date = dated
-        elif title is None and is_title(line) and line[-1] != "," and (not below or date_line(below) or is_date(below)):
+        elif title or not is_title(line) or _SALUTED.match(line):
+            break
+        elif not below or date_line(below) or is_date(below):
             title = line
         else:
             break
@@ -137,7 +134,7 @@ FILE_KINDS = [  # a new kind of files is one entry; those with an opening are to
     FileKind(
         "subtitles",
         (".srt", ".vtt"),
-        lambda file: [subtitle_document(file.name, file.text())],
+        lambda file: [Document.of_blocks(file.name, read_subtitles(file.text()))],
         SUBTITLES,
     ),
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_newswire, OPENING),

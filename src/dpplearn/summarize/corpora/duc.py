@@ -18,6 +18,7 @@ from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import read_document
 from dpplearn.summarize.corpora.sgml import is_sgml, resolve
 from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.text.blocks import join_blocks
 from dpplearn.summarize.text.page import read_html
 
 _FOLDER = re.compile(r"(d[0-9]{2,6})[a-z]{0,2}(-[a-z])?$", re.IGNORECASE)  # d30001t; D0801A-A in later years
@@ -95,6 +96,7 @@ def read_model(path: Path, encoding: str | None = None) -> str:
     """A model summary: one sentence per line."""
     text = to_text(read_bytes(path), path, encoding, fallback="latin-1")
     if "<html" in text[:500].lower():
-        text = read_html(text.replace("<a name", "<p><a name").replace("<A NAME", "<p><a name"))[0].text
+        parts, _ = read_html(text.replace("<a name", "<p><a name").replace("<A NAME", "<p><a name"))
+        text, _ = join_blocks(parts)
     lines = [_SENTENCE_NUMBER.sub("", " ".join(resolve(line).split()), count=1) for line in text.splitlines()]
     return "\n".join(line for line in lines if line)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import GZIP, MAX_LINE, Line, breaks_at_bytes, read_lines, unpacked_name
+from dpplearn._io.encoding import GZIP, Line, breaks_at_bytes, read_lines, unpacked_name
 from dpplearn._io.jsonfile import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.source import BadClusterError, Cut, Source
+from dpplearn.summarize.corpora.source import BadClusterError, Item, Source
 
-PIECE_BYTES = 2**24  # of lines after which a piece ends
 SUFFIXES = (".jsonl", ".ndjson")  # of files that are nothing else
 
 
@@ -27,52 +26,38 @@ def looks_like_jsonl(path: Path) -> bool:
     return first is not None and first.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
-def cut_jsonl(source: Source, sizes: Iterator[int]) -> Iterator[Cut]:
-    """Stretches of lines: by their places in the file, or as they come out of one that is packed or recoded."""
-    path, encoding = source.path, source.encoding or "utf-8"
-    total, first, start = max(path.stat().st_size, 1), 1, 0
+def jsonl_items(source: Source) -> Iterator[Item]:
+    """The lines of a file: by their places in it, or as they come out of one that is packed or recoded."""
+    path, encoding, start = source.path, source.encoding or "utf-8", 0
+    total = max(path.stat().st_size, 1)
     with path.open("rb") as file:
         in_place = breaks_at_bytes(encoding) and file.peek(2)[:2] != GZIP
-        lines = read_lines(file, path, encoding)
-        while some := take(lines, next(sizes)):
-            stop = start + sum(len(line.data) for line in some)
-            if in_place:
-                yield Cut(read_range, (first, start, stop), stop / total)
-            else:
-                yield Cut(read_numbered, (first, some), min(file.tell() / total, 1.0))
-            first, start = first + len(some), stop
+        for number, line in enumerate(read_lines(file, path, encoding), 1):
+            size = len(line.data)
+            share = (start + size) / total if in_place else min(file.tell() / total, 1.0)
+            yield Item((number, (start, size) if in_place else line), size, share)
+            start += size
 
 
-def take(lines: Iterator[Line], number: int) -> list[Line]:
-    """The next lines, as many as one piece has."""
-    some, size = list[Line](), 0
-    while len(some) < number and size < PIECE_BYTES and (line := next(lines, None)) is not None:
-        some.append(line)
-        size += len(line.data)
-    return some
+def read_line(source: Source, given: tuple[int, Line | tuple[int, int]]) -> Iterator[tuple[Cluster, int]]:
+    """The cluster of a line, with its number."""
+    number, line = given
+    if not isinstance(line, Line):
+        line = line_at(source, number, *line)
+    with source.tolerate():
+        text = line.text().rstrip()
+        if text:
+            yield cluster_of(parse_object(text, line.where), line.where), number
 
 
-def read_range(source: Source, given: tuple[int, int, int]) -> Iterator[tuple[Cluster, int | None]]:
-    """The clusters of the lines between two places, the first of this number."""
-    first, start, stop = given
-    size = min(stop - start, PIECE_BYTES + MAX_LINE + 1)
+def line_at(source: Source, number: int, start: int, size: int) -> Line:
+    """The line of a file that has its place there."""
     with source.path.open("rb") as file:
         file.seek(start)
         data = file.read(size)
     if len(data) < size:
         raise OSError(f"{source.path} became shorter while it was read. Put it back as it was, or begin anew.")
-    lines = read_lines(BytesIO(data), source.path, source.encoding or "utf-8", first)
-    yield from read_numbered(source, (first, lines))
-
-
-def read_numbered(source: Source, given: tuple[int, Iterable[Line]]) -> Iterator[tuple[Cluster, int | None]]:
-    """The cluster of each line, with its number."""
-    first, lines = given
-    for number, line in enumerate(lines, first):
-        with source.tolerate():
-            text = line.text().rstrip()
-            if text:
-                yield cluster_of(parse_object(text, line.where), line.where), number
+    return next(read_lines(BytesIO(data), source.path, source.encoding or "utf-8", number))
 
 
 def cluster_of(record: dict[str, Any], where: str) -> Cluster:

@@ -13,13 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpplearn._checks import count_of
-from dpplearn._io.encoding import walk
+from dpplearn._io.encoding import entries, read_bytes, to_text, walk
 from dpplearn.summarize.corpora.cluster import Cluster, short
-from dpplearn.summarize.corpora.cluster_folders import cut_folders
-from dpplearn.summarize.corpora.documents import matching, suffixes
+from dpplearn.summarize.corpora.documents import (
+    MARKDOWN,
+    TEXT,
+    is_document,
+    matching,
+    read_paths,
+    reads_as_document,
+    suffix_of,
+    suffixes,
+)
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
-from dpplearn.summarize.corpora.jsonl import cut_jsonl, looks_like_jsonl
-from dpplearn.summarize.corpora.source import CorpusPiece, Cut, Source, as_given, cut_items, piece_sizes
+from dpplearn.summarize.corpora.jsonl import jsonl_items, looks_like_jsonl, read_line
+from dpplearn.summarize.corpora.source import CorpusPiece, Item, Source, as_given, is_readme, next_items
 
 if TYPE_CHECKING:
     from dpplearn._io.workfolder import WorkFolder
@@ -27,23 +35,67 @@ if TYPE_CHECKING:
     from dpplearn._run.workers import Workers
 
 
+REFERENCES = "references"
+INNER = ("docs", "documents")  # where the documents of a cluster may be
+
+
 class Reader(NamedTuple):
-    """A format of corpora: what to give, for messages, how a path of it looks, and how to cut it into pieces."""
+    """A format of corpora: what to give, for messages, how a path of it looks, its items, and how to read one.
+
+    Where the items are the clusters themselves, what may be skipped stands in `with source.tolerate()`.
+    """
 
     name: str
     looks_like: Callable[[Path], bool]
-    cut: Callable[[Source, Iterator[int]], Iterator[Cut]]  # at `sizes` clusters
+    items: Callable[[Source], Iterable[Item]]
+    read: Callable[[Source, Any], Iterable[tuple[Cluster, int | None]]] = as_given
 
 
-def read_in_order(read: Callable[[Source], Iterable[Cluster]]) -> Callable[[Source, Iterator[int]], Iterator[Cut]]:
-    """How to cut what can only be read from its beginning; what may be skipped stands in `with source.tolerate()`."""
-    return lambda source, sizes: cut_items(as_given, read(source), sizes)
+def folder_items(source: Source) -> Iterator[Item]:
+    """The folders of clusters in a folder, or the one folder of documents that it is."""
+    path, there = source.path, entries(source.path)
+    clusters = [entry for entry in there if entry.is_dir() and entry.name not in (REFERENCES, *INNER)]
+    loose = [entry for entry in there if is_document(entry) and not is_readme(entry)]
+    if loose and any(is_document(entry) for folder in clusters for entry in inside(folder)):
+        raise ValueError(
+            f"{path} must hold a sub-folder for each cluster or the documents of one, but holds both: the folder "
+            f"{clusters[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
+        )
+    folders = [path] if loose or not clusters else clusters
+    return (Item(folder, share=number / len(folders)) for number, folder in enumerate(folders, 1))
+
+
+def inside(folder: Path) -> list[Path]:
+    """What is in a folder and in those for documents in it."""
+    places = [folder, *(folder / inner for inner in INNER if (folder / inner).is_dir())]
+    return [entry for place in places for entry in entries(place)]
+
+
+def read_folder(source: Source, folder: Path) -> Iterator[tuple[Cluster, None]]:
+    """The cluster of a folder of documents, if it holds any."""
+    with source.tolerate():
+        there = inside(folder)
+        paths = list(filter(reads_as_document, there))
+        documents = read_paths(paths, source)
+        if documents:
+            source.note_others(there, paths)
+            yield Cluster(documents, read_references(folder, source), folder.resolve().name), None
+
+
+def read_references(folder: Path, source: Source) -> list[str]:
+    """The texts in the folder references/, by name, with their lines; files that are no plain text are noted."""
+    there = entries(folder / REFERENCES) if (folder / REFERENCES).is_dir() else []
+    paths = [path for path in there if path.is_file() and suffix_of(path) in (*TEXT.suffixes, *MARKDOWN.suffixes, "")]
+    source.note_others(there, paths)
+    return [to_text(read_bytes(path), path, source.encoding, None).strip() for path in paths]
 
 
 READERS = [  # a new format is one entry; the first that a path looks like reads it
-    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut_jsonl),
-    Reader("a folder with DUC data", looks_like_duc, read_in_order(read_duc)),
-    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, cut_folders),
+    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, jsonl_items, read_line),
+    Reader("a folder with DUC data", looks_like_duc, lambda source: map(Item, read_duc(source))),
+    Reader(
+        "a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, folder_items, read_folder
+    ),
 ]
 
 
@@ -111,12 +163,13 @@ class Corpus:
 
     def pieces(self, notes: Source) -> Iterator[CorpusPiece]:
         """Its pieces in order; what a reader without pieces leaves out is noted."""
-        number, sizes = 0, piece_sizes()
+        number = 0
         for k, (reader, source) in enumerate(self.sources):
             own = source.fresh()
-            for cut in reader.cut(own, sizes):
-                cut = cut._replace(share=cut.share and (k + cut.share) / len(self.sources))
-                yield CorpusPiece(number, cut, source)
+            items = iter(reader.items(own))
+            while some := next_items(items, number):
+                share = some[-1].share and (k + some[-1].share) / len(self.sources)
+                yield CorpusPiece(number, source, reader.read, [item.given for item in some], share)
                 number += 1
             notes.add(own.passed)
 
@@ -143,7 +196,7 @@ class Corpus:
         def tasks() -> Iterator[tuple[CorpusPiece, Path]]:
             nonlocal share, done, finished
             for piece in self.pieces(notes):
-                out, share = folder.file(stage, piece.number, ending), piece.cut.share
+                out, share = folder.file(stage, piece.number, ending), piece.share
                 files.append(out)
                 if out.exists():
                     done, finished = done + size(out), finished + 1
@@ -205,7 +258,8 @@ def state_of(path: Path) -> str:
 def listed(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
     given, name = [*clusters], Path("the list")
-    reader = Reader("", Path.is_file, lambda _, sizes: cut_items(as_given, given, sizes, len(given)))
+    items = [Item(one, share=number / len(given)) for number, one in enumerate(given, 1)]
+    reader = Reader("", Path.is_file, lambda _: items)
     return Corpus(name, [(reader, Source(name))], given)
 
 

@@ -29,7 +29,7 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
     -------
     dict from piece number to (code, number of the first document)
     """
-    repeats = find_quoted(documents, pieces)
+    repeats = find_quoted(documents, pieces) if any(piece.kind == "quotation" for _, piece in pieces) else {}
     if len(documents) < 2 or not pieces:
         return repeats
     said, first = [normal(documents[i].text[piece.start : piece.end]) for i, piece in pieces], dict[str, int]()

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from dpplearn.summarize.text.words import normal_language
 
 SINGLES = 64  # pieces of one cluster that a corpus begins with
 CLUSTERS = 10  # that a piece has at most
+PIECE_BYTES = 2**24  # of lines after which a piece ends
 COMPARED = 5_000  # sentences of a cluster that can be learned from
 
 
@@ -137,12 +137,12 @@ class Entry(NamedTuple):
     cluster: Cluster | None  # None if it does not count
 
 
-class Cut(NamedTuple):
-    """How a piece is read: a function that finds clusters and the numbers of their lines. It pickles."""
+class Item(NamedTuple):
+    """What clusters are found in, such as a folder or the place of a line; or a cluster itself. It pickles."""
 
-    read: Callable[[Source, Any], Iterable[tuple[Cluster, int | None]]]  # of the source and what is given here
     given: Any
-    share: float = 0.0  # of the file that is read by its end; 0 where that is not known
+    size: int = 0  # bytes
+    share: float = 0.0  # of the file or folder that is read by its end; 0 where that is not known
 
 
 def lacking(cluster: Cluster) -> str:
@@ -158,31 +158,29 @@ def lacking(cluster: Cluster) -> str:
 
 @dataclass(frozen=True)
 class CorpusPiece:
-    """A stretch of a corpus, by its number in it."""
+    """A stretch of a corpus, by its number in it, and the function that finds clusters, and their lines, in an item."""
 
     number: int
-    cut: Cut
     source: Source
+    read: Callable[[Source, Any], Iterable[tuple[Cluster, int | None]]]
+    items: Sequence[Any]
+    share: float  # of the corpus that is read by its end; 0 where that is not known
 
     def entries(self, notes: Source) -> Iterator[Entry]:
         """All clusters that can be read; what is left out is noted."""
-        for place, (cluster, line) in enumerate(self.cut.read(notes, self.cut.given)):
+        found = (one for item in self.items for one in self.read(notes, item))
+        for place, (cluster, line) in enumerate(found):
             yield Entry(place, line, cluster.id, cluster if notes.wants(cluster) else None)
 
 
-def piece_sizes() -> Iterator[int]:
-    """How many clusters the pieces have: one at first, so that there is work for many where the corpus is small."""
-    return chain(repeat(1, SINGLES), repeat(CLUSTERS))
+def next_items(items: Iterator[Item], number: int) -> list[Item]:
+    """Those of the piece of this number: one at first, so that there is work for many where the corpus is small."""
+    some, most = list[Item](), CLUSTERS if number >= SINGLES else 1
+    while len(some) < most and sum(item.size for item in some) < PIECE_BYTES and (item := next(items, None)):
+        some.append(item)
+    return some
 
 
-def cut_items(read: Any, items: Iterable[Any], sizes: Iterator[int], total: int | None = None) -> Iterator[Cut]:
-    """Pieces of some items each, in which a function finds the clusters."""
-    left, done = iter(items), 0
-    while part := tuple(islice(left, next(sizes))):
-        done += len(part)
-        yield Cut(read, part, done / total if total else 0.0)
-
-
-def as_given(_: Source, clusters: tuple[Cluster, ...]) -> Iterator[tuple[Cluster, None]]:
-    """Clusters that travel themselves."""
-    return ((cluster, None) for cluster in clusters)
+def as_given(_: Source, cluster: Cluster) -> Iterator[tuple[Cluster, None]]:
+    """A cluster that travels itself."""
+    yield cluster, None

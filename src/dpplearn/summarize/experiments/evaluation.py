@@ -1,4 +1,4 @@
-"""Systems over a corpus: their summaries scored with ROUGE, with intervals and tests (Table 2)."""
+"""Systems over a corpus: their summaries scored with ROUGE, with intervals and tests (Table 2), and their faults."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from dpplearn._checks import warn_user
 from dpplearn._io.atomic import replace_file
@@ -17,16 +20,19 @@ from dpplearn._run.workers import Workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import Corpus
-from dpplearn.summarize.experiments.faults import count_faults, mean_faults
-from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries
-from dpplearn.summarize.model.training import few, rouge_options
+from dpplearn.summarize.experiments.systems import OVERRUN, SystemModels, Task, make_summaries, rouge_options
+from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.text.introductions import unknown_people
+from dpplearn.summarize.text.sentences import split_sentences
+from dpplearn.summarize.text.standing import Lack, why_not_alone
 from dpplearn.summarize.text.units import Unit
-from dpplearn.summarize.text.words import ENGLISH
+from dpplearn.summarize.text.words import ENGLISH, listed_language, match_words, small_words
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 MEASURES = {"f": "f", "p": "precision", "r": "recall"}
 CONFIDENCE = 95.0
+SAME = 0.6  # share of its words that a sentence has in common with another, from which on it tells the same matter
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
@@ -75,17 +81,46 @@ def score_table(summaries: Summaries, clusters: Sequence[Cluster], scoring: Scor
     return {name: scoring.score(name, own, references) for name, own in texts.items() if own}
 
 
-def in_percent(score: CorpusScore) -> dict[str, dict[str, list[float]]]:
-    """The average of each measure of each metric, and the bounds of its interval."""
+def in_percent(score: CorpusScore, part: Any) -> dict[str, dict[str, Any]]:
+    """F, P and R of each metric: the average, which is part 0, or the bounds of its interval, slice(1, None)."""
     return {
-        metric: {key: [round(100 * x, 3) for x in getattr(average, name)] for key, name in MEASURES.items()}
+        metric: {key: [round(100 * x, 3) for x in getattr(average, name)][part] for key, name in MEASURES.items()}
         for metric, average in score.averages.items()
     }
 
 
-def figures(score: CorpusScore) -> dict[str, dict[str, float]]:
-    """F, P and R of each metric, in percent."""
-    return {metric: {key: found[0] for key, found in one.items()} for metric, one in in_percent(score).items()}
+class Faults(NamedTuple):
+    """Faults that readers mind and ROUGE does not see: how many a summary has, or, on average, those of a system."""
+
+    dependent: float  # sentences that do not stand alone
+    leaning_openings: float  # 1 where the first sentence leans on one before it
+    repeated: float  # sentences that tell what another one tells
+    unintroduced: float  # people by surname whom nothing before introduces
+
+
+def count_faults(summary: str, cluster: Cluster) -> Faults:
+    """The faults of a summary of a cluster, whoever made it.
+
+    Examples
+    --------
+    >>> source = "Ruth Calloran, a judge, was named on Monday. Calloran will report to the government in May."
+    >>> count_faults("But Calloran will report to the government in May.", Cluster.from_texts([source]))
+    Faults(dependent=1, leaning_openings=1, repeated=0, unintroduced=1)
+    """
+    language = listed_language(cluster.language, [summary])
+    sentences = [line[start:end] for line in summary.split("\n") for start, end in split_sentences(line)]
+    lacks = [why_not_alone(sentence, language) for sentence in sentences]
+    told = [frozenset(match_words(sentence, cluster.language)) - small_words() for sentence in sentences]
+    same = {
+        number
+        for (i, one), (j, other) in combinations(enumerate(told), 2)
+        if len(one & other) >= SAME * min(len(one), len(other)) > 0
+        for number in (i if len(one) < len(other) else j,)
+    }
+    source = "\n".join(document.text for document in cluster.documents)
+    before = ["\n".join(sentences[:i]) for i in range(len(sentences))]
+    unknown = [unknown_people(line, ahead, source) for line, ahead in zip(sentences, before, strict=True)]
+    return Faults(sum(map(bool, lacks)), int(lacks[:1] == [Lack.LEANS]), len(same), sum(map(len, unknown)))
 
 
 class SystemComparison(NamedTuple):
@@ -110,22 +145,19 @@ def compare(
         tests = {m: paired_bootstrap(score, scores[best], m, "f") for m in METRICS if tested}
         systems[name] = {
             "clusters": len(score.evaluations),
-            "intervals": {m: {key: x[1:] for key, x in one.items()} for m, one in in_percent(score).items()},
+            "intervals": in_percent(score, slice(1, None)),
             "against_best": {
                 metric: {"difference": round(100 * test.difference, 3), "p": test.p_value}
                 for metric, test in tests.items()
             },
             "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in score.by_topic("rouge-1", "f").items()},
         }
-    results = {"systems": {name: figures(score) for name, score in scores.items()}, "settings": dict(record)}
+    results = {"systems": {name: in_percent(score, 0) for name, score in scores.items()}, "settings": dict(record)}
     known = {str(one.id): one for one in clusters}
-    results["faults"] = {
-        name: mean_faults(
-            [count_faults(text, known[topic]) for topic, text in made.items() if topic in known]
-        )._asdict()
-        for name, made in summaries.items()
-        if name in scores
-    }
+    results["faults"] = {}
+    for name in scores:
+        counted = [count_faults(text, known[topic]) for topic, text in summaries[name].items() if topic in known]
+        results["faults"][name] = Faults(*np.mean(counted, axis=0).tolist())._asdict()
     return SystemComparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
 
 
@@ -134,10 +166,8 @@ def best_of(scores: Mapping[str, CorpusScore]) -> str:
     return max(scores, key=lambda name: scores[name].averages["rouge-1"].f.average)
 
 
-def write_results(path: Path | None, found: SystemComparison, made: Summaries) -> None:
+def write_results(path: Path, found: SystemComparison, made: Summaries) -> None:
     """results.json, details.json and all summaries, of which `made` has them by system and cluster, into a folder."""
-    if path is None:
-        return
     path.mkdir(parents=True, exist_ok=True)
     with replace_file(path / "summaries.jsonl", "w") as file:
         for system, summaries in made.items():
@@ -157,5 +187,6 @@ def evaluate_systems(
     tasks = [Task(SystemModels(summarizer), clusters, tuple(systems))]
     made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
     found = compare(made, clusters, scoring, record)
-    write_results(out, found, made)
+    if out is not None:
+        write_results(out, found, made)
     return found

@@ -11,14 +11,13 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import open_workers
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.experiments.baselines import train_logistic
 from dpplearn.summarize.experiments.evaluation import (
     Scoring,
     Summaries,
     SystemComparison,
     best_of,
     compare,
-    figures,
+    in_percent,
     score_table,
     write_results,
 )
@@ -30,6 +29,7 @@ from dpplearn.summarize.experiments.systems import (
     Task,
     make_summaries,
     read_peers,
+    train_logistic,
 )
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
@@ -101,11 +101,12 @@ def run_experiment(
     table_2 = compare({**others, **made}, tested, scoring, record)
     shared = {} if test is None else shared_documents(train, test)
     table_2.details.update(
-        table_1={name: figures(score) for name, score in first.items()},
+        table_1={name: in_percent(score, 0) for name, score in first.items()},
         paper={"source": PAPER_SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
         shared_documents=shared,
     )
-    write_results(out, table_2, made)
+    if out is not None:
+        write_results(out, table_2, made)
     return ExperimentOutcome(table_2, first, shared)
 
 

@@ -1,172 +1,83 @@
-"""The one record of why: for each chosen sentence, for each one left out, and what the set is like as a whole."""
+"""Why each sentence is in a summary, and why each other one is not.
+
+Beside the others chosen, Y', a sentence multiplies the probability of the set by q_i^2 r_i, where r_i = S_ii - S_iY'
+S_Y'^-1 S_Y'i is the part of it that they do not say. Its logarithm, less that of the average sentence, is a sum,
+
+    sum over ideas of theta_A . (f_iA - mean f_A)  +  log (r_i / mean r),
+
+a term for each idea A, which is some columns of the features together (`dpplearn.learning.relative`). At another
+diversity than the learned one it is q_i^2a and S(b) that count (`dpplearn.decoding.candidates`): at 0 nobody asks what
+others say already, at 1 nobody asks how good a sentence is, and neither is then a reason. Where sets are
+compared by their words (consensus), the share of a sentence's words that a summary is expected to have counts, too,
+against that of the average sentence.
+
+A sentence that is not in has one reason, the first of these that holds, by its code:
+
+    excluded       somebody left it out
+    same-words     a chosen sentence has the same words, or one that was considered in its place
+    too-long       it is longer than the whole budget
+    not-alone      it does not stand alone: it leans on the sentence before it, asks, answers, greets, mostly quotes ...
+    redundant      a chosen sentence, `by`, says it with its names and figures, or tells the same event
+    less-relevant  it is weaker than every chosen sentence only because of the question
+    adds-nothing   there is room, but it is not worth having beside the others
+    weaker         it is weaker than the chosen ones on average, and the words say in what
+    does-not-fit   it is as good as they are, and there is no room for it
+    better-without the others together make the better set
+
+All are read off the choice as it was made: nothing is decided again.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
-from dpplearn._notebook import short_repr
-from dpplearn.learning.relative import Reason
+from dpplearn.decoding.candidates import exponents, mixed
+from dpplearn.decoding.limits import fits
+from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
 from dpplearn.summarize.corpora.cluster import Sentence, short
-from dpplearn.summarize.explain.topics import document_name, place_in_words, quoted
+from dpplearn.summarize.explain.records import (
+    Chosen,
+    LeftOut,
+    WholeSet,
+    running_first,
+    set_aside,
+    whole_set,
+)
+from dpplearn.summarize.explain.topics import (
+    ABOUT,
+    ADDS,
+    FAR_WORDS,
+    LIKELY,
+    OTHER_PLACE,
+    PLACE,
+    Idea,
+    Vocabulary,
+    document_name,
+    ideas_of,
+    level,
+    level_of,
+    place_in_words,
+    placed,
+    quoted,
+)
+from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.model.split_cluster import place_of
+from dpplearn.summarize.text.units import joined_length, lengths_with, measured
 
 if TYPE_CHECKING:
-    from dpplearn.summarize.explain.reasons import Reasons
+    from dpplearn.summarize.explain.summary import Summary
 
 FEW_PIECES = 5  # pieces that were no candidates that are printed
 PRINTED = 76  # characters of a sentence that are printed
 LISTED = 10  # sentences left out that are shown, unless more are asked for
-
-SURE, FAIRLY = 0.6, 0.3  # of a summary that its like has, from which on the choice is sure, and fairly so
-MUCH_ALIKE = 0.5  # a cosine from which on two sentences say much of the same
-NAMED = 3  # documents that are named
-FEW_SENTENCES = 5  # sentences: of fewer, a share of what they speak of is all or nothing
-
-
-@dataclass(frozen=True, repr=False)
-class Judged:
-    """A sentence, its number, as `include=` has it, its quality q_i, and its probability in a set, given the pins."""
-
-    sentence: Sentence
-    number: int
-    quality: float
-    marginal: float
-
-    @property
-    def words(self) -> str:
-        """Why it is in the summary, or is not."""
-        return ""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.number}, {short(self.sentence.text, 60)!r}: {short(self.words, 80)}>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """As data for JSON, with the place of the sentence."""
-        return {**place(self.sentence), **{key: x for key, x in vars(self).items() if key != "sentence"}}
-
-
-@dataclass(frozen=True, repr=False)
-class Chosen(Judged):
-    """A sentence of the summary and why it is there: at most three reasons, the strongest first.
-
-    A reason has an `idea`, `words`, an `amount` relative to the average sentence of these documents (0.7: twice as
-    likely) and its standard `error`. `alone` are words that no other chosen sentence has. `contributions` are the terms
-    theta_j f_ij of log q_i^2 by feature, largest first.
-    """
-
-    contributions: dict[str, float]
-    pinned: bool
-    reasons: tuple[Reason, ...]
-    alone: tuple[str, ...]
-
-    @property
-    def words(self) -> str:
-        """The reasons in words, and what it alone speaks of."""
-        said = "; ".join(reason.words for reason in self.reasons)
-        return f"{said}; the only one on {quoted(self.alone)}" if self.alone else said
-
-    def to_dict(self) -> dict[str, Any]:
-        """As data for JSON."""
-        return {**super().to_dict(), "reasons": [vars(reason) for reason in self.reasons], "words": self.words}
-
-
-@dataclass(frozen=True, repr=False)
-class LeftOut(Judged):
-    """A sentence that is not in the summary, and one reason, in words and as a `code`.
-
-    `by` are the numbers of the chosen sentences that say it already, and `redundancy` is the share of it that the
-    summary as a whole covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
-    """
-
-    redundancy: float
-    code: str
-    reason: str
-    by: tuple[int, ...]
-
-    @property
-    def words(self) -> str:
-        """The reason."""
-        return self.reason
-
-
-@dataclass(frozen=True)
-class NoCandidate:
-    """A piece of a document that was never to choose from: its place, the kind of its block, and why.
-
-    `code` is "kind" (no running text), "no-sentence", "announces", "repeated" or "boilerplate".
-    """
-
-    text: str
-    document: int
-    start: int
-    end: int
-    kind: str
-    code: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Covers:
-    """What a summary has of its documents: which of them, and the share of the words that they have in common."""
-
-    documents: tuple[int, ...]
-    of: int
-    share: float
-    words: str
-
-
-@dataclass(frozen=True)
-class LeavesOut:
-    """What a summary has nothing of: documents, and topics, each some words that it does not have."""
-
-    documents: tuple[int, ...]
-    topics: tuple[tuple[str, ...], ...]
-    words: str
-
-
-@dataclass(frozen=True)
-class Alike:
-    """How alike the chosen sentences are: cosines between every two of them."""
-
-    mean: float
-    max: float
-    words: str
-
-
-@dataclass(frozen=True)
-class Sureness:
-    """How many of the chosen sentences a summary has that the model draws at this length, on average; of how many.
-
-    `share` is that of their length.
-    """
-
-    kept: float
-    of: int
-    share: float
-    words: str
-
-
-@dataclass(frozen=True)
-class WholeSet:
-    """What there is to say of a set of sentences as a whole."""
-
-    __repr__ = short_repr
-
-    covers: Covers
-    leaves_out: LeavesOut
-    alikeness: Alike | None
-    sureness: Sureness | None
-
-    def lines(self) -> list[tuple[str, str]]:
-        """What each is called, and its words, where there are any."""
-        parts = zip(("covers", "leaves out", "alike", "sure"), vars(self).values(), strict=True)
-        return [(name, part.words) for name, part in parts if part is not None and part.words]
+NOTHING = 1e-6  # of a sentence at least, for a logarithm
+INCLUDED = Reason("pinned", "you asked for it", 0.0)
 
 
 class Explanation:
@@ -187,17 +98,53 @@ class Explanation:
         Pieces of the documents that were no candidates.
     passed : int
         How many sentences a first choice left out, where there were too many for the exact model.
+    numbers : list of int
+        The sentences left out, best first; `redundancy` is how much of each the summary covers.
     """
 
-    def __init__(self, reasons: Reasons, order: IntArray, set_aside: tuple[NoCandidate, ...]) -> None:
-        self.reasons, self.order, self.set_aside = reasons, order, set_aside
-        self.documents = tuple(document.id for document in reasons.read.cluster.documents)
-        self.passed = reasons.read.passed
+    def __init__(self, summary: Summary) -> None:
+        self.summary, self.decision, self.choice = summary, summary.decision, summary.worth
+        self.ready, self.read, self.Y = summary.ready, summary.read, summary.subset
+        self.documents = tuple(document.id for document in self.read.cluster.documents)
+        self.set_aside, self.passed = set_aside(self.read), self.read.passed
+        self.vocabulary, self.texts = Vocabulary.of(self.read), [self.decision.texts[i] for i in self.Y]
+        self.shown = {place_of(one): one for one in summary.sentences}
+        q, forms = self.ready.dpp.quality, self.read.forms
+        self.usual = float(np.average(q[self.Y], weights=self.decision.cost[self.Y]))  # of a word
+        own = np.arange(q.size) if forms is None else forms
+        first = np.unique(own, return_index=True)[1]  # each sentence, before its shorter forms
+        rest = first[~np.isin(own[first], own[self.Y])]
+        rest = rest[np.argsort(-q[rest], kind="stable")]
+        shares = covered_shares(self.ready.dpp.similarity, rest, self.Y)
+        self.told: dict[int, LeftOut] = {}
+        self.numbers, self.redundancy = rest.tolist(), dict(zip(rest.tolist(), shares.tolist(), strict=True))
+        self.q = q
+        if forms is not None:  # what holds of a sentence holds of its best form
+            best = np.zeros(q.size)
+            np.maximum.at(best, forms, q)
+            self.q = best[forms]
+        # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
+        self.considered = self.read.considered([*self.Y, *np.setdiff1d(np.arange(q.size), self.decision.excluded)])
+        self.last = np.zeros(len(self.read.cluster.documents))  # the position of the last sentence of each document
+        np.maximum.at(self.last, self.read.document_numbers, self.read.in_document[0])
+        assert self.read.features is not None
+        self.features = self.read.features.features
+        self.ideas = ideas_of(self.features)
+        self.relative = Relative(self.ready.model, self.read.items, self.ideas)
+        self.power, self.share = exponents(self.decision.diversity)  # a and b
+        self.amounts: dict[Idea, FloatArray] = {idea: self.power * x for idea, x in self.relative.amounts.items()}
+        self.more: dict[Idea, FloatArray] = {}  # what is no feature: a number for each sentence
+        if self.ready.question is not None:
+            lift = self.more[ABOUT] = self.ready.question.lift
+            self.amounts[ABOUT] = 2.0 * self.power * (lift - lift.mean())
+        if self.decision.decoder == "consensus" and self.choice.chance is not None:
+            likely = self.more[LIKELY] = likely_words(self.ready, self.choice.chance, self.decision.pinned)
+            self.amounts[LIKELY] = np.log(likely / likely.mean())
 
     @cached_property
     def chosen(self) -> tuple[Chosen, ...]:
         """The sentences of the summary, in its order."""
-        return tuple(map(self.reasons.chosen, self.order.tolist()))
+        return tuple(map(self.for_chosen, self.summary.order.tolist()))
 
     @cached_property
     def left_out(self) -> tuple[LeftOut, ...]:
@@ -206,7 +153,7 @@ class Explanation:
 
     def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """The sentences left out of the highest quality, best first; None for all of them."""
-        return tuple(map(self.reasons.left_out, self.reasons.numbers[:most]))
+        return tuple(map(self.for_left_out, self.numbers[:most]))
 
     @cached_property
     def redundant(self) -> tuple[LeftOut, ...]:
@@ -214,19 +161,23 @@ class Explanation:
 
         Good is a quality of at least the median of all sentences.
         """
-        shares, q = self.reasons.redundancy, self.reasons.ready.dpp.quality
-        good = [i for i in sorted(shares, key=lambda i: -shares[i]) if q[i] >= np.median(q)]
-        found = map(self.reasons.left_out, good[: 2 * LISTED])
+        shares, q = self.redundancy, self.ready.dpp.quality
+        least = np.median(q)
+        good = [i for i in sorted(shares, key=lambda i: -shares[i]) if q[i] >= least]
+        found = map(self.for_left_out, good[: 2 * LISTED])
         return tuple(x for x in found if x.code in ("same-words", "redundant") and x.by)[:LISTED]
 
     @cached_property
     def as_a_set(self) -> WholeSet:
         """What the summary is like as a whole."""
-        return whole_set(self.reasons)
+        return whole_set(self.summary, self.numbers)
 
     def why(self, number: int) -> Chosen | LeftOut:
         """Why a sentence is in the summary, or why it is not, by its number; a form of one speaks of that."""
-        return self.reasons.why(number)
+        forms = self.read.forms
+        if forms is not None and number not in self.redundancy:
+            number = next(j for j in (*self.Y.tolist(), *self.numbers) if forms[j] == forms[number])
+        return self.for_left_out(number) if number in self.redundancy else self.for_chosen(number)
 
     @property
     def first_choice(self) -> str:
@@ -238,7 +189,7 @@ class Explanation:
 
     def to_dict(self, most: int | None = LISTED) -> dict[str, Any]:
         """As data for JSON, with so many of the best sentences left out; None for all."""
-        pieces = [vars(one) for one in missed_first(self.set_aside, most)]
+        pieces = [vars(one) for one in running_first(self.set_aside)[:most]]
         return {
             "chosen": [c.to_dict() for c in self.chosen],
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
@@ -262,7 +213,7 @@ class Explanation:
             counts = Counter(one.code if one.code == "repeated" else one.reason for one in self.set_aside)
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
-        for one in missed_first(self.set_aside, FEW_PIECES):
+        for one in running_first(self.set_aside)[:FEW_PIECES]:
             lines.append(f"  {document_name(self.documents[one.document])}: {short(one.text, 60)} ({one.reason})")
         return "\n".join(filter(None, [*lines, self.first_choice]))
 
@@ -272,83 +223,165 @@ class Explanation:
 
     def __repr__(self) -> str:
         chosen = count_of(len(self.chosen), "chosen sentence", "chosen sentences")
-        return f"<Explanation of {chosen}, {len(self.reasons.numbers)} left out, {len(self.set_aside)} set aside>"
+        return f"<Explanation of {chosen}, {len(self.numbers)} left out, {len(self.set_aside)} set aside>"
+
+    def judged(self, i: int) -> tuple[Sentence, int, float, float]:
+        """What is said of any sentence: itself, its number, its quality, and its probability."""
+        return self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.summary.marginals[i])
+
+    # What speaks for a chosen sentence
+
+    def for_chosen(self, i: int) -> Chosen:
+        """A sentence of the summary: at most three reasons that count, the strongest first, or what else holds."""
+        pinned, others = bool(np.isin(i, self.decision.pinned)), np.setdiff1d(self.Y, i)
+        every = [] if pinned else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
+        reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
+        alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
+        found = Chosen(*self.judged(i), self.ready.terms(i), pinned, reasons, self.vocabulary.strongest(alone))
+        return replace(found, sentence=self.shown.get(place_of(found.sentence), found.sentence))
+
+    def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
+        """Where no idea counts by itself: all of them together, or the room that there was."""
+        if self.ready.n == 1:
+            return Reason("only", "the only sentence", 0.0)
+        total = sum(reason.amount for reason in every)
+        whole = Reason("all", "a little of everything", total, self.error(i, *self.ideas))
+        return whole if whole.counts else Reason("room", "no better than others, but there was room for it", total)
+
+    def by(self, idea: Idea, i: int) -> Reason:
+        """What one idea says of a sentence."""
+        words, question = self.words(idea, i), self.ready.question
+        if idea.name == PLACE:
+            words = placed(self.read.sentences[i], int(self.last[self.read.document_numbers[i]]), len(self.last))
+        if idea is ABOUT and question is not None and not question.shares[i]:
+            words = FAR_WORDS
+        error = None if idea in self.more else self.error(i, idea)
+        return Reason(idea.name, words, float(self.amounts[idea][i]), error)
+
+    def words(self, idea: Idea, i: int) -> str:
+        """Whether a sentence has much or little of an idea, in words."""
+        return idea.low if self.levels[idea][i] < 0.5 else idea.high
+
+    @cached_property
+    def levels(self) -> dict[Idea, FloatArray]:
+        """How much of each idea the sentences have, as a share of the others."""
+        found = {idea: level_of(idea, self.relative.values, self.features) for idea in self.ideas}
+        return found | {idea: level([x]) for idea, x in self.more.items()}
+
+    def error(self, i: int, *ideas: Idea) -> float | None:
+        """The standard error of what ideas add for a sentence together."""
+        found = self.relative.error(i, *ideas)
+        return None if found is None else self.power * found
+
+    @cached_property
+    def similarity(self) -> FloatArray:
+        """S as it counted at this diversity."""
+        return mixed(self.ready.dpp.similarity, self.share)
+
+    def adds(self, i: int) -> list[Reason]:
+        """That it says what no other chosen sentence does, against what the average sentence would beside them."""
+        others = np.setdiff1d(self.Y, i)
+        if not others.size:
+            return []
+        S = self.similarity
+        beside = np.setdiff1d(np.arange(len(S)), others)
+        own = 1.0 - covered_shares(S, beside, others)
+        mine = max(float(own[np.searchsorted(beside, i)]), NOTHING)
+        amount = float(np.log(mine / max(float(own.mean()), NOTHING)))
+        return [Reason(ADDS, "says what no other chosen sentence does", amount)]
+
+    # What speaks against the others
+
+    def for_left_out(self, i: int) -> LeftOut:
+        """A sentence that is not in the summary; looked at once, since it may be asked for in several lists."""
+        if i not in self.told:
+            code, words, *by = self.against(i)
+            self.told[i] = LeftOut(*self.judged(i), self.redundancy[i], code, words, tuple(by))
+        return self.told[i]
+
+    def against(self, i: int) -> tuple[str, str] | tuple[str, str, int]:
+        """A code, the words, and the chosen sentence that it is out for, where there is one."""
+        read, choice, question, unit, budget = (
+            self.read, self.choice, self.ready.question, self.summary.unit, self.summary.budget
+        )  # fmt: skip
+        if i in self.decision.excluded:
+            return "excluded", "you left it out"
+        twin = self.considered[read.twins[i]]
+        same = "same-words", f"has the words of {self.where(twin)}"
+        if twin in self.Y:
+            return *same, int(twin)
+        forms = [i] if read.forms is None else np.flatnonzero(read.forms == read.forms[i]).tolist()
+        alone, beside = (
+            min(lengths_with(some, [self.decision.texts[k] for k in forms], unit)) for some in ([], self.texts)
+        )
+        if not fits(alone, budget):
+            return "too-long", f"longer than the whole summary may be: {alone:g} of {measured(budget, unit)}"
+        if twin != i:
+            return same
+        if choice.leaning is not None and i in choice.leaning:
+            return "not-alone", str(read.lacks[i] or "does not stand alone")
+        if self.decision.likeness_counts:
+            for j in self.Y[np.argsort(-read.C[i, self.Y], kind="stable")].tolist():  # most alike first
+                says = read.matters.says(j, i)
+                if says or read.matters.repeats(j, i):
+                    shared = quoted(self.vocabulary.strongest(self.vocabulary.words[i] & self.vocabulary.words[j]))
+                    told = f"{'said already by' if says else 'tells the same event as'} {self.where(j)}"
+                    return "redundant", f"{told}{f': {shared}' if shared else ''}", j
+        if question is not None and self.decision.quality_counts and self.q[i] < self.ready.dpp.quality[self.Y].min():
+            own = self.q / question.factor
+            if own[i] >= own[self.Y].min():  # weaker than every chosen sentence, because of the question alone
+                return "less-relevant", "less close to the question than the chosen ones"
+        room = bool(fits(beside, budget))
+        if room and choice.chance is not None and choice.least is not None and choice.chance[i] < choice.least:
+            share = f"{choice.chance[i]:.1%} likely in a summary of this length, of {choice.least:.1%} that it takes"
+            return "adds-nothing", f"would add nothing: {share} to be worth having"
+        if self.decision.quality_counts and self.q[i] < self.usual:
+            behind = self.behind(i)
+            return "weaker", f"weaker than the chosen ones on average{f': {behind}' if behind else ''}"
+        if room:
+            return "better-without", "it would fit, but the set is better without it"
+        size = joined_length(self.texts, unit)
+        return "does-not-fit", f"no room: takes {measured(beside - size, unit)}, with {max(budget - size, 0.0):g} left"
+
+    @cached_property
+    def amounts_chosen(self) -> dict[Idea, float]:
+        """What each idea says of the chosen sentences, on average."""
+        return {idea: float(amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
+
+    def behind(self, i: int) -> str:
+        """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
+        gaps = {idea: self.amounts[idea][i] - usual for idea, usual in self.amounts_chosen.items()}
+        found = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
+        position = self.read.in_document[0]
+        earlier = position[i] <= max(1.0, position[self.Y].mean())  # of less worth there than another elsewhere
+        return ", ".join(
+            OTHER_PLACE if idea.name == PLACE and earlier else idea.less or self.words(idea, i) for idea in found
+        )
+
+    def where(self, i: int) -> str:
+        """The document of a sentence, and its place there."""
+        sentence = self.read.sentences[i]
+        return place_in_words(self.documents[sentence.document], sentence)
 
 
-def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) -> tuple[NoCandidate, ...]:
-    """Some of the pieces that were no candidates: running text, then headings and the rest."""
-    return tuple(sorted(set_aside, key=lambda one: one.code == "kind"))[:most]
+def likely_words(ready: Prepared, chance: FloatArray, pinned: IntArray) -> FloatArray:
+    """The share of each sentence's words that a summary drawn from the model is expected to have: consensus counts it.
 
-
-def place(sentence: Sentence) -> dict[str, Any]:
-    """A sentence and where it stands, as data; of one that was changed also the whole sentence, and the changes."""
-    changed = ("full", "dropped", "added") if sentence.dropped or sentence.added else ()
-    names = ("text", "document", "position", "start", "end", *changed)
-    return {name: getattr(sentence, name) for name in names}
-
-
-def contributions(names: Sequence[str], terms: FloatArray) -> dict[str, float]:
-    """The terms theta_j f_ij of log q_i^2 that are not 0, by feature, largest first."""
-    given = {name: float(x) for name, x in zip(names, terms, strict=True) if x != 0.0}
-    return dict(sorted(given.items(), key=lambda item: -abs(item[1])))
-
-
-def whole_set(reasons: Reasons) -> WholeSet:
-    """All of it, of the sentences that were chosen."""
-    read, vocabulary, Y = reasons.read, reasons.vocabulary, reasons.Y
-    names, twins = [document_name(document.id) for document in read.cluster.documents], np.array(read.twins)
-    same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
-    documents = tuple(sorted({read.sentences[i].document for i in same}))
-    missing = tuple(i for i in range(len(names)) if i not in documents)
-    share, topics = vocabulary.covered(Y), vocabulary.missing(Y)
-    covered = [f"{len(documents)} of {len(names)} documents"] if len(names) > 1 else []
-    covered += [f"{share:.0%} of what the sentences speak of"] if len(read) >= FEW_SENTENCES else []
-    left = [quoted(topic) for topic in topics]
-    if missing:
-        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
-    return WholeSet(
-        Covers(documents, len(names), share, ", and ".join(covered)),
-        LeavesOut(missing, topics, "; ".join(left)),
-        alikeness(read.C, Y),
-        sureness(reasons),
-    )
-
-
-def alikeness(C: FloatArray, Y: IntArray) -> Alike | None:
-    """From the cosines; None for fewer than two sentences."""
-    if Y.size < 2:
-        return None
-    between = C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
-    mean, most = float(between.mean()), float(between.max())
-    how = "two of them say much of the same" if most >= MUCH_ALIKE else "each says something else"
-    return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
-
-
-def sureness(reasons: Reasons) -> Sureness | None:
-    """From the probability of each sentence in a summary of this length; None where nothing was to choose."""
-    decision, choice, read = reasons.decision, reasons.choice, reasons.read
-    free = np.setdiff1d(reasons.Y, decision.pinned)
-    barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
-    if choice.chance is None or not free.size or not (read.passed or np.setdiff1d(reasons.numbers, barred).size):
-        return None
-    chance, cost = choice.chance[free], decision.cost[free]
-    kept, share = float(chance.sum()), float(cost @ chance / cost.sum())
-    how = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
-    often = f"a summary drawn from the model has {kept:.1f} of these {free.size} sentences on average"
-    if free.size == 1:
-        often = f"{share:.0%} of the summaries drawn from the model have this sentence"
-    return Sureness(kept, free.size, share, f"{how}: {often}")
-
-
-def others_than(Y: IntArray, forms: IntArray | None, n: int) -> IntArray:
-    """The sentences that are not in Y; where they have shorter forms, those of which no form is.
-
-    Examples
-    --------
-    >>> others_than(np.array([4]), np.array([0, 0, 1, 2, 2, 2]), 6)
-    array([0, 2])
+    Of words that are expected E N_t times, a sentence that has a_t of them gets min(a_t, E N_t).
     """
-    own = np.arange(n) if forms is None else forms
-    first = np.unique(own, return_index=True)[1]
-    return np.asarray(first[~np.isin(own[first], own[Y])])
+    counts, chance = ready.agreement[0][1], chance.copy()
+    chance[pinned] = 1.0
+    shared = counts.copy()
+    shared.data = np.minimum(counts.data, (counts.T @ chance)[counts.indices])
+    found = np.asarray(shared.sum(axis=1)) / np.maximum(np.asarray(counts.sum(axis=1)), 1.0)
+    return np.asarray(np.maximum(found, NOTHING))
+
+
+def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
+    """How much of each item the subset Y covers: S_iY S_Y^-1 S_Yi, from 0 to 1.
+
+    The inverse is that on what Y spans: where the chosen depend on each other, it is what a subset of them spans.
+    """
+    A = S[np.ix_(items, Y)]
+    inverse = np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True)
+    return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)

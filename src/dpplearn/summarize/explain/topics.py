@@ -1,4 +1,4 @@
-"""The words that sentences are about: which of them two have in common, and which a set leaves out."""
+"""What sentences are about, by their words and by their features, in words; and what a set of them leaves out."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from dpplearn._checks import IntArray
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.model.about import ASKING
+from dpplearn.summarize.model.features import FEATURE_SETS, Feature
 from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.text.matter import in_twos
 from dpplearn.summarize.text.words import SINGLE, small_words, word_lists
 
 SMALL_WORD = 3  # letters of words that mean little, unless they are names or written in characters
@@ -23,7 +28,6 @@ LONG_WORD = 8  # letters: shorter words weigh less, as they are less often what 
 NAME_WEIGHT = 1.5  # how much more than a long word a name weighs
 FEW_WORDS = 3  # words that stand for many
 TOPICS = 3  # that are named
-MOST = 0.6  # of what the words of a sentence weigh: who has so much of it says the same
 SEVERAL = 5  # words that sentences have in common: of fewer, a share is all or nothing
 LEFT_TO_RIGHT = "\u200e"
 _SINGLE = re.compile(f"[{SINGLE}]")
@@ -39,7 +43,7 @@ class Vocabulary:
     """
 
     def __init__(self, read: SplitCluster) -> None:
-        self.sentences, self.written = read.sentences, spellings(read.texts)
+        self.written = spellings(read.texts)
         self.words = [frozenset(in_twos(tokens)) for tokens in read.words]  # of each sentence
         count, n = Counter(chain.from_iterable(self.words)), len(self.words) + 1.0
         self.worths: dict[str, float] = {}  # what all sentences say with a word that means something
@@ -49,7 +53,7 @@ class Vocabulary:
                 size = NAME_WEIGHT if self.is_name(word) else min(len(word), LONG_WORD) / LONG_WORD
                 self.worths[word] = k * math.log(n / k) ** 2 * size
         self.several = {word for word, k in count.items() if k > 1}  # words that several sentences have
-        self.exact = {word for word in count if word[0].isdigit() or (word in self.worths and self.is_name(word))}
+        self.common = [words & self.several & self.worths.keys() for words in self.words]
 
     @classmethod
     def of(cls, read: SplitCluster) -> Self:
@@ -66,18 +70,10 @@ class Vocabulary:
         """What words weigh together."""
         return math.fsum(self.worths.get(word, 0.0) for word in words)
 
-    def strongest(self, words: Iterable[str]) -> tuple[str, ...]:
+    def strongest(self, words: Iterable[str], most: int = FEW_WORDS) -> tuple[str, ...]:
         """The few of the words that weigh most in the whole cluster, as they are written there."""
         heavy = sorted({*words} & self.worths.keys(), key=lambda word: (-self.worths[word], word))
-        return tuple(self.written.get(word, word) for word in heavy[:FEW_WORDS])
-
-    def says(self, j: int, i: int) -> bool:
-        """Whether sentence j says what sentence i says: most of its words by weight, and every name and figure of it.
-
-        Of a sentence without a word that means something, nobody can tell: that is False.
-        """
-        theirs, own = self.words[j], self.words[i]
-        return own & self.exact <= theirs and 0.0 < MOST * self.worth(own) <= self.worth(own & theirs)
+        return tuple(self.written.get(word, word) for word in heavy[:most])
 
     def said(self, subset: IntArray) -> set[str]:
         """All words of some sentences."""
@@ -99,7 +95,7 @@ class Vocabulary:
         """
         gone, topics = self.said(subset), list[tuple[str, ...]]()
         while len(topics) < TOPICS:
-            new = max(((words & self.several) - gone for words in self.words), key=self.worth)
+            new = max((words - gone for words in self.common), key=self.worth)
             topic = self.strongest(new)
             if len(topic) < 2:
                 break
@@ -125,19 +121,6 @@ def spellings(texts: Iterable[str]) -> dict[str, str]:
     often = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in inside.items()})
     plain = (re.sub(r"['’]s$", "", word) for word, _ in sorted(often.items(), key=lambda item: item[1]))
     return {word.lower(): word for word in plain}  # the last, most frequent one stays
-
-
-def in_twos(tokens: Sequence[str]) -> list[str]:
-    """Words, and characters that are words each, as Chinese ones are, by twos: one alone says little.
-
-    Examples
-    --------
-    >>> in_twos(["in", "无", "人", "机", "2024"])
-    ['in', '2024', '无人', '人机']
-    """
-    single = [len(word) == 1 and _SINGLE.match(word) is not None for word in tokens]
-    pairs = [tokens[k] + tokens[k + 1] for k in range(len(tokens) - 1) if single[k] and single[k + 1]]
-    return [word for word, alone in zip(tokens, single, strict=True) if not alone] + pairs
 
 
 def quoted(words: Iterable[str]) -> str:
@@ -168,3 +151,94 @@ def document_name(document: str) -> str:
 def place_in_words(document: str, sentence: Sentence) -> str:
     """Where a sentence stands, in words, from the id of its document."""
     return f"{document_name(document)}, sentence {sentence.position}"
+
+
+PLACE, ADDS = "place", "adds"
+
+
+@dataclass(frozen=True, eq=False)
+class Idea:
+    """What some features say of a sentence: the words where it has much of it, and little.
+
+    `less` says that it has less of it than the chosen sentences.
+    """
+
+    name: str
+    features: tuple[str, ...]
+    high: str
+    low: str
+    less: str = ""
+
+
+PLACES = ("position", "toward the beginning", "among the first", "end of a long document")
+ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
+TITLES = ("words of titles",)
+IDEAS = (
+    Idea(PLACE, PLACES, "stands early in its document", "stands late in its document", "later in its document"),
+    Idea("central", ALIKE, "more central than most", "less central than most", "less central"),
+    Idea("titles", TITLES, "has words of the titles", "has few words of the titles", "fewer words of the titles"),
+    Idea("length", ("length",), "is rather long", "is rather short"),
+    Idea("long words", ("long words",), "has long words", "has short words"),
+    Idea("brackets", ("brackets",), "has brackets", "has no brackets"),
+)
+ABOUT = Idea("about", (), "is about the question", "says little about the question", "less close to the question")
+LIKELY = Idea(
+    "expected", (), "has words that most summaries would have", "has few words that summaries would have",
+    "fewer words that summaries would have",
+)  # fmt: skip
+FAR_WORDS = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
+OTHER_PLACE = "where it stands counts for less"  # of what is not later than the chosen ones
+
+
+@cache
+def columns_of(features: str) -> dict[Feature, IntArray]:
+    """The numbers of the columns of F that each feature of a set has."""
+    ends = np.cumsum([len(one.columns) for one in FEATURE_SETS[features]])
+    return {one: np.arange(end - len(one.columns), end) for one, end in zip(FEATURE_SETS[features], ends, strict=True)}
+
+
+def ideas_of(features: str) -> dict[Idea, IntArray]:
+    """The ideas that a set of features is about, with the numbers of their columns; the constant is about none.
+
+    Examples
+    --------
+    >>> [(idea.name, own.tolist()) for idea, own in ideas_of("general").items()][:2]
+    [('place', [1, 2, 3]), ('central', [5, 6])]
+    """
+    found = {idea: [own for one, own in columns_of(features).items() if one.name in idea.features] for idea in IDEAS}
+    return {idea: np.concatenate(own) for idea, own in found.items() if own}
+
+
+def level_of(idea: Idea, F: FloatArray, features: str) -> FloatArray:
+    """How much of an idea each sentence has: the share of the others that have less, on average over its features.
+
+    Of a feature with a column for its number that counts, else its bin; an early position is much of it.
+    """
+    values = []
+    for one, own in columns_of(features).items():
+        if one.name in idea.features:
+            value = F[:, own[0]] if one.raw or one.rank else F[:, own] @ np.arange(1.0, own.size + 1)
+            values.append(-value if one.name == "position" else value)
+    return level(values)
+
+
+def level(values: Sequence[FloatArray]) -> FloatArray:
+    """The share of the other sentences that have less of something, on average over some ways to measure it."""
+    n, total = len(values[0]), np.zeros(len(values[0]))
+    for value in values:
+        order = np.sort(value)
+        total += np.searchsorted(order, value, "left") + np.searchsorted(order, value, "right") - 1.0
+    return total / (len(values) * max(2 * (n - 1), 1))
+
+
+def placed(sentence: Sentence, last: int, documents: int) -> str:
+    """Where a sentence stands, in words, from the position of the last one in its document.
+
+    Examples
+    --------
+    >>> placed(Sentence("It fell.", 0, 1, 0, 8), 10, 3), placed(Sentence("It fell.", 0, 10, 90, 98), 10, 1)
+    ('opens its document', 'stands late in the text')
+    """
+    early = sentence.position <= max(5, last / 2)
+    how = "opens" if sentence.position == 1 else "stands early in" if early else "stands late in"
+    return f"{how} {'its document' if documents > 1 else 'the text'}"

@@ -1,83 +1,254 @@
-"""From a cluster of documents to an ItemSet: quality features, tf-idf rows, costs (section 7.2)."""
+"""From a cluster of documents to an ItemSet: quality features of sentences, tf-idf rows, costs (section 7.2).
+
+PAPER_FEATURES are section 7.2's, GENERAL_FEATURES those of the bundled model: for any kind of text and any language,
+ranks in the cluster, shares, and places where a text has an order; no bin and no list of words that one corpus taught.
+
+How central a sentence is comes from unit rows phi whose cosines are C = phi phi^T: what many sentences need of C takes
+time and memory as their words do, since C v = phi (phi^T v).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_choice, read_only
+from dpplearn._checks import Features, FloatArray, IntArray, check_choice
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature
-from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
+from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.short_forms import short_forms
-from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import ANY, words
 
+PAPER, GENERAL = "paper", "general"
+RANKS = 1000  # a rank is the middle of one of so many local bins
+DAMPING = 0.85
+MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Featurized(SplitCluster):
-    """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
-    `items` has the quality features F, the rows phi and, where these are not too many, their cosines. `dropped` are the
-    texts of sentences that a first choice left out.
+@dataclass(frozen=True)
+class Feature:
+    """A number for each sentence, and the columns of F that are made of it.
+
+    Examples
+    --------
+    >>> Feature("length", len, bins=2).columns
+    ('length 1/2', 'length 2/2')
     """
 
-    items: ItemSet
-    dropped: tuple[str, ...] = ()
+    name: str  # what its columns are called, or begin with
+    values: Callable[[SplitCluster], Any]  # one number per sentence
+    raw: bool = False  # a column with the number itself
+    rank: bool = False  # one with its rank in the cluster, from 0 to 1
+    bins: int = 0  # so many columns for the quantiles of all sentences in training
+    local_bins: int = 0  # so many for those of the cluster
+    levels: Collection[str] = ()  # a column for each of the numbers 0, 1, ..., named so
+    prior: float = 1.0  # the variance of the prior on its weights is `prior_variance` times so much
 
-    @classmethod
-    def with_items(
-        cls, split: SplitCluster, F: FloatArray, names: tuple[str, ...] | None, dropped: tuple[str, ...] = ()
-    ) -> Featurized:
-        """A cluster with its features, none of which changes any more."""
-        C = split.C if len(split) <= MAX_COMPARED else None
-        read_only(F, split.phi.data, *([] if C is None else [C]))
-        items = ItemSet._with(features=F, similarity=C, phi=split.phi, cost=None, names=names)
-        made = split.cluster, split.sentences, split.set_aside, split.words, split.numbered, split.learned
-        return Featurized(*made, items, dropped)
-
-    @property
-    def passed(self) -> int:
-        """How many sentences a first choice left out."""
-        return len(self.dropped)
+    def numbers(self, split: SplitCluster) -> FloatArray:
+        """Its number of each sentence."""
+        return np.asarray(self.values(split), np.float64)
 
     @property
-    def whole(self) -> tuple[str, ...]:
-        """The texts of all sentences, whole, first those that are here: a budget in per cent is a part of these."""
-        return (*{place_of(sentence): sentence.full for sentence in self.sentences}.values(), *self.dropped)
+    def columns(self) -> tuple[str, ...]:
+        """Names of its columns of F."""
+        return (
+            *[self.name] * self.raw,
+            *[self.name] * self.rank,
+            *(f"{self.name} {b + 1}/{self.bins}" for b in range(self.bins)),
+            *(f"{self.name} {b + 1}/{self.local_bins} of cluster" for b in range(self.local_bins)),
+            *(f"{self.name} {level}" for level in self.levels),
+        )
 
-    @property
-    def phi(self) -> Features:
-        """Tf-idf rows."""
-        assert self.items.phi is not None  # sentences have rows
-        return self.items.phi
+    def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
+        """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
+        parts = [values[:, None]] if self.raw else []
+        if self.rank:  # a rank compares clusters of any size and kind
+            parts.append(ranks(values)[:, None])
+        if edges is not None:
+            parts.append(one_hot(global_bins(values, edges), self.bins))
+        if self.local_bins:
+            parts.append(one_hot(local_bins(values, self.local_bins), self.local_bins))
+        if self.levels:
+            parts.append(one_hot(values.astype(np.int64), len(self.levels)))
+        return parts
 
-    @property
-    def C(self) -> FloatArray:
-        """Cosines of the tf-idf rows, where these are not too many."""
-        return super().C if self.items.similarity is None else self.items.similarity
 
-    @property
-    def F(self) -> FloatArray:
-        return self.items.features
+def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:
+    """The bin of each value; edges that ties made equal leave bins between them empty."""
+    return np.searchsorted(edges, values, side="right")
 
-    def item_set(self, unit: Unit) -> ItemSet:
-        """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        own = {name: getattr(self.items, name) for name in ("features", "similarity", "phi", "names")}
-        return ItemSet._with(**own, cost=self.costs(unit))
 
-    def only(self, kept: IntArray) -> Featurized:
-        """Some of the sentences, with the features that they have among all."""
-        split = SplitCluster.of(self.cluster, [self.sentences[i] for i in kept], self.set_aside, self.idf)
-        here = {place_of(sentence) for sentence in split.sentences}
-        gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
-        return Featurized.with_items(split, self.F[kept], self.items.names, (*self.dropped, *gone.values()))
+def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> IntArray:
+    """The bin of each value among the others, or those of its group: by the share below it, ties counting half.
+
+    Equal values share a bin, and one value alone is in the middle one, so that clusters of any size have bins. Groups
+    are numbered from 0.
+
+    Examples
+    --------
+    >>> local_bins(np.array([3.0, 1.0, 2.0, 2.0]), 4), local_bins(np.array([7.0]), 5)
+    (array([3, 0, 2, 2]), array([2]))
+    >>> local_bins(np.array([3.0, 7.0, 1.0, 2.0, 2.0]), 4, np.array([0, 1, 0, 0, 0]))
+    array([3, 2, 0, 2, 2])
+    """
+    group = np.zeros(values.size, np.int64) if group is None else group
+    key = group * values.size + np.searchsorted(np.sort(values), values)  # groups, and in them values, in order
+    ordered, size = np.sort(key), np.bincount(group)
+    both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
+    before = np.cumsum(size) - size
+    return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
+
+
+def one_hot(index: IntArray, bins: int) -> FloatArray:
+    """Row i has its one in column index[i]."""
+    out = np.zeros((index.size, bins))
+    out[np.arange(index.size), index] = 1.0
+    return out
+
+
+def ranks(values: FloatArray, group: IntArray | None = None) -> FloatArray:
+    """The rank of each value among the others, from 0 to 1; equal values share one, and one alone has 0.5."""
+    return (local_bins(values, RANKS, group) + 0.5) / RANKS
+
+
+def mean_similarity(phi: Features) -> FloatArray:
+    """Mean cosine of each sentence to all others in the cluster; 0 for a single one.
+
+    Examples
+    --------
+    >>> mean_similarity(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(2)
+    array([0.3, 0.7, 0.4])
+    """
+    n = phi.shape[0]
+    return np.asarray((phi @ phi.sum(axis=0) - 1.0) / max(n - 1, 1))
+
+
+def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
+    """Continuous LexRank (Erkan and Radev, 2004), scaled to mean 1.
+
+    The stationary distribution of a walk over sentences that goes to a similar one with probability `damping` (rows of
+    C, normalized), and anywhere otherwise. Without the jumps it would be the row sums of C, because C is
+    symmetric, and would say nothing that the mean similarity does not.
+
+    With D the row sums of C and x = D^1/2 y, the walk's equation is (I - d D^-1/2 C D^-1/2) y = (1 - d) D^-1/2 1,
+    whose eigenvalues lie between 1 - d and 1: conjugate gradients end after about 25 products with C.
+
+    Examples
+    --------
+    >>> lexrank(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(3)
+    array([0.866, 1.204, 0.93 ])
+    """
+    by_word = phi.T
+    root = np.sqrt(phi @ phi.sum(axis=0))
+    b = (1.0 - damping) / root
+    y, r, p = np.zeros_like(b), b.copy(), b.copy()
+    square = start = float(r @ r)
+    for _ in range(MOST_STEPS):
+        if square <= 1e-28 * start:
+            break
+        Ap = p - damping * (phi @ (by_word @ (p / root))) / root
+        step = square / float(p @ Ap)
+        y += step * p
+        r -= step * Ap
+        before, square = square, float(r @ r)
+        p *= square / before
+        p += r
+    return np.asarray(root * y)
+
+
+def words_of_titles(read: SplitCluster) -> FloatArray:
+    """The share of its words, weighed, that titles have."""
+    titles = {word for document in read.cluster.documents for word in words(document.title or "")}
+    found, columns = read.numbered
+    total, titled = found.sums(read.weights), np.fromiter(map(titles.__contains__, columns), np.float64, len(columns))
+    return np.round(found.sums(read.weights * titled) / (total + BESIDE * (total.sum() / found.numbers.size)), 12)
+
+
+def repeated_pairs(read: SplitCluster) -> FloatArray:
+    pairs = read.numbered[0].pairs()
+    return pairs.sums(pairs.in_several().astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
+
+
+def like_other_documents(read: SplitCluster) -> FloatArray:
+    """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
+    by_word, document = sparse.csc_array(read.phi), read.document_numbers  # sentences come document by document
+    holder = document[by_word.indices]
+    word = np.repeat(np.arange(by_word.shape[1]), np.diff(by_word.indptr))
+    part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # a word in a document
+    own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(read))
+    alike = np.round(read.phi @ read.phi.sum(axis=0) - own, 10)
+    return ranks(alike, document)
+
+
+def letters_per_word(read: SplitCluster) -> FloatArray:
+    """Drawn to the mean where words are few."""
+    found, columns = read.numbered
+    letters = found.sums(np.fromiter(map(len, columns), np.float64))
+    mean = letters.sum() / found.numbers.size
+    return (letters + BESIDE * mean) / (np.diff(found.ends) + BESIDE)
+
+
+def has_brackets(read: SplitCluster) -> list[bool]:
+    there = [sign for sign in OPENING_BRACKETS if sign in "".join(read.texts)]
+    return [any(map(text.__contains__, there)) for text in read.texts]
+
+
+def toward_the_beginning(read: SplitCluster) -> FloatArray:
+    """1 for the first sentence of a document, 0 after the last, as the logarithm of the position goes."""
+    position, last = read.in_document
+    return np.where(last > 0, 1.0 - np.log(position) / np.log(np.maximum(last, 1.0) + 1.0), 0.0)
+
+
+def among_the_first(read: SplitCluster) -> FloatArray:
+    position, last = read.in_document
+    return np.where(last > 0, np.exp((1.0 - position) / FIRST), 0.0)
+
+
+def end_of_a_long_document(read: SplitCluster) -> FloatArray:
+    """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
+    position, last = read.in_document
+    return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
+        np.log(np.maximum(last, 1.0) / LONG_DOCUMENT), 0.0, 1.0
+    )
+
+
+FIRST = 15.0  # sentences, over which what stands at the beginning counts e times less
+BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
+LONG_DOCUMENT = 50  # sentences from which on a document is long: its end may be a conclusion
+OPENING_BRACKETS = ("(", "[", "（", "［")
+
+# A new feature is an entry here; its columns stand in F in this order.
+PAPER_FEATURES = (
+    Feature("constant", lambda read: np.ones(len(read)), raw=True),
+    Feature("length", lambda read: [len(text.encode()) for text in read.texts], bins=5),
+    Feature(
+        "position",
+        lambda read: [min(s.position, 6) - 1 for s in read.sentences],
+        levels=("1", "2", "3", "4", "5", "6+"),
+    ),
+    Feature("similarity", lambda read: np.round(mean_similarity(read.phi), 10), raw=True, bins=5, local_bins=10),
+    Feature("lexrank", lambda read: np.round(lexrank(read.phi), 10), raw=True, bins=5, local_bins=5),
+)
+GENERAL_FEATURES = (
+    # four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)
+    Feature("constant", lambda read: np.ones(len(read)), raw=True, prior=100.0),
+    Feature("toward the beginning", toward_the_beginning, raw=True, prior=0.3),
+    Feature("among the first", among_the_first, raw=True, prior=0.3),
+    Feature("end of a long document", end_of_a_long_document, raw=True, prior=0.3),
+    Feature("words of titles", words_of_titles, rank=True, prior=0.3),
+    Feature("repeated word pairs", repeated_pairs, rank=True, prior=0.1),
+    Feature("like other documents", like_other_documents, raw=True, prior=0.1),
+    # a narrow prior: extracts to learn from end with short sentences because these are what still fits
+    Feature("length", lambda read: np.diff(read.numbered[0].ends), rank=True, prior=0.02),
+    Feature("long words", letters_per_word, rank=True, prior=0.1),
+    Feature("brackets", has_brackets, raw=True, prior=0.1),
+)
+FEATURE_SETS = {PAPER: PAPER_FEATURES, GENERAL: GENERAL_FEATURES}
 
 
 def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
@@ -86,7 +257,7 @@ def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, i
     Those with other words than every sentence and every form before; `language` where the cluster tells none.
     """
     language = read.cluster.own_language or (None if language == ANY else language)
-    seen, made = set(read.said), dict[tuple[int, int], Sentence]()
+    seen, made = {" ".join(sorted(one)) for one in read.words}, dict[tuple[int, int], Sentence]()
     for i, sentence in enumerate(read.sentences):
         for form in short_forms(sentence.text, language):
             said = " ".join(sorted(words(form.text)))
@@ -154,31 +325,29 @@ class SentenceFeatures:
 
     def learn_bins(self, splits: Iterable[SplitCluster]) -> None:
         """Learn global bins: quantiles of all sentences of some clusters."""
-        binned = [entry for entry in self.entries if entry.bins]
-        values = [self.values(self.weighed(split)) for split in splits] if binned else []
-        self.edges = {
-            entry.name: np.quantile(
-                np.concatenate([one[entry.name] for one in values]), np.arange(1, entry.bins) / entry.bins
-            )
-            for entry in binned
-        }
+        self.edges = {}
+        binned = {one: list[FloatArray]() for one in self.entries if one.bins}
+        for split in map(self.featurized, splits) if binned else ():
+            for one, values in binned.items():
+                values.append(one.numbers(split))
+        for one, values in binned.items():
+            self.edges[one.name] = np.quantile(np.concatenate(values), np.arange(1, one.bins) / one.bins)
 
-    def read(self, cluster: Cluster, *, keep_all: bool = False) -> Featurized:
+    def read(self, cluster: Cluster, *, keep_all: bool = False) -> SplitCluster:
         """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
-        if not hasattr(self, "edges"):
-            raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
         return self.featurized(split_cluster(cluster, keep_all=keep_all))
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ and cosines."""
         return self.read(cluster).items
 
-    def featurized(self, split: SplitCluster) -> Featurized:
-        """A cluster with its features."""
-        split = self.weighed(split)
-        return Featurized.with_items(split, self.matrix(split), self.names)
+    def featurized(self, split: SplitCluster) -> SplitCluster:
+        """A cluster with these features, its words weighed by the documents of training, if these count."""
+        if not hasattr(self, "edges"):
+            raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
+        return replace(split, features=self, learned=self.idf if self.idf.documents else None)
 
-    def with_forms(self, read: Featurized, language: str | None = None) -> Featurized:
+    def with_forms(self, read: SplitCluster, language: str | None = None) -> SplitCluster:
         """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
 
         A form has the features that it has in the cluster where every sentence is in its form of that kind, so that the
@@ -189,24 +358,14 @@ class SentenceFeatures:
             return read
         blocks = [read.F]
         for kind in range(1, 1 + max(kind for _, kind in made)):  # every sentence in its first form, or in its last
-            some = [made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences)]
-            blocks.append(self.matrix(self.weighed(SplitCluster.of(read.cluster, some))))
+            some = (made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences))
+            blocks.append(self.featurized(SplitCluster(read.cluster, tuple(some))).F)
         whole = dict(made) | {(i, 0): sentence for i, sentence in enumerate(read.sentences)}
         every = sorted(whole)  # each sentence before its forms
         F = np.concatenate(blocks)[[kind * len(read) + i for i, kind in every]]
-        split = SplitCluster.of(read.cluster, [whole[key] for key in every], read.set_aside, read.idf)
-        return Featurized.with_items(split, F, self.names, read.dropped)
-
-    def weighed(self, split: SplitCluster) -> SplitCluster:
-        """A cluster with its words weighed by the documents of training, if these count."""
-        return replace(split, learned=self.idf) if self.idf.documents else split
-
-    def values(self, split: SplitCluster) -> dict[str, FloatArray]:
-        """The numbers behind the columns, by feature."""
-        return {entry.name: np.asarray(entry.values(split), np.float64) for entry in self.entries}
+        return replace(read, sentences=tuple(whole[key] for key in every), learned=read.idf, rows=F)
 
     def matrix(self, split: SplitCluster) -> FloatArray:
         """F of sentences."""
-        values = self.values(split)
-        blocks = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
-        return np.hstack([*chain.from_iterable(blocks)])
+        edges = self.edges
+        return np.hstack([x for one in self.entries for x in one.blocks(one.numbers(split), edges.get(one.name))])

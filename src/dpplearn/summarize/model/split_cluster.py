@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import compress, islice, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import Features, FloatArray, IntArray
+from dpplearn._checks import Features, FloatArray, IntArray, read_only
+from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import cosines
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
@@ -21,10 +23,14 @@ from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
-from dpplearn.summarize.text.standing import Lack, why_not_alone
+from dpplearn.summarize.text.matter import Matters
+from dpplearn.summarize.text.standing import Lack, told_before, why_not_alone
 from dpplearn.summarize.text.states import overtaken
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.model.features import SentenceFeatures
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
@@ -33,18 +39,20 @@ LIST_SHARE = 0.9  # share of the sentences with a line of their own, from which 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitCluster:
-    """A cluster's sentences that have a word in them, with these words, also as numbers, and the number of each.
+    """A cluster's sentences that have a word in them, what follows from their words, and the items that they are.
 
-    `set_aside` are pieces of the documents that are no candidates; `learned` are the documents that words are weighed
-    by, if those are not the cluster's own sentences.
+    `set_aside` are pieces of the documents that are no candidates. `features` say what F is, unless `rows` are given;
+    `learned` are the documents that words are weighed by, if those are not the cluster's own sentences. `dropped` are
+    the texts of sentences that a first choice left out.
     """
 
     cluster: Cluster
     sentences: tuple[Sentence, ...]
-    set_aside: tuple[SetAside, ...]
-    words: list[list[str]]
-    numbered: tuple[Numbered, dict[str, int]]
-    learned: Idf | None
+    set_aside: tuple[SetAside, ...] = ()
+    features: SentenceFeatures | None = None
+    learned: Idf | None = None
+    rows: FloatArray | None = None
+    dropped: tuple[str, ...] = ()
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
     def __len__(self) -> int:
@@ -53,17 +61,25 @@ class SplitCluster:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
-    @classmethod
-    def of(
-        cls,
-        cluster: Cluster,
-        sentences: Sequence[Sentence],
-        set_aside: tuple[SetAside, ...] = (),
-        learned: Idf | None = None,
-    ) -> SplitCluster:
-        """Read the words of the sentences."""
-        said = [words(sentence.text) for sentence in sentences]
-        return SplitCluster(cluster, tuple(sentences), set_aside, said, Numbered.of(said), learned)
+    @property
+    def passed(self) -> int:
+        """How many sentences a first choice left out."""
+        return len(self.dropped)
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The texts of all sentences, whole, first those that are here: a budget in per cent is a part of these."""
+        return (*{place_of(sentence): sentence.full for sentence in self.sentences}.values(), *self.dropped)
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The words of each sentence."""
+        return [words(text) for text in self.texts]
+
+    @cached_property
+    def numbered(self) -> tuple[Numbered, dict[str, int]]:
+        """The words as numbers, and the number of each."""
+        return Numbered.of(self.words)
 
     @cached_property
     def idf(self) -> Idf:
@@ -81,6 +97,36 @@ class SplitCluster:
         return tfidf_rows(self.numbered[0].counts(), self.weights)
 
     @cached_property
+    def F(self) -> FloatArray:
+        """The quality features, a row for each sentence."""
+        if self.rows is not None:
+            return self.rows
+        assert self.features is not None  # `SentenceFeatures.featurized` says which
+        return self.features.matrix(self)
+
+    @cached_property
+    def items(self) -> ItemSet:
+        """The sentences as items, with F, phi and, where these are not too many, cosines; none of it changes."""
+        C = self.C if len(self) <= MAX_COMPARED else None
+        read_only(self.F, self.phi.data, *([] if C is None else [C]))
+        names = None if self.features is None else self.features.names
+        return ItemSet._with(features=self.F, similarity=C, phi=self.phi, cost=None, names=names)
+
+    def item_set(self, unit: Unit) -> ItemSet:
+        """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
+        own = {name: getattr(self.items, name) for name in ("features", "similarity", "phi", "names")}
+        return ItemSet._with(**own, cost=self.costs(unit))
+
+    def only(self, kept: IntArray) -> SplitCluster:
+        """Some of the sentences, with the features that they have among all."""
+        some = tuple(self.sentences[i] for i in kept)
+        here = {place_of(sentence) for sentence in some}
+        gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
+        return replace(
+            self, sentences=some, learned=self.idf, rows=self.F[kept], dropped=(*self.dropped, *gone.values())
+        )
+
+    @cached_property
     def C(self) -> FloatArray:
         """Cosines between every two sentences, where these are not too many."""
         if len(self) > MAX_COMPARED:
@@ -89,11 +135,6 @@ class SplitCluster:
                 f"has {len(self):,}. Summarizer.summarize takes more; for all else, give fewer or shorter documents."
             )
         return np.minimum(cosines(self.phi), 1.0)
-
-    @property
-    def lengths(self) -> IntArray:
-        """How many words each sentence has."""
-        return np.diff(self.numbered[0].ends)
 
     @cached_property
     def document_numbers(self) -> IntArray:
@@ -129,32 +170,35 @@ class SplitCluster:
         return [sentence.text for sentence in self.sentences]
 
     @cached_property
-    def said(self) -> tuple[str, ...]:
-        """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
-        return tuple(" ".join(sorted(one)) for one in self.words)
-
-    @cached_property
     def twins(self) -> list[int]:
-        """The first sentence that has the words of each: itself, of nearly all."""
+        """The first sentence that has the words of each: itself, of nearly all. A set can hold only one of these."""
         first = dict[str, int]()
-        return [first.setdefault(said, i) for i, said in enumerate(self.said)]
+        return [first.setdefault(" ".join(sorted(one)), i) for i, one in enumerate(self.words)]
 
     @cached_property
     def lacks(self) -> tuple[Lack | None, ...]:
         """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
-        lacks = [why_not_alone(text, self.listed_language) for text in self.texts]
-        if self.listed_language == "English":
+        language = self.listed_language
+        lacks = [why_not_alone(text, language, said) for text, said in zip(self.texts, self.words, strict=True)]
+        if language == "English":
+            back = told_before(self.texts, self.words, self.document_numbers.tolist())
+            lacks = [lack or (Lack.LEANS if leaning else None) for lack, leaning in zip(lacks, back, strict=True)]
             late = overtaken(self.texts, [self.times[k] for k in self.document_numbers])
             lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
         return tuple(None if lack in usual else lack for lack in lacks)
+
+    @cached_property
+    def matters(self) -> Matters:
+        """What each sentence tells, to see which tell the same."""
+        return Matters(self.texts, self.words)
 
     @property
     def alone(self) -> npt.NDArray[np.bool_]:
         """Which sentences stand alone."""
         return np.array([lack is None for lack in self.lacks], np.bool_)
 
-    @property
+    @cached_property
     def listed_language(self) -> str | None:
         """The language whose lists of words say which sentences stand alone."""
         own = self.cluster.language
@@ -216,13 +260,12 @@ def place_of(sentence: Sentence) -> tuple[int, int]:
 def split_cluster(cluster: Cluster, limit: int = MAX_SENTENCES, keep_all: bool = False) -> SplitCluster:
     """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`."""
     candidates = cluster.candidates(limit=limit, keep_all=keep_all)
-    found = SplitCluster.of(cluster, candidates.sentences, candidates.set_aside)
-    with_words = [*compress(found.sentences, found.words)]
-    if not with_words:
+    found = SplitCluster(cluster, candidates.sentences, candidates.set_aside)
+    if not any(found.words):
         ids = [document.id for document in cluster.documents]
         name = f" {cluster.id or ', '.join(ids[:3]) + (', ...' if len(ids) > 3 else '')}"
         raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
-    return found if len(with_words) == len(found) else SplitCluster.of(cluster, with_words, candidates.set_aside)
+    return found if all(found.words) else replace(found, sentences=tuple(compress(found.sentences, found.words)))
 
 
 def document_times(documents: Sequence[Document]) -> list[datetime | None]:

@@ -1,26 +1,48 @@
-"""Training a summarizer: read clusters, build oracles, fit the weights."""
+"""Training a summarizer: a corpus is read piece by piece into a work folder, and the weights are learned from shards.
+
+1. `read_piece`: read and split a piece once, and keep its sentences.
+2. `prepare_piece`: from these sentences to features and oracle extracts, in a shard that is ready for the likelihood.
+
+What is in the folder already is not made again; a list of clusters in memory takes the same way.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from functools import lru_cache, partial
+from itertools import chain, compress, islice
+from pathlib import Path
 from typing import Any
 
-from dpplearn._checks import warn_user
+import numpy as np
+
+from dpplearn._checks import IntArray, warn_user
+from dpplearn._io.atomic import write_whole
+from dpplearn._io.jsonfile import read_record, write_record
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._numba import compiled_always
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn._run.workers import open_workers
-from dpplearn.rouge import Rouge
-from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.reading import Corpus, listed
-from dpplearn.summarize.model.modelfile import save_summarizer
-from dpplearn.summarize.model.pipeline import TrainingPipeline
-from dpplearn.summarize.model.settings import SummarizerSettings, Trained
-from dpplearn.summarize.text.units import Unit, measured
-from dpplearn.summarize.text.words import ENGLISH, foreign
+from dpplearn._run.workers import Workers, open_workers
+from dpplearn.learning.files import save_shard
+from dpplearn.learning.itemset import ItemSet
+from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+from dpplearn.summarize.corpora.reading import Census, Corpus, compiled, listed
+from dpplearn.summarize.corpora.source import CorpusPiece, Source
+from dpplearn.summarize.model.features import GENERAL, SentenceFeatures
+from dpplearn.summarize.model.oracle import training_targets
+from dpplearn.summarize.model.settings import SummarizerSettings, Trained, save_summarizer
+from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
+from dpplearn.summarize.model.tfidf import Idf
+from dpplearn.summarize.text.units import measured
+from dpplearn.summarize.text.words import foreign, normal_language, words
+
+SAMPLED = 1000  # clusters whose sentences bins are learned from
+SEEN = 30  # documents that are looked at where nobody says their language
 
 
 def train(
@@ -52,47 +74,193 @@ def train(
     identity: dict[str, Any] = {"dpplearn": __version__}
     if work is not None:
         identity |= {"corpus": clusters.identity, "settings": vars(settings)}
-    with WorkFolder(work, identity, anew=anew) as folder:
-        with open_workers(backend, n_jobs) as workers, blas_threads(0), compiled_always():
-            pipeline = TrainingPipeline(folder, workers, clusters, settings, progress)
-            pipeline.read()
-            if pipeline.without:
-                raise ValueError(
-                    f"Training needs a reference summary for every cluster, but {len(pipeline.without)} of "
-                    f"{pipeline.clusters} have none: {few(pipeline.without)}. Add references, or leave these out."
-                )
-            language = settle(settings.language, pipeline.languages, pipeline.texts(30))
-            pipeline.settings = settings = replace(settings, language=language)
-            pipeline.learn()
-            shards, sentences, empty = pipeline.prepare()
+    with WorkFolder(work, identity, anew=anew) as folder, blas_threads(0), compiled_always():
+        with open_workers(backend, n_jobs) as workers:
+            pipeline = TrainingPipeline(folder, workers, clusters, progress)
+            pipeline.read(settings)
+            documents = (document.text for split in pipeline.splits() for document in split.cluster.documents)
+            settings = replace(settings, language=settle(settings.language, pipeline.languages, documents))
+            features = pipeline.learn(settings)
+            shards, sentences, empty = pipeline.prepare(settings)
             check_empty(empty, pipeline.clusters, settings)
-        features = pipeline.features()
-        # targets that cannot be (sentences repeated word for word) are left out
-        options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "progress": progress}
-        # the features have a constant of their own
-        options |= {"rho": settings.rho, "constant": False, "random_state": settings.random_state}
+        # targets that cannot be (sentences repeated word for word) are left out; the features have their own constant
+        options: dict[str, Any] = {"on_impossible": "drop", "rho": settings.rho, "constant": False}
+        options |= {"n_jobs": n_jobs, "backend": backend, "progress": progress, "random_state": settings.random_state}
+        model = ConditionalDPP(settings.prior_variance * features.priors, **options)
         # a fit that goes on is the same to the bit
-        checkpoint = folder.path / "theta.json" if work is not None else None
-        with blas_threads(0), compiled_always():
-            model = ConditionalDPP(settings.prior_variance * features.priors, **options)
-            model.fit(shards, checkpoint=checkpoint)
+        model.fit(shards, checkpoint=folder.path / "theta.json" if work is not None else None)
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, progress=False)
-        training: dict[str, Any] = {
+        training = {
             "clusters": pipeline.clusters,
             "documents": pipeline.documents,
             "sentences": sentences,
+            "prior_variance": settings.prior_variance,
+            "log_likelihood": float(model.log_likelihood_),
+            "converged": bool(model.converged_),
         }
-        how = {"log_likelihood": float(model.log_likelihood_), "converged": bool(model.converged_)}
-        training |= {"prior_variance": settings.prior_variance} | how
         found = Trained(features, model, settings.language, training)
         if out is not None:
             save_summarizer(settings, found, out)
     return found
 
 
+class TrainingPipeline:
+    """The stages of one training, each over all pieces of a corpus."""
+
+    def __init__(self, folder: WorkFolder, workers: Workers, corpus: Corpus, progress: Progress) -> None:
+        self.folder, self.workers, self.corpus, self.progress = folder, workers, corpus, progress
+        self.learned = folder.path / "learned.json"
+
+    def read(self, settings: SummarizerSettings) -> None:
+        """Read and split the corpus once: what is known of its clusters, and in how many documents each word is."""
+        self.files, notes = self.corpus.work_through(
+            "Reading clusters",
+            "read",
+            read_piece,
+            (settings.features != GENERAL,),
+            folder=self.folder,
+            workers=self.workers,
+            progress=self.progress,
+            size=lambda out: len(about_piece(out)["clusters"]),
+            ending=".jsonl",
+        )
+        census, self.kept, self.counts = Census(), list[list[int]](), Counter[str]()
+        self.documents, self.languages, without = 0, set[str](), list[str]()
+        for record in map(about_piece, self.files):
+            own, kept = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad), list[int]()
+            own.add(record["passed"])
+            for place, line, name, about in record["clusters"]:
+                with own.tolerate():
+                    census.see(own.path, line, name)
+                    if about is not None:
+                        known, language, documents, has = about
+                        without += [] if known else [str(name or f"number {census.kept}")]
+                        self.languages |= set() if language is None else {language}
+                        self.documents += documents
+                        self.counts.update(has)
+                        census.kept += 1
+                        kept.append(place)
+            self.kept.append(kept)
+            notes.add(own.passed)
+        self.clusters = census.kept
+        self.corpus.check(census, notes, stacklevel=5)
+        if without:
+            raise ValueError(
+                f"Training needs a reference summary for every cluster, but {len(without)} of {self.clusters} have "
+                f"none: {few(without)}. Add references, or leave these out."
+            )
+
+    def splits(self) -> Iterator[SplitCluster]:
+        """The clusters that training learns from, in order, split as they were."""
+        return chain.from_iterable(map(read_again, self.files, self.kept))
+
+    def learn(self, settings: SummarizerSettings) -> SentenceFeatures:
+        """Document frequencies of all, and the edges of bins: quantiles of the sentences of clusters that are drawn."""
+        if not self.learned.exists():
+            features = SentenceFeatures(settings.features)
+            features.idf = Idf(self.documents if self.counts else 0, dict(sorted(self.counts.items())))
+            drawn = np.random.default_rng(settings.random_state).permutation(self.clusters)[:SAMPLED]
+            features.learn_bins(compress(self.splits(), np.isin(np.arange(self.clusters), drawn).tolist()))
+            edges = {name: x.tolist() for name, x in features.edges.items()}
+            write_record(self.learned, {**vars(features.idf), "edges": edges})
+        return learned_features(settings.features, self.learned, self.learned.stat().st_mtime_ns)
+
+    def prepare(self, settings: SummarizerSettings) -> tuple[list[str], int, list[str]]:
+        """Extracts and features: shards in files, the number of sentences, and names of clusters without a target."""
+        for old in self.folder.known("prepared", ".json"):
+            if not old.with_suffix(".npz").exists():
+                old.unlink()  # the shard was lost: its piece is done again
+        outs, tasks, done = list[Path](), list[tuple[Path, Path, list[int]]](), 0
+        for file, kept in zip(self.files, self.kept, strict=True):
+            out = self.folder.file("prepared", int(file.stem), ".json")
+            outs += [out] if kept else []
+            if kept and not out.exists():
+                tasks.append((file, out, kept))
+            else:
+                done += len(kept)
+        for _, n in self.workers.each(partial(compiled, prepare_piece), tasks, (settings, self.learned)):
+            done += n
+            self.progress.stage("Preparing", done, self.clusters)
+        records = [*map(read_record, outs)]
+        empty = [name for record in records for name in record["empty"]]
+        return [str(out.with_suffix(".npz")) for out in outs], sum(record["sentences"] for record in records), empty
+
+
+def read_piece(piece: CorpusPiece, out: Path, counted: bool) -> int:
+    """Read and split a piece; returns how many clusters there are. `counted` says whether words are.
+
+    The first line of the file is about the piece, and each other one is a cluster with its sentences.
+    """
+    notes, clusters, lines = piece.source.fresh(), list[Any](), list[str]()
+    for entry in piece.entries(notes):
+        cluster, about = entry.cluster, None
+        if cluster is not None:
+            known = any(map(str.strip, cluster.references))
+            has = Counter(word for one in cluster.documents if counted for word in {*words(one.text)})
+            language = str(normal_language(cluster.language)) if cluster.language else None
+            about = [known, language, len(cluster.documents), has]
+            # without a reference training is refused: no need to look further
+            split = split_cluster(cluster, MAX_COMPARED).sentences if known else ()
+            whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
+            whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
+            lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]))
+        clusters.append([*entry[:3], about])
+    head = json.dumps({"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
+    write_whole(out, "\n".join([head, *lines]).encode())
+    return len(lines)
+
+
+def about_piece(file: Path) -> dict[str, Any]:
+    """What is known of a piece that was read."""
+    found: dict[str, Any] = json.loads(file.read_bytes().split(b"\n", 1)[0])
+    return found
+
+
+def read_again(file: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
+    """The clusters of a piece that was read, split as they were."""
+    for line in file.read_bytes().splitlines()[1:]:
+        place, whole, sentences = json.loads(line)
+        if place in kept:
+            cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
+            yield SplitCluster(cluster, tuple(Sentence(*one) for one in sentences))
+
+
+@lru_cache(maxsize=1)
+def learned_features(name: str, path: Path, _: int) -> SentenceFeatures:
+    """The features as they were learned from all pieces, kept in a worker for the next one."""
+    features, found = SentenceFeatures(name), read_record(path)
+    features.idf = Idf(found["documents"], found["counts"])
+    features.edges = {name: np.array(x) for name, x in found["edges"].items()}
+    return features
+
+
+def prepare_piece(file: Path, out: Path, kept: Sequence[int], settings: SummarizerSettings, learned: Path) -> int:
+    """A shard of those clusters of a piece that count, with a record of them; returns how many there are."""
+    features = learned_features(settings.features, learned, learned.stat().st_mtime_ns)
+    examples, sentences, empty = list[tuple[ItemSet, IntArray, float]](), 0, list[str]()
+    for split in read_again(file, kept):
+        own = examples_of(features, split, settings)
+        examples += own
+        sentences += len(split)
+        empty += [] if any(Y.size for _, Y, _ in own) else [split.cluster.name]
+    X, y, weights = zip(*examples, strict=True)
+    save_shard(out.with_suffix(".npz"), X, y, weights)
+    write_record(out, {"sentences": sentences, "empty": empty})
+    return len(kept)
+
+
+def examples_of(
+    features: SentenceFeatures, split: SplitCluster, settings: SummarizerSettings
+) -> list[tuple[ItemSet, IntArray, float]]:
+    """A cluster's items with each extract that it is an example of, and weights that make it count once."""
+    read = features.featurized(split)
+    items, targets = read.item_set(settings.unit), training_targets(read, settings)
+    return [(items, Y, 1.0 / len(targets)) for Y in targets]
+
+
 def settle(language: str | None, said: Collection[str], texts: Iterable[str]) -> str | None:
-    """The language given, or the one that clusters say; a warning if the texts seem to be in another."""
+    """The language given, or the one that clusters say; a warning if the first texts seem to be in another."""
     if language is not None:
         return language
     found = sorted(said)
@@ -103,7 +271,7 @@ def settle(language: str | None, said: Collection[str], texts: Iterable[str]) ->
         )
     if found:
         return found[0]
-    if (seen := foreign(texts)) is not None:
+    if (seen := foreign(islice(texts, SEEN))) is not None:
         warn_user(
             f"The clusters seem to be in {seen}, but words will be compared as English ones. "
             "Say what they are in: pass language=, or --language."
@@ -126,17 +294,3 @@ def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings) 
 def few(names: Sequence[str]) -> str:
     """The first five of many names."""
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-
-
-def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
-    """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
-    options = rouge_options(settings.budget, settings.unit, cluster.read_as(settings.language))
-    rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
-    return lambda lines: rouge.score(lines)["rouge-1"].f
-
-
-def rouge_options(budget: float, unit: Unit, language: str | None) -> dict[str, Any]:
-    """ROUGE-1.5.5 with stemming at the limit of length; plain words in languages other than English."""
-    english = language in (None, ENGLISH)
-    limits = {str(unit): int(budget)} if unit in ("bytes", "words") else {}
-    return {"stem": english, "tokenizer": "official" if english else "unicode", **limits}

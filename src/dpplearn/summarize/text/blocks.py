@@ -33,6 +33,9 @@ _STARTERS = word_lists("abbreviations")["starters"]
 _CALENDAR = DATES | word_set("of the")
 
 
+Part = tuple[str, str]  # what a block is, and its text, as readers of files give them
+
+
 class Block(NamedTuple):
     """A stretch of text whose line ends are only spaces, `text[start:end]`, and which of `BLOCK_KINDS` it is."""
 
@@ -41,49 +44,26 @@ class Block(NamedTuple):
     kind: str = "paragraph"
 
 
-class BlockText:
-    """A text that is made block by block, as readers of files do.
+def join_blocks(parts: Iterable[Part]) -> tuple[str, tuple[Block, ...]]:
+    """The text that blocks make, and where each stands in it.
 
-    Blank lines stand between blocks, and `BLOCK_MARKS` before some; these are no part of the blocks.
+    Each is on one line unless it is code, without the white space around it; an empty one is no block. Blank lines
+    stand between blocks, and `BLOCK_MARKS` before some; these are no part of the blocks.
 
     Examples
     --------
-    >>> made = BlockText()
-    >>> made.add("heading", "Rain")
-    >>> made.add("paragraph", "It rained\\n all day.")
-    >>> made.text, made.blocks[1]
-    ('# Rain\\n\\nIt rained all day.', Block(start=8, end=26, kind='paragraph'))
+    >>> join_blocks([("heading", "Rain"), ("paragraph", "It rained\\n all day.")])[0]
+    '# Rain\\n\\nIt rained all day.'
     """
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._blocks: list[Block] = []
-        self._size = 0
-
-    def add(self, kind: str, text: str) -> None:
-        """Add a block, without the white space around it, on one line unless it is code; an empty one is no block."""
-        check_kind(kind)
-        text = text.strip(BLANK) if kind == "code" else " ".join(text.split()).strip(UNSEEN + " ")
-        if not text:
-            return
-        before = ("\n\n" if self._parts else "") + BLOCK_MARKS.get(kind, "")
-        start = self._size + len(before)
-        self._parts += (before, text)
-        self._size = start + len(text)
-        self._blocks.append(Block(start, self._size, kind))
-
-    def extend(self, other: BlockText) -> None:
-        """Add the blocks of another text."""
-        for start, end, kind in other.blocks:
-            self.add(kind, other.text[start:end])
-
-    @property
-    def text(self) -> str:
-        return "".join(self._parts)
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        return tuple(self._blocks)
+    made, blocks, size = list[str](), list[Block](), 0
+    for kind, text in parts:
+        text = text.strip(BLANK) if check_kind(kind) == "code" else " ".join(text.split()).strip(UNSEEN + " ")
+        if text:
+            before = ("\n\n" if made else "") + BLOCK_MARKS.get(kind, "")
+            start, size = size + len(before), size + len(before) + len(text)
+            made += (before, text)
+            blocks.append(Block(start, size, kind))
+    return "".join(made), tuple(blocks)
 
 
 def check_kind(kind: str) -> str:
@@ -148,8 +128,7 @@ def find_blocks(text: str) -> list[Block]:
     for (seen, start), head, turn in zip(lines, heads, turns, strict=True):
         if turn is not None:
             parts.append(_label(seen, start, turn))
-            begin = len(seen) if turn.program else turn.begin
-            seen, start = seen[begin:], start + begin
+            seen, start = seen[turn.begin :], start + turn.begin
         if seen:
             above = parts[-1] if parts and not head else None
             if isinstance(above, list):
@@ -180,8 +159,7 @@ def _in_talk(text: str, block: Block, spoken: bool) -> Block:
 
 def _label(text: str, start: int, turn: Turn) -> Block:
     """What stands before the words of a turn, as a block."""
-    end = len(text if turn.program else text[: turn.begin].rstrip(BLANK))
-    return Block(start, start + end, "banner" if turn.program else "byline")
+    return Block(start, start + len(text[: turn.begin].rstrip(BLANK)), turn.label)
 
 
 def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
@@ -194,7 +172,7 @@ def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
         turn = next(turns) if block.kind in RUNNING else None
         if turn is not None:
             found.append(_label(text[block.start : block.end], block.start, turn))
-            block = block._replace(start=block.end if turn.program else block.start + turn.begin)
+            block = block._replace(start=block.start + turn.begin)
         if turn is None or block.start < block.end:
             found.append(block)
     return found
@@ -258,7 +236,9 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
     def close(stop: int) -> None:
         first, last = lines[begin], lines[stop - 1]
         alone = stop - begin == 1
-        marked = alone and (first.hashes > first.start or (not begin and _is_numbered_heading(lines)))
+        marked = alone and (
+            first.hashes > first.start or (not begin and len(lines) > 1 and _is_numbered_heading(lines))
+        )
         start = max(first.hashes, first.bullet) if marked else first.bullet if item else first.start
         kind = "heading" if marked else "item" if item else _kind_alone(lines, begin, width) if alone else "paragraph"
         if alone and len(lines) > 1 and _is_row(lines, begin):
@@ -318,7 +298,7 @@ def _is_ordinal(lines: list[_Line]) -> bool:
 def _is_numbered_heading(lines: list[_Line]) -> bool:
     """Whether a paragraph begins with the number and name of a section, "4. Waiting list", and its text follows."""
     line, rest = lines[0], lines[1:]
-    if not rest or line.bullet == line.start or not _DIGIT.search(line.text[: line.bullet - line.start]):
+    if line.bullet == line.start or not _DIGIT.search(line.text[: line.bullet - line.start]):
         return False
     listed = any(other.bullet > other.start and other.text[0].isdigit() for other in rest)
     short = line.length <= 60 and len(line.text.split()) <= 9 and not line.closed and line.text[-1] not in ",;:-–—"

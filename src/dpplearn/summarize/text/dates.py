@@ -19,16 +19,17 @@ _DAY_MONTH_YEAR = 3  # words of a date
 _MORE = 8  # words beside them: weekday, time, edition
 _LONGEST_DATELINE = 100  # characters
 _IN_NAME = re.compile(  # the numbers of news agencies, and days in the names of files
-    r"^[A-Z]{2,4}(?:_[A-Z]{3}_)?_?((?:19|20)[0-9]{2})([0-9]{2})([0-9]{2})(?:[._-]|$)"
-    r"|^[A-Z]{2,4}([0-9]{2})([0-9]{2})([0-9]{2})-[0-9]"
-    r"|(?<![0-9])((?:19|20)[0-9]{2})[-_.]([0-9]{2})[-_.]([0-9]{2})(?![0-9])"
+    r"^[A-Z]{2,4}([0-9]{2})([0-9]{2})([0-9]{2})-[0-9]"
+    r"|(?<![0-9])((?:19|20)[0-9]{2})[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12][0-9]|3[01])(?![0-9])"
 )
 _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(?![0-9])")
 _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
 
 _HEAD_LINES = 3  # lines in which a document says when it was written
 _DATE_MARKS = " \t\r\n#*_>|[]()·•—–-,"
-_GLUED = re.compile(r"[^\n]{4,50}?(?:19|20)[0-9]{2}(?=[^\W\d_a-z][^\W\d_])")
+_GLUED = re.compile(
+    r"[^\n]{4,50}?(?:19|20)[0-9]{2}(?=[^\W\d_a-z][^\W\d_])|[A-Z][a-z]{2,5}day, [^\n.]{4,20}(?:19|20)[0-9]{2} (?=[A-Z])"
+)
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
 _DATE_LABEL = re.compile(  # what may stand before a date on its line
     r"(?:(?:first |originally |last |page )?(?:published|posted|released|issued|written|created|dated?|updated|modified"
@@ -72,6 +73,9 @@ _AGENCY = r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tas
 _DATELINE = re.compile(
     rf"\s*+(?:(?:(?!{_AGENCY}){_DATELINE_WORD}\s*){{0,12}}+{_AGENCY}\s*+(?:{_DATELINE_DASH}\s*)?+"
     rf"|(?={_CAPITAL}[.'’-]?{_CAPITAL})(?:{_DATELINE_WORD}\s*){{1,12}}+{_DATELINE_DASH}\s*+"
+    # a place and its country: "Meadow Lake, Saskatchewan – "
+    rf"|{_CAPITAL}[^\W\d_]+(?: {_CAPITAL}[^\W\d_]+){{0,2}}, {_CAPITAL}[^\W\d_]+(?: {_CAPITAL}[^\W\d_]+){{0,2}}"
+    rf"\s*{_DATELINE_DASH}\s*+"
     # as in 新华社北京3月5日电(记者 王明) and 本报讯
     r"|(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?[讯訊电電]"
     r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}+)(?=\S)(?![\"'`“‘«( ]*[a-z])"
@@ -253,7 +257,8 @@ def dateline_end(text: str) -> int:
     """Where the story begins after a dateline, or 0.
 
     A dateline is a place in capitals, perhaps with a country, a date and an agency, before a dash; or any place
-    before an agency in parentheses; or a date that is glued to the story, as where a page lost its line ends.
+    before an agency in parentheses; or a place and its country before a dash; or a date that is glued to the story, as
+    where a page lost its line ends.
 
     Examples
     --------
@@ -261,6 +266,8 @@ def dateline_end(text: str) -> int:
     ['Oil fell.', 'Snow.', 'NATO met. -- It']
     >>> dateline_end("Tuesday, January 18, 2005Through a telethon"), dateline_end("Since 2005It rains.")
     (25, 0)
+    >>> dateline_end("London, England — The sun came out."), dateline_end("Saturday, March 26, 2005 Up to four")
+    (18, 25)
     """
     glued = _GLUED.match(text[:_LONGEST_DATE])
     found = glued if glued and date_line(glued[0]) else _DATELINE.match(text[:_LONGEST_DATELINE])

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.blocks import Part
 from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.sentences import CODE
 
@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 
 NESTING = 60  # of lists and quotations: what is deeper the parser drops
 BRACKETS = 10  # in each other: those inside are text. The parser's time grows by as many times
-_IMAGES = re.compile(r"(?:!\[){9,}")  # a run of what opens images, each of which the parser would try
 _MANY_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
-_QUOTES = re.compile(r"^[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*){5,}>", re.MULTILINE)  # at the head of a line
 _LINE_HEAD = re.compile(r"(?:[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*)*>)?")
 _MOST_ENDS = 5  # of quotations without a blank line between them
-_TABLE_RULE = re.compile(r"[> \t]*\|?[ \t]*:?-[-:| \t]*\|[-:| \t]*")  # the second line of a table
-_MISSING = 10  # cells that rows of a table may lack, and one more for every four of its characters
 _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
 _TASK = re.compile(r"^\s*(?:\[[ xX]\]\s+|\[![A-Za-z]{3,20}\][+-]?\s*)")  # [x] of a task, [!NOTE] of a quotation
@@ -63,7 +59,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def read_markdown(source: str) -> tuple[BlockText, str | None]:
+def read_markdown(source: str) -> tuple[list[Part], str | None]:
     """Return the blocks of a Markdown file and its title, which is its first heading of level 1.
 
     Front matter, what is struck out, link targets and images in a text are dropped. A paragraph in bold is a heading,
@@ -71,9 +67,8 @@ def read_markdown(source: str) -> tuple[BlockText, str | None]:
 
     Examples
     --------
-    >>> made, title = read_markdown("# Rain\\n\\nIt *rained* in [Oslo](x.md).\\n\\n- Wet\\n\\na | b\\n--|--\\n1 | 2")
-    >>> title, [(block.kind, made.text[block.start : block.end]) for block in made.blocks]
-    ('Rain', [('paragraph', 'It rained in Oslo.'), ('item', 'Wet'), ('row', 'a | b'), ('row', '1 | 2')])
+    >>> read_markdown("# Rain\\n\\nIt *rained* in [Oslo](x.md).\\n\\n- Wet\\n\\na | b\\n--|--\\n1 | 2")
+    ([('paragraph', 'It rained in Oslo.'), ('item', 'Wet'), ('row', 'a | b'), ('row', '1 | 2')], 'Rain')
     """
     source = source.removeprefix("\ufeff")
     return read_html(_parser().render(_plain_marks(source[len(front_matter(source)) :])), fragment=True)
@@ -94,38 +89,22 @@ def is_markdown(text: str) -> bool:
 
 
 def _plain_marks(source: str) -> str:
-    """Without what nobody writes, and what would be deeper than the parser goes or cost it much time."""
-    source = _bounded(_DEFINITION.sub("\n- ", source.replace("\r\n", "\n").replace("\r", "\n")))
+    """Without what nobody writes, and what would be deeper than the parser goes or cost it much time.
+
+    Of each quotation the parser looks for the end as far as the next blank line, so that one is put where quotations
+    end again and again.
+    """
+    source = _DEFINITION.sub("\n- ", source.replace("\r\n", "\n").replace("\r", "\n"))
     source = _MANY_MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source)
-    return _IMAGES.sub("", _QUOTES.sub(_five_deep, source))
-
-
-def _five_deep(marks: re.Match[str]) -> str:
-    """The head of a line with its first five marks of quotations: a line after it may belong to any of them."""
-    parts = marks[0].split(">")
-    return ">".join(parts[:6]) + "".join(parts[6:])
-
-
-def _bounded(source: str) -> str:
-    """With a blank line where the parser would take long: at a row of a table from which on it adds too many cells, and
-    where quotations end again and again, for each looks for its end as far as the next blank line."""
-    if "|" not in source and ">" not in source:
+    if ">" not in source:
         return source
-    found: list[str] = []
-    depth = ends = columns = lacking = size = 0  # of quotations, and of the table at hand
+    found, depth, ends = list[str](), 0, 0
     for line in source.split("\n"):
-        if not line.strip():
-            depth = ends = columns = lacking = 0
-        else:
-            before, depth = depth, _LINE_HEAD.match(line)[0].count(">")  # type: ignore[index]  # it matches nothing, too
-            ends += depth < before
-            size += len(line)
-            lacking += max(columns - 1 - line.count("|"), 0)
-            if ends > _MOST_ENDS or lacking > _MISSING + size // 4:
-                found.append("")
-                ends = columns = lacking = 0
-            if not columns and _TABLE_RULE.fullmatch(line.rstrip()):
-                columns, size = line.count("|") + 1, 2 * len(line)
+        before, depth = depth, _LINE_HEAD.match(line)[0].count(">")  # type: ignore[index]  # it matches nothing, too
+        ends = ends + (depth < before) if line.strip() else 0
+        if ends > _MOST_ENDS:
+            found.append("")
+            ends = 0
         found.append(line)
     return "\n".join(found)
 

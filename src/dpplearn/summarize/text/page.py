@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, BlockText, is_date
+from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, Part, is_date
 from dpplearn.summarize.text.dates import is_byline
 from dpplearn.summarize.text.words import word_lists, word_set
 
@@ -51,7 +51,7 @@ _ONCE = frozenset(["html", "head", "body"])  # their ends end nothing
 _COUNTED = (_BLOCKS | {"span", "sup"}) - _SELF_ENDING
 
 
-def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | None]:
+def read_html(source: str, *, fragment: bool = False) -> tuple[list[Part], str | None]:
     """Return the blocks of a page and its title, that of <title> or the first <h1>.
 
     Scripts and styles are dropped. Navigation, banners, bylines and captions are told by their elements, or by words
@@ -62,10 +62,27 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
 
     Examples
     --------
-    >>> page, title = read_html("<title>Rain</title><nav>Home</nav><h2>Today</h2><p>It <b>rained</b>.<li>Wet &amp; c.")
-    >>> title, [(block.kind, page.text[block.start : block.end]) for block in page.blocks]
-    ('Rain', [('navigation', 'Home'), ('heading', 'Today'), ('paragraph', 'It rained.'), ('item', 'Wet & c.')])
+    >>> read_html("<title>Rain</title><nav>Home</nav><h2>Today</h2><p>It <b>rained</b>.<li>Wet &amp; c.")
+    ([('navigation', 'Home'), ('heading', 'Today'), ('paragraph', 'It rained.'), ('item', 'Wet & c.')], 'Rain')
     """
+    reader = _read_page(source, fragment)
+    return reader.made, reader.titles.get("title") or reader.titles.get("h1")
+
+
+def html_blocks(source: str) -> list[Part]:
+    """The blocks of a page inside another file; its first <h1> is a heading, and its <title> is nothing.
+
+    Examples
+    --------
+    >>> html_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>")
+    [('heading', 'One'), ('paragraph', 'It rained.'), ('item', 'Wet')]
+    """
+    reader = _read_page(source, fragment=False)
+    return [("heading", reader.titles["h1"]), *reader.made] if "h1" in reader.titles else reader.made
+
+
+def _read_page(source: str, fragment: bool) -> _Reader:
+    """A page as it is read with as much trust in its classes and elements as leaves a story."""
     from selectolax.lexbor import LexborHTMLParser
 
     root = LexborHTMLParser(shallow(source)).root
@@ -75,25 +92,11 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
         reader.read(root)
         reader.end_row()
         if fragment or reader.has_story or not (trusted or comments):
-            break
+            return reader
         if comments and (reader.commented > reader.passed or not trusted):
             comments = False
         else:
             trusted -= 1
-    return reader.made, reader.titles.get("title") or reader.titles.get("h1")
-
-
-def html_blocks(source: str) -> list[tuple[str, str]]:
-    """Kinds and texts of the blocks of a page inside another file; its title, where it stands there, is a heading.
-
-    Examples
-    --------
-    >>> html_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>")
-    [('heading', 'One'), ('paragraph', 'It rained.'), ('item', 'Wet')]
-    """
-    page, title = read_html(source)
-    found = [(block.kind, page.text[block.start : block.end]) for block in page.blocks]
-    return [("heading", title), *found] if title else found
 
 
 def shallow(source: str) -> str:
@@ -143,7 +146,7 @@ class _Reader:
     def __init__(self, trusted: int, comments: bool) -> None:
         self.trusted = trusted  # 2: classes and elements say what is outside the story; 1: elements; 0: none does
         self.comments = comments  # whether those of readers are outside
-        self.made = BlockText()
+        self.made: list[Part] = []
         self.titles: dict[str, str] = {}  # of <title> and of the first <h1>
         self.parts: list[str] = []
         self.linked = 0  # characters in links
@@ -220,7 +223,7 @@ class _Reader:
             self.cells.append(seen)
         elif kind == "comment":
             self.commented += len(seen)
-            self.made.add("navigation", text)
+            self.made.append(("navigation", seen))
         else:
             if kind in RUNNING:
                 self.kept += len(seen) * (kind != "item")
@@ -232,17 +235,17 @@ class _Reader:
                 self.passed += len(seen) * (tag == "p")
             elif kind == "byline" and len(seen) > _LONGEST_BYLINE:
                 kind = "paragraph"
-            self.made.add(kind, text)
+            self.made.append((kind, text if kind == "code" else seen))
 
     def end_row(self) -> None:
         """Put the cells of a row together; one alone, or a long one, is a layout if there is no head."""
         cells, self.cells = self.cells, []
         if self.headed or (len(cells) > 1 and max(map(len, cells)) < 300):
-            self.made.add("row", " | ".join(cells))
+            self.made += [("row", " | ".join(cells))] * bool(cells)
             return
         for cell in cells:
             self.kept += len(cell)
-            self.made.add("paragraph", cell)
+            self.made.append(("paragraph", cell))
 
 
 def _marks_note(node: Any) -> bool:

@@ -25,14 +25,14 @@ _AHEAD = re.compile(  # what is still to come
 _FOR = re.compile(  # the day that a forecast is for
     rf"\b(?:(next )?({'|'.join(DAYS)})|(tonight|this (?:afternoon|evening))|(tomorrow)|(this weekend))\b", re.IGNORECASE
 )
-_SMALL = (
+SMALL_NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 _SCALE = {"million": 1_000_000, "thousand": 1_000}
 _TOLL_NUMBER = (  # no part of another, no price, no year
     rf"(?<![\w.,$£€/-])(?<!in )(?!(?:19|20)\d\d\b)"
-    rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(_SMALL)})(?![\w%-]|[.,]\d)"
+    rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(SMALL_NUMBERS)})(?![\w%-]|[.,]\d)"
 )
 _NEAR = r"(?:\s+(?!and\b|or\b|but\b)[\w'’-]+){0,3}?"  # words between a number and what it counts
 _TOLLS = {  # by what is counted: words right after the number, or some words before it
@@ -92,7 +92,7 @@ def tolls(text: str) -> dict[str, int]:
 
 def _value(number: str) -> int:
     figure, _, scale = number.lower().replace(",", "").partition(" ")
-    return _SMALL.index(figure) if figure in _SMALL else int(float(figure) * _SCALE.get(scale, 1))
+    return SMALL_NUMBERS.index(figure) if figure in SMALL_NUMBERS else int(float(figure) * _SCALE.get(scale, 1))
 
 
 def looks_ahead(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from dpplearn.summarize.text.blocks import BlockText, is_closed
+from dpplearn.summarize.text.blocks import Part, is_closed
 
 PAUSE = 2.0  # seconds without words after which an open sentence is taken to have ended
 _CUE_TIME = r"(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}[,.][0-9]{1,3}"
@@ -29,21 +29,19 @@ _CREDITED = re.compile(
 )
 
 
-def read_subtitles(source: str) -> BlockText:
+def read_subtitles(source: str) -> list[Part]:
     """The paragraphs of a file of subtitles: cues are joined until a stop, a new speaker or a pause.
 
     Examples
     --------
-    >>> made = read_subtitles("1\\n00:00:01,000 --> 00:00:02,000\\nIt rained\\n\\n2\\n00:00:02,100 --> 00:00:04,000\\n"
-    ...                       "all day.\\n\\n3\\n00:00:05,000 --> 00:00:06,000\\n- [thunder] <i>Again?</i>")
-    >>> made.text.split("\\n\\n")
-    ['It rained all day.', 'Again?']
+    >>> read_subtitles("1\\n00:00:01,000 --> 00:00:02,000\\nIt rained\\n\\n2\\n00:00:02,100 --> 00:00:04,000\\n"
+    ...                "all day.\\n\\n3\\n00:00:05,000 --> 00:00:06,000\\n- [thunder] <i>Again?</i>")
+    [('paragraph', 'It rained all day.'), ('paragraph', 'Again?')]
     """
-    made, held, before = BlockText(), "", 0.0
-    shown: list[str] = []
+    held, before, shown, ended = "", 0.0, list[str](), list[str]()
     for cue in _CUE.finditer(source.replace("\r\n", "\n").replace("\r", "\n")):
         if _seconds(cue[1]) - before > PAUSE:
-            made.add("paragraph", held)
+            ended.append(held)
             held = ""
         if _CREDITED.search(cue[3]):
             continue
@@ -53,12 +51,11 @@ def read_subtitles(source: str) -> BlockText:
                 continue
             speaker = _SPEAKER.match(said)
             if held and (speaker or is_closed(held)):
-                made.add("paragraph", held)
+                ended.append(held)
                 held = ""
             held += " " + (said[speaker.end() :] if speaker else said)
         shown, before = spoken, _seconds(cue[2])
-    made.add("paragraph", held)
-    return made
+    return [("paragraph", one.strip()) for one in [*ended, held] if one.strip()]
 
 
 def _seconds(clock: str) -> float:

@@ -41,10 +41,10 @@ _PROGRAM_MARK = "\u200e"  # with which some programs begin what is theirs
 
 
 class Turn(NamedTuple):
-    """Where in a line its words begin, after a label; or that all of it is a program's, and none are."""
+    """Where in a line its words begin, and what stands before: who speaks, or all that a program says."""
 
     begin: int
-    program: bool = False
+    label: str = "byline"  # or "banner"
 
 
 class _Label(NamedTuple):
@@ -67,8 +67,8 @@ def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]
     Examples
     --------
     >>> chat = ["[09:12] Ann created the group", "[09:12] Ann: It rains.", "[09:13] Bo: Again?", "[09:15] Ann: Yes."]
-    >>> [turn and (turn.begin, turn.program) for turn in find_turns(chat, [True, False, False, False])]
-    [(0, True), (13, False), (12, False), (13, False)]
+    >>> [turn and (turn.begin, turn.label) for turn in find_turns(chat, [True, False, False, False])]
+    [(29, 'banner'), (13, 'byline'), (12, 'byline'), (13, 'byline')]
     """
     timed = [_timed(line) if _DIGITS.search(line) else None for line in lines]
     return _timed_turns(lines, timed) or _named_turns(lines, heads)
@@ -104,7 +104,7 @@ def _timed_turns(lines: Sequence[str], labels: Sequence[_Label | None]) -> list[
         if label is None:
             found.append(None)
         elif spoken and not label.name and label.end < len(line):
-            found.append(Turn(0, program=True))
+            found.append(Turn(len(line), "banner"))
         else:
             found.append(_turn(line, label.said if spoken else label.end))
     return found
@@ -128,6 +128,6 @@ def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | Non
 
 def _turn(line: str, begin: int) -> Turn:
     if line.startswith(_PROGRAM_MARK, begin):
-        return Turn(0, program=True)
+        return Turn(len(line), "banner")
     aside = _SOUNDS.match(line, begin)
     return Turn(aside.end() if aside else begin)

@@ -1,6 +1,8 @@
-// The map: every sentence a point, the chosen ones numbered, the left out ones tied to what they repeat.
+// The map: every sentence a point, the chosen ones numbered, the left out ones tied to what they repeat, and words where
+// the sentences are that say them.
 
 import { $, plain, svg } from "./dom.js";
+import { placed } from "./places.js";
 import { idOf, Roving } from "./roving.js";
 import { actions, state, statusOf } from "./state.js";
 import { nameOf, shorten } from "./text.js";
@@ -8,6 +10,7 @@ import { nameOf, shorten } from "./text.js";
 const W = 320;
 const H = 250;
 const PAD = 14;
+const WORD = 11; // height of words
 const REACH = 12; // a hand need not hit a point, only come near it
 const map = $("map");
 const roving = new Roving(map, {
@@ -53,7 +56,10 @@ export function buildMap() {
   });
   shown = new Array(sentences.length).fill("point ");
   map.setAttribute("viewBox", `0 0 ${W} ${H}`);
-  map.replaceChildren(edges, svg("g", { class: "points" }, ...points), marks);
+  const words = placed(state.cluster.words, sentences, at, { width: W, height: H, size: WORD });
+  const places = svg("g", { class: "places", "aria-hidden": "true" }, ...words.map(({ word, x, y }) =>
+    svg("text", { x: x.toFixed(1), y: y.toFixed(1) }, plain(word))));
+  map.replaceChildren(svg("g", { class: "points" }, ...points), places, edges, marks);
   roving.renew(points);
 }
 

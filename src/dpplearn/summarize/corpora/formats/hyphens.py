@@ -9,9 +9,9 @@ SOFT = "\u00ad"
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# A word cut at the end of a line of 30 characters or more, its rest in small letters, and the signs after that.
+# A word cut at the end of a line, after 20 characters or more, its rest in small letters, and the signs after that.
 _CUT = re.compile(
-    r"(?<=[^\n]{30})(?<![^\W\d_])([^\W\d_]{2,30})-\r?\n[ \t]{0,8}([a-zà-ÿ]{2,30}(?:-[a-z]{1,30})?)"
+    r"(?<=[^\n]{20})(?<![^\W\d_])([^\W\d_]{2,30})[-\u2010\u00ad]\r?\n[ \t]{0,8}([a-zà-ÿ]{2,30}(?:-[a-z]{1,30})?)"
     r"([^\s\w]{0,3})([ ]|(?=\r?\n|\Z))"
 )
 _LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "as", "but", "of", "en"])
@@ -79,6 +79,7 @@ def without_hyphens(text: str) -> str:
         head, tail, rest = found[1], found[2], found[3]
         if tail in _LINKS:  # "pre- and post-war"
             return found[0]
-        return f"{head}{'-' * hyphens.keeps(f'{head}-', tail)}{tail}{rest}" + "\n" * bool(found[4])
+        own = SOFT not in found[0] and hyphens.keeps(f"{head}-", tail)
+        return f"{head}{'-' * own}{tail}{rest}" + "\n" * bool(found[4])
 
     return _CUT.sub(joined, text)

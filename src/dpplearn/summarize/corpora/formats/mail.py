@@ -15,7 +15,6 @@ from dpplearn._io.encoding import check_charset
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile
 from dpplearn.summarize.corpora.formats.replies import own_html, own_text
-from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.page import html_blocks
 
 # A mailbox's line between messages stands at its beginning or under a blank line: "From" is a word, too.
@@ -70,10 +69,8 @@ def read_message(file: DocumentFile) -> Document:
         file.remarks.append(f"{file.place}: {count} of the e-mail not read. Save and give them too.")
     title, date = _REPLY.sub("", header(message, "subject"), count=1) or None, day_sent(message)
     if body and body[0].get_content_subtype() == "html":
-        made = BlockText()
-        for kind, text in own_html(block for part in body for block in html_blocks(decoded(part))):
-            made.add(kind, text)
-        return Document(file.name, made.text, title, date, blocks=made.blocks)
+        own = own_html(one for part in body for one in html_blocks(decoded(part)))
+        return Document.of_blocks(file.name, own, title, date)
     return Document(file.name, own_text("\n\n".join(map(decoded, body))), title, date)
 
 

@@ -6,6 +6,7 @@ Word files are converted by mammoth, in their final version, and rich text by st
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from xml.etree.ElementTree import Element
@@ -13,7 +14,7 @@ from xml.etree.ElementTree import Element
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
 from dpplearn.summarize.corpora.formats.packages import Package
-from dpplearn.summarize.text.blocks import BLOCK_MARKS, WORDS_OF_HEADING, BlockText
+from dpplearn.summarize.text.blocks import BLOCK_MARKS, WORDS_OF_HEADING, Part
 from dpplearn.summarize.text.page import html_blocks, read_html
 from dpplearn.summarize.text.words import STOPS, word_set
 
@@ -48,6 +49,7 @@ DROPPED = word_set(
     "table-of-content illustration-index table-index user-index alphabetical-index settings scripts"
 )
 ODF_STYLES = {
+    "title": "title",
     "subtitle": "heading",
     **dict.fromkeys(("caption", "illustration", "figure", "table", "drawing"), "caption"),
     "quotations": "quotation",
@@ -68,11 +70,9 @@ def read_docx(package: Package, file: DocumentFile) -> Document:
     ignore = {"ignore_empty_paragraphs": True, "convert_image": mammoth.images.img_element(lambda _: {})}
     source = mammoth.convert_to_html(BytesIO(file.data), style_map=STYLE_MAP, **ignore).value
     text, *notes = _NOTE_ITEM.split(_BACK.sub("", _BOLD_LINE.sub(as_heading, source)))
-    made, title = read_html(_CELL.sub(r"\1\2\3", text), fragment=True)
-    for note in notes:
-        for _, words in html_blocks(note):
-            made.add("footnote", words)
-    return Document(file.name, made.text, title or package.title("docProps/core.xml"), blocks=made.blocks)
+    parts, title = read_html(_CELL.sub(r"\1\2\3", text), fragment=True)
+    parts += [("footnote", words) for note in notes for _, words in html_blocks(note)]
+    return Document.of_blocks(file.name, parts, title or package.title("docProps/core.xml"))
 
 
 def as_heading(found: re.Match[str]) -> str:
@@ -86,46 +86,39 @@ def read_odt(package: Package, name: str) -> Document:
     """The text of an OpenDocument file: headers and footers are in its styles, which are left alone."""
     if b"encryption-data" in package.optional("META-INF/manifest.xml"):
         raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
-    root = package.xml("content.xml")
-    text = OdtText({one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")})
-    text.add(root, "paragraph")
-    for note in text.notes:
-        text.made.add("footnote", note)
-    return Document(name, text.made.text, text.title or package.title("meta.xml"), blocks=text.made.blocks)
+    root, notes = package.xml("content.xml"), list[Part]()
+    styles = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
+    parts = [*odt_parts(root, "paragraph", styles, notes), *notes]
+    title = next((part for part in parts if part[0] == "title"), None)
+    if title is not None:
+        parts.remove(title)
+    parts = [("heading" if kind == "title" else kind, text) for kind, text in parts]
+    return Document.of_blocks(name, parts, " ".join(title[1].split()) if title else package.title("meta.xml"))
 
 
-class OdtText:
-    """The blocks of an OpenDocument text, its title, and its notes. Text in frames stands after its paragraph."""
+def odt_parts(element: Element, kind: str, styles: dict[str, str], notes: list[Part]) -> Iterator[Part]:
+    """The blocks in an element of OpenDocument, of a kind where no style says otherwise; notes are added to others.
 
-    def __init__(self, parents: dict[str, str]) -> None:
-        self.parents = parents  # the built-in styles that those of a writer are made of
-        self.made, self.title, self.notes = BlockText(), "", list[str]()
-
-    def add(self, element: Element, kind: str) -> None:
-        """Add the blocks in an element, of a kind where no style says otherwise."""
-        for child in element:
-            if child.tag in ("p", "h"):
-                self.add_paragraph(child, "heading" if child.tag == "h" else kind)
-            elif child.tag == "table-row":
-                cells = [" ".join(words_of(cell).split()) for cell in child]
-                if len(cells) > 1 and max(map(len, cells)) < LONGEST_CELL:
-                    self.made.add("row", " | ".join(cells))
-                else:
-                    self.add(child, kind)
-            elif child.tag not in DROPPED:
-                self.add(child, "item" if child.tag == "list-item" else kind)
-
-    def add_paragraph(self, element: Element, kind: str) -> None:
-        """Add a paragraph, then what stands in its frames; its notes are kept for the end."""
-        style = element.get("style-name", "")
-        names = style.lower(), self.parents.get(style, "").lower()
-        if "title" in names and not self.title:
-            self.title = " ".join(words_of(element).split())
-        else:
-            self.made.add(next((ODF_STYLES[name] for name in names if name in ODF_STYLES), kind), words_of(element))
-        self.notes += [words_of(body) for note in element.iter("note") for body in note.iter("note-body")]
-        for frame in element.iter("frame"):
-            self.add(frame, "paragraph")
+    Styles that a writer made are known by the built-in ones that they are made of. Text in frames stands after its
+    paragraph.
+    """
+    for child in element:
+        if child.tag in ("p", "h"):
+            style = child.get("style-name", "")
+            names = style.lower(), styles.get(style, "").lower()
+            usual = "heading" if child.tag == "h" else kind
+            yield next((ODF_STYLES[name] for name in names if name in ODF_STYLES), usual), words_of(child)
+            notes += [("footnote", words_of(body)) for body in child.iter("note-body")]
+            for frame in child.iter("frame"):
+                yield from odt_parts(frame, "paragraph", styles, notes)
+        elif child.tag == "table-row":
+            cells = [" ".join(words_of(cell).split()) for cell in child]
+            if len(cells) > 1 and max(map(len, cells)) < LONGEST_CELL:
+                yield "row", " | ".join(cells)
+            else:
+                yield from odt_parts(child, kind, styles, notes)
+        elif child.tag not in DROPPED:
+            yield from odt_parts(child, "item" if child.tag == "list-item" else kind, styles, notes)
 
 
 def words_of(element: Element) -> str:

@@ -53,8 +53,7 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
     finally:
         pdf.close()
     check_words(pages, file.place)
-    made, title = page_blocks(lines_of(pages), title)
-    return [Document(file.name, made.text, title, blocks=made.blocks)]
+    return [Document.of_blocks(file.name, *page_blocks(lines_of(pages), title))]
 
 
 def check_words(pages: list[list[Word]], place: object) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
 from dpplearn.summarize.corpora.formats.pdf_layout import Line, text_of, usual_size
-from dpplearn.summarize.text.blocks import BlockText, is_closed
+from dpplearn.summarize.text.blocks import Part, is_closed
 
 HEADING_LINES, HEADING_WORDS = 3, 20
 FEWEST_GAPS = 8  # between lines, to tell how far apart they are
@@ -41,7 +41,7 @@ _LONG_WORD = re.compile(r"[^\W\d_]{3,}")
 _NOTE_START = re.compile(r"[0-9*†‡§¶]{1,3}\s?\S")
 
 
-class Part:
+class Group:
     """Lines that belong together, and what they are."""
 
     def __init__(self, lines: list[Line]) -> None:
@@ -51,24 +51,24 @@ class Part:
         self.bold = all(line.bold for line in lines)
 
 
-def page_blocks(lines: list[Line], title: str | None = None) -> tuple[BlockText, str | None]:
+def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[Part], str | None]:
     """The blocks without the title, and the title: what the file says, or what the first page has in large type."""
-    made = BlockText()
     if not lines:
-        return made, title
+        return [], title
     hyphens, leading, groups = Hyphens(line.text for line in lines), usual_leading(lines), [lines[:1]]
     for above, below in pairwise(lines):
         if begins_part(groups[-1][0], above, below, leading):
             groups.append([])
         groups[-1].append(below)
     body = usual_size((line.size, line.text) for line in lines)
-    parts, title = named_parts([*map(Part, groups)], body, title, hyphens)
+    parts, title = named_parts([*map(Group, groups)], body, title, hyphens)
+    made = list[Part]()
     for part in joined_over_columns(parts):
-        text = hyphens.join(line.text for line in part.lines)
-        for line in part.lines if part.kind == "row" else ():
-            made.add("row", " | ".join(map(text_of, line.cells)))
-        if part.kind != "row":
-            made.add(part.kind, _BULLET.sub("", text, count=1) if part.kind == "item" else text)
+        if part.kind == "row":
+            made += [("row", " | ".join(map(text_of, line.cells))) for line in part.lines]
+        else:
+            text = hyphens.join(line.text for line in part.lines)
+            made.append((part.kind, _BULLET.sub("", text, count=1) if part.kind == "item" else text))
     return made, title
 
 
@@ -108,7 +108,7 @@ def leads_on(above: Line, below: Line) -> bool:
     return not is_closed(above.text) and (below.text[0].islower() or (full and not _BULLET.match(below.text)))
 
 
-def named_parts(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> tuple[list[Part], str | None]:
+def named_parts(parts: list[Group], body: float, title: str | None, hyphens: Hyphens) -> tuple[list[Group], str | None]:
     """The parts but for the title, with what each is; and the title."""
     regular = sum(len(part.text) for part in parts if part.bold) < 0.5 * sum(len(part.text) for part in parts)
     for part in parts:
@@ -133,7 +133,7 @@ def named_parts(parts: list[Part], body: float, title: str | None, hyphens: Hyph
     return parts, title
 
 
-def kind_of_part(part: Part, body: float, regular: bool) -> str:
+def kind_of_part(part: Group, body: float, regular: bool) -> str:
     """What a part is by itself."""
     text, words, few = part.text, part.text.split(), len(part.lines) <= HEADING_LINES
     if len(part.lines[0].cells) > 1:
@@ -163,7 +163,7 @@ def is_formula(words: list[str]) -> bool:
     return 3 * signs > sum(map(len, words)) or 2 * sum(len(word) <= 2 for word in words) > len(words)
 
 
-def find_title(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> tuple[Part | None, str | None]:
+def find_title(parts: list[Group], body: float, title: str | None, hyphens: Hyphens) -> tuple[Group | None, str | None]:
     """The heading on the first page that is the title, by what the file says or by its size, and the title."""
     heads = [part for part in parts if part.kind == "heading" and part.lines[0].page == parts[0].lines[0].page]
     if title is not None:
@@ -178,10 +178,10 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.lower() if c.isalnum())
 
 
-def joined_over_columns(parts: list[Part]) -> list[Part]:
+def joined_over_columns(parts: list[Group]) -> list[Group]:
     """Parts, a paragraph joined to its rest in the next column, past what is set at the head or foot of it."""
-    kept: list[Part] = []
-    held: Part | None = None
+    kept: list[Group] = []
+    held: Group | None = None
     for part in parts:
         if part.kind not in ("caption", "row", "footnote", "formula", "navigation"):
             if held is not None and part.kind == "paragraph" and abs(part.size - held.size) <= 0.08 * held.size:

@@ -1,0 +1,245 @@
+"""What is said of a sentence: why it is in a summary, is not, or could not be; and of the summary as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpplearn._checks import IntArray
+from dpplearn._notebook import short_repr
+from dpplearn.learning.relative import Reason
+from dpplearn.summarize.corpora.cluster import Sentence, short
+from dpplearn.summarize.explain.topics import Vocabulary, document_name, quoted
+from dpplearn.summarize.model.split_cluster import SplitCluster
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.explain.summary import Summary
+
+SURE, FAIRLY = 0.6, 0.3  # of a summary that its like has, from which on the choice is sure, and fairly so
+MUCH_ALIKE = 0.5  # a cosine from which on two sentences say much of the same
+NAMED = 3  # documents that are named
+FEW_SENTENCES = 5  # sentences: of fewer, a share of what they speak of is all or nothing
+SET_ASIDE = {  # by the kind of its block, or the code of the reason
+    "row": "a table's row",
+    "code": "code",
+    "byline": "a byline or date",
+    "navigation": "navigation",
+    "banner": "a banner, or what a program says",
+    "no-sentence": "no sentence",
+    "announces": "only announces what follows",
+    "repeated": "repeated from ",
+    "boilerplate": "in most documents",
+    "language": "in another language",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Judged:
+    """A sentence, its number, as `include=` has it, its quality q_i, and its probability in a set, given the pins."""
+
+    sentence: Sentence
+    number: int
+    quality: float
+    marginal: float
+
+    @property
+    def words(self) -> str:
+        """Why it is in the summary, or is not."""
+        return ""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.number}, {short(self.sentence.text, 60)!r}: {short(self.words, 80)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON, with the place of the sentence."""
+        return {**place(self.sentence), **{key: x for key, x in vars(self).items() if key != "sentence"}}
+
+
+@dataclass(frozen=True, repr=False)
+class Chosen(Judged):
+    """A sentence of the summary and why it is there: at most three reasons, the strongest first.
+
+    A reason has an `idea`, `words`, an `amount` relative to the average sentence of these documents (0.7: twice as
+    likely) and its standard `error`. `alone` are words that no other chosen sentence has. `contributions` are the terms
+    theta_j f_ij of log q_i^2 by feature, largest first.
+    """
+
+    contributions: dict[str, float]
+    pinned: bool
+    reasons: tuple[Reason, ...]
+    alone: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The reasons in words, and what it alone speaks of."""
+        said = "; ".join(reason.words for reason in self.reasons)
+        return f"{said}; the only one on {quoted(self.alone)}" if self.alone else said
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON."""
+        return {**super().to_dict(), "reasons": [vars(reason) for reason in self.reasons], "words": self.words}
+
+
+@dataclass(frozen=True, repr=False)
+class LeftOut(Judged):
+    """A sentence that is not in the summary, and one reason, in words and as a `code`.
+
+    `by` are the numbers of the chosen sentences that say it already, and `redundancy` is the share of it that the
+    summary as a whole covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
+    """
+
+    redundancy: float
+    code: str
+    reason: str
+    by: tuple[int, ...]
+
+    @property
+    def words(self) -> str:
+        """The reason."""
+        return self.reason
+
+
+@dataclass(frozen=True)
+class NoCandidate:
+    """A piece of a document that was never to choose from: its place, the kind of its block, and why.
+
+    `code` is "kind" (no running text), "no-sentence", "announces", "repeated",
+    "boilerplate" or "language".
+    """
+
+    text: str
+    document: int
+    start: int
+    end: int
+    kind: str
+    code: str
+    reason: str
+
+
+def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
+    """The pieces of a cluster that were no candidates, each with its reason in a few words."""
+    found = []
+    for x in read.set_aside:
+        reason = SET_ASIDE.get(x.kind, f"a {x.kind}") if x.code == "kind" else SET_ASIDE[x.code]
+        if x.code == "repeated" and x.copy_of is not None:
+            reason += document_name(read.cluster.documents[x.copy_of].id)
+        found.append(NoCandidate(*x[:6], reason))
+    return tuple(found)
+
+
+def running_first(pieces: tuple[NoCandidate, ...]) -> list[NoCandidate]:
+    """Pieces that were no candidates: running text, then headings and the rest."""
+    return sorted(pieces, key=lambda one: one.code == "kind")
+
+
+def place(sentence: Sentence) -> dict[str, Any]:
+    """A sentence and where it stands, as data; of one that was changed also the whole sentence, and the changes."""
+    changed = ("full", "dropped", "added") if sentence.dropped or sentence.added else ()
+    names = ("text", "document", "position", "start", "end", *changed)
+    return {name: getattr(sentence, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Covers:
+    """What a summary has of its documents: which of them, and the share of the words that they have in common."""
+
+    documents: tuple[int, ...]
+    of: int
+    share: float
+    words: str
+
+
+@dataclass(frozen=True)
+class LeavesOut:
+    """What a summary has nothing of: documents, and topics, each some words that it does not have."""
+
+    documents: tuple[int, ...]
+    topics: tuple[tuple[str, ...], ...]
+    words: str
+
+
+@dataclass(frozen=True)
+class Alike:
+    """How alike the chosen sentences are: cosines between every two of them."""
+
+    mean: float
+    max: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """How many of the chosen sentences a summary has that the model draws at this length, on average; of how many.
+
+    `share` is that of their length.
+    """
+
+    kept: float
+    of: int
+    share: float
+    words: str
+
+
+@dataclass(frozen=True)
+class WholeSet:
+    """What there is to say of a set of sentences as a whole: no `alikeness` of one, no `sureness` without a choice."""
+
+    __repr__ = short_repr
+
+    covers: Covers
+    leaves_out: LeavesOut
+    alikeness: Alike | None
+    sureness: Sureness | None
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What each is called, and its words, where there are any."""
+        parts = zip(("covers", "leaves out", "alike", "sure"), vars(self).values(), strict=True)
+        return [(name, part.words) for name, part in parts if part is not None and part.words]
+
+
+def whole_set(summary: Summary, others: list[int]) -> WholeSet:
+    """All of it; `others` are the sentences that were not chosen."""
+    read, Y = summary.read, summary.subset
+    names, twins = [document_name(document.id) for document in read.cluster.documents], np.array(read.twins)
+    same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
+    documents = tuple(sorted({read.sentences[i].document for i in same}))
+    missing = tuple(i for i in range(len(names)) if i not in documents)
+    vocabulary = Vocabulary.of(read)
+    share, topics = vocabulary.covered(Y), vocabulary.missing(Y)
+    covered = [f"{len(documents)} of {len(names)} documents"] if len(names) > 1 else []
+    covered += [f"{share:.0%} of what the sentences speak of"] if len(read) >= FEW_SENTENCES else []
+    left = [quoted(topic) for topic in topics]
+    if missing:
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
+    covers = Covers(documents, len(names), share, ", and ".join(covered))
+    left_out = LeavesOut(missing, topics, "; ".join(left))
+    return WholeSet(covers, left_out, alikeness(read, Y), sureness(summary, others))
+
+
+def alikeness(read: SplitCluster, Y: IntArray) -> Alike | None:
+    """From the cosines; None for fewer than two sentences."""
+    if Y.size < 2:
+        return None
+    between = read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
+    mean, most = float(between.mean()), float(between.max())
+    how = "two of them say much of the same" if most >= MUCH_ALIKE else "each says something else"
+    return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
+
+
+def sureness(summary: Summary, others: list[int]) -> Sureness | None:
+    """From the probability of each sentence in a summary of this length; None where nothing was to choose."""
+    decision, choice = summary.decision, summary.worth
+    free = np.setdiff1d(summary.subset, decision.pinned)
+    barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
+    if choice.chance is None or not free.size or not (summary.read.passed or np.setdiff1d(others, barred).size):
+        return None
+    chance, cost = choice.chance[free], decision.cost[free]
+    kept, share = float(chance.sum()), float(cost @ chance / cost.sum())
+    how = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
+    often = f"a summary drawn from the model has {kept:.1f} of these {free.size} sentences on average"
+    if free.size == 1:
+        often = f"{share:.0%} of the summaries drawn from the model have this sentence"
+    return Sureness(kept, free.size, share, f"{how}: {often}")
