@@ -8,14 +8,14 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from dpplearn.summarize.experiments.faults import count_faults
 from scipy.stats import rankdata
 
 from benchmarks.evidence.page import interval
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.experiments.faults import count_faults
 from dpplearn.summarize.experiments.held_out import run_experiment
-from dpplearn.summarize.model.training import rouge_options
+from dpplearn.summarize.experiments.systems import rouge_options
 
 CORPUS, PEERS = "multiling2011.jsonl", "multiling2011_peers.jsonl"
 TOPLINE = "Topline (reads the references)"
