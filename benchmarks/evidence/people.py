@@ -8,12 +8,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from dpplearn.summarize.experiments.faults import count_faults
 from scipy.stats import rankdata
 
 from benchmarks.evidence.page import interval
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
+from dpplearn.summarize.experiments.evaluation import count_faults
 from dpplearn.summarize.experiments.held_out import run_experiment
 from dpplearn.summarize.experiments.systems import rouge_options
 
