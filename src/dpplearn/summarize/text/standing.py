@@ -223,7 +223,7 @@ _POINTS_BACK = re.compile(
 _ENDS_BACK = re.compile(
     r"\b(?:before|after|of|for|about|against|like|than|with|to|by) th(?:is|at|ese|ose)(?: ones?)?[.!]?$"
 )
-_LATER = re.compile(
+_TIME_LATER = re.compile(
     r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b(?! than)"
 )
 _ANCHORS = frozenset(["who", "which", "that", "when", "after", "since", "from", "until", "and", "but", "then"])
@@ -329,7 +329,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
         return False
     if _POINTS_BACK.match(text) or _ENDS_BACK.search(text[-_BEGINNING // 2 :]) or _points_back(parts):
         return True
-    later = _LATER.search(text) if " later" in text or " earlier" in text else None
+    later = _TIME_LATER.search(text) if " later" in text or " earlier" in text else None
     if later is not None and _ANCHORS.isdisjoint(_parts(text[: later.start()])):
         return True
     return not _PRONOUNS.isdisjoint(parts) and _has_loose_pronoun(text)
