@@ -167,7 +167,7 @@ def test_it_says_why_it_cannot_choose(data):
         search(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
     with pytest.raises(ValueError, match="scoring must return a number"):
         search(scoring=lambda *_: np.nan).fit(X, y)
-    with pytest.raises(ValueError, match="prior_variance must be a positive"):
+    with pytest.raises(ValueError, match="prior_variance must be positive"):
         search({"prior_variance": ["a"]}).fit(X, y)
     twins = ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     drop = ConditionalDPP(on_impossible="drop")
