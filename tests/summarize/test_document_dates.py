@@ -138,7 +138,7 @@ def test_a_hyphen_before_a_capital_or_a_figure_is_the_words_own():
 
 def test_the_order_says_how_many_documents_have_a_date():
     cluster = Cluster.from_texts([f"OSLO, {day} 2031 (NPA) - {BODY}" for day in ("2 May", "1 May")] + [BODY[4:]])
-    for order, words in (("chronological", "by date, which 2 of 3 documents have"), ("source", None)):
+    for order, words in (("chronological", "by date, known for 2 of 3 documents"), ("source", None)):
         found = summarize(cluster, order=order).explain()
         assert (found.as_a_set.order and found.as_a_set.order.words) == words
         assert (f"order: {words}" in str(found)) == (words is not None)

@@ -238,7 +238,7 @@ def dated(summary: Summary) -> Dated | None:
     if summary.decision.order != CHRONOLOGICAL or len(times) < 2:
         return None
     known = len(times) - times.count(None)
-    words = f"by date, which {known} of {len(times)} documents have" if known else "as given: no document has a date"
+    words = f"by date, known for {known} of {len(times)} documents" if known else "as given: no document has a date"
     return Dated(known, len(times), words)
 
 
