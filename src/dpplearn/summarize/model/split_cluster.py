@@ -289,12 +289,12 @@ def document_times(documents: Sequence[Document], year: int | None = None) -> li
         parse_date(one.date) or agency_date(one.id) or parse_date(head)
         for one, head in zip(documents, heads, strict=True)
     ]
-    years = {time and time.year for time in times} - {None} or {year}
-    common = years.pop() if len(years) == 1 else None
-    if common is None:
+    years = {time.year for time in times if time is not None}
+    year = year if not years else years.pop() if len(years) == 1 else None
+    if year is None:
         return times
     given = zip(times, documents, heads, strict=True)
-    return [time or day_in(one.date, common) or day_in(head, common) for time, one, head in given]
+    return [time or day_in(one.date, year) or day_in(head, year) for time, one, head in given]
 
 
 def first_lines(document: Document) -> list[str]:
