@@ -27,7 +27,6 @@ _IN_NAME = re.compile(  # the numbers of news agencies, and days in the names of
 _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(?![0-9])")
 _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
 
-_FIGURE = re.compile(r"\d")
 _HEAD_LINES = 3  # lines in which a document says when it was written
 _DATE_MARKS = " \t\r\n#*_>|[]()·•—–-,"
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
@@ -165,7 +164,7 @@ def date_line(line: str) -> str | None:
     >>> date_line("Storm of 8 May 2004"), date_line("It rained on May 7, 2007.")
     (None, None)
     """
-    if len(line) > 2 * _LONGEST_DATE or not _FIGURE.search(line):
+    if len(line) > 2 * _LONGEST_DATE or not any(map(str.isdecimal, line)):
         return None
     line = line.strip(_DATE_MARKS)
     label = _DATE_LABEL.match(line)
