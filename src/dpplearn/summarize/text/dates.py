@@ -62,9 +62,9 @@ _IN_HEAD = [
 ]
 
 _CAPITAL = "[A-ZÀ-ÞΑ-ΩА-Я]"
-_DAY = rf"(?:{_CAPITAL}[^\W\d_]{{2,8}}\.? [0-9]{{1,2}}|[0-9]{{1,2}}\.? {_CAPITAL}[^\W\d_]{{2,8}}\.?)"
+_DATELINE_DAY = rf"(?:{_CAPITAL}[^\W\d_]{{2,8}}\.? [0-9]{{1,2}}|[0-9]{{1,2}}\.? {_CAPITAL}[^\W\d_]{{2,8}}\.?)"
 _IN_DATELINE = re.compile(
-    rf"{_DAY}(?:,? ?(?:19|20)[0-9]{{2}})?(?![0-9])|(?<![0-9])[0-9]{{1,4}}([./-])[0-9]{{1,2}}\1[0-9]{{2,4}}(?![0-9])"
+    rf"{_DATELINE_DAY}(?:,? ?(?:19|20)[0-9]{{2}})?(?![0-9])|(?<![0-9])[0-9]{{1,4}}([./-])[0-9]{{1,2}}\1[0-9]{{2,4}}(?![0-9])"
 )
 _DATELINE_WORD = (  # a name, an abbreviation, a day, a year or a date, and small words between them
     rf"(?>[(,]*(?:(?:{_CAPITAL}\.)+|{_CAPITAL}[^\W\d_]{{0,4}}\.|{_CAPITAL}(?:[^\W\d_]|[’'/-](?=\w))*"
@@ -73,7 +73,7 @@ _DATELINE_WORD = (  # a name, an abbreviation, a day, a year or a date, and smal
 )
 _DATELINE_DASH = r"(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?+|–)|—)"
 _OWN_DAY = re.compile(  # a date that begins a story: glued to it, with an agency, or before a dash
-    rf"(?:(?P<day>[^\n()]{{4,50}}?(?:19|20)[0-9]{{2}}|{_DAY}(?=\s?\())"
+    rf"(?:(?P<day>[^\n()]{{4,50}}?(?:19|20)[0-9]{{2}}|{_DATELINE_DAY}(?=\s?\())"
     rf"(?:(?=[^\W\d_a-z][^\W\d_])|\s?\([^\W\d_]{{2,12}}\)\s*(?:{_DATELINE_DASH}\s*)?+|\s*{_DATELINE_DASH}\s*+)"
     r"|(?P<weekday>[A-Z][a-z]{2,5}day, [^\n.]{4,20}(?:19|20)[0-9]{2}) (?=[A-Z]))(?=\S)(?![\"'`“‘«( ]*[a-z])"
 )
