@@ -24,8 +24,8 @@ from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.matter import Matters, told_before
-from dpplearn.summarize.text.standing import Lack, why_not_alone
-from dpplearn.summarize.text.states import overtaken
+from dpplearn.summarize.text.standing import Lack, asks_all, why_not_alone
+from dpplearn.summarize.text.states import LIFT, Kind, kind_of, overtaken
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
+_MAIL = re.compile(r"\.(?:eml|mbox)(?:#[0-9]+)?$")
+FEWEST_TURNS, TURNS = 2, 0.25  # more pieces, and a larger share of them, say in a conversation who speaks
 LIST_SHARE = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
 
 
@@ -179,7 +181,10 @@ class SplitCluster:
     def lacks(self) -> tuple[Lack | None, ...]:
         """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
         language = self.listed_language
-        lacks = [why_not_alone(text, language, said) for text, said in zip(self.texts, self.words, strict=True)]
+        lacks = [
+            None if i == self.question else why_not_alone(one.text, language, said, one.kind == "item")
+            for i, (one, said) in enumerate(zip(self.sentences, self.words, strict=True))
+        ]
         if language == "English":
             back = told_before(self.texts, self.words, self.document_numbers.tolist())
             lacks = [lack or (Lack.LEANS if leaning else None) for lack, leaning in zip(lacks, back, strict=True)]
@@ -187,6 +192,31 @@ class SplitCluster:
             lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
         return tuple(None if lack in usual else lack for lack in lacks)
+
+    @cached_property
+    def kinds(self) -> list[Kind | None]:
+        """The kind of each document that is read for something; mails, and lines that say who speaks, are talk."""
+        pieces = Counter([*(one.document for one in self.sentences), *(one.document for one in self.set_aside)])
+        turns = Counter(one.document for one in self.set_aside if one.kind == "byline")
+        return [
+            kind_of(one.text, bool(_MAIL.search(one.id)) or turns[k] > max(FEWEST_TURNS, TURNS * pieces[k]))
+            for k, one in enumerate(self.cluster.documents)
+        ]
+
+    @cached_property
+    def question(self) -> int | None:
+        """The first question of a conversation that is asked of all, by number, if there is one."""
+        talk = {k for k, kind in enumerate(self.kinds) if kind and kind.name == "talk"}
+        return next((i for i, one in enumerate(self.sentences) if one.document in talk and asks_all(one.text)), None)
+
+    @property
+    def lift(self) -> FloatArray:
+        """What is added to log q of sentences that say what their document is read for: all of an abstract does."""
+        told = np.arange(len(self)) == self.question
+        for i, one in enumerate(self.sentences if self.listed_language == "English" else ()):
+            kind = self.kinds[one.document]
+            told[i] |= kind is not None and (one.start < kind.introduction or bool(kind.says.search(one.text)))
+        return LIFT * told
 
     @cached_property
     def matters(self) -> Matters:

@@ -255,9 +255,14 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
         above = lines[i - 1] if i else None
         if above is not None:
             listed = line.bullet > line.start and (
-                item or above.closed or above.text[-1] in ":;" or line.text[0] in "•‣◦▪●·*"
+                item
+                or above.closed
+                or above.text[-1] in ":;"
+                or line.text[0] in "•‣◦▪●·*"
+                or (line.text[0] == "(" and line.text[line.bullet - line.start].isupper())
             )
-            wraps = line.text[0].islower() and not above.closed
+            goes_on = line.text[0].islower() or above.text.rsplit(None, 1)[-1].lower() in _JOINING
+            wraps = goes_on and not above.closed
             if not (
                 listed
                 or _is_row(lines, i)

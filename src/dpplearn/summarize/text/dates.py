@@ -64,7 +64,8 @@ _IN_HEAD = [
 _CAPITAL = "[A-ZÀ-ÞΑ-ΩА-Я]"
 _DATELINE_DAY = rf"(?:{_CAPITAL}[^\W\d_]{{2,8}}\.? [0-9]{{1,2}}|[0-9]{{1,2}}\.? {_CAPITAL}[^\W\d_]{{2,8}}\.?)"
 _IN_DATELINE = re.compile(
-    rf"{_DATELINE_DAY}(?:,? ?(?:19|20)[0-9]{{2}})?(?![0-9])|(?<![0-9])[0-9]{{1,4}}([./-])[0-9]{{1,2}}\1[0-9]{{2,4}}(?![0-9])"
+    rf"{_DATELINE_DAY}(?:,? ?(?:19|20)[0-9]{{2}})?(?![0-9])"
+    r"|(?<![0-9])[0-9]{1,4}([./-])[0-9]{1,2}\1[0-9]{2,4}(?![0-9])"
 )
 _DATELINE_WORD = (  # a name, an abbreviation, a day, a year or a date, and small words between them
     rf"(?>[(,]*(?:(?:{_CAPITAL}\.)+|{_CAPITAL}[^\W\d_]{{0,4}}\.|{_CAPITAL}(?:[^\W\d_]|[’'/-](?=\w))*"
