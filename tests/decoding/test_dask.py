@@ -171,7 +171,7 @@ def test_going_on_reads_only_what_is_missing(tmp_path, rng):
 def test_what_is_kept_is_for_the_same_call(rng):
     def name(given=None, **each):
         limits = check_limits(5, k=3, **each)
-        return joblib.hash(two_rounds.PartTask(np.ones(5), asked(3)["settings"], limits, given))
+        return joblib.hash(two_rounds.PartTask(np.ones(5), asked(3)[0], limits, given))
 
     def rows(E):
         return two_rounds.read_given(E, np.empty((0, E.shape[1])), np.empty(0))[0]
