@@ -87,7 +87,7 @@ def shoot(browser: Browser, folder: Path) -> None:
 
     page = hundred(example(new_page(browser, DESK, scale=2)), 200)
     panel = page.locator("section", has=page.locator("#map"))
-    page.locator("#map .point.again").first.focus()
+    page.locator("#map .point.in").first.focus()
     save(folder, "map", panel.screenshot())
 
     page = new_page(browser, ViewportSize(width=1100, height=900))

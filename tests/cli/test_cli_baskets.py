@@ -1,25 +1,22 @@
 """The commands `dpplearn baskets fit`, `together`, `recommend` and `evaluate`."""
 
 import json
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
+import commands
+from commands import write, write_lines
 from dpplearn import KernelDPP
-from dpplearn.cli import main
 from dpplearn.cli.bars import CommandProgress
 from dpplearn.cli.baskets import read_baskets
 
 BASKETS = 20 * [["bib", "baby bottle"], ["cot"], ["pram", "bib"]] + 5 * [["cot", "pram"], ["baby bottle"]]
-
-
-def run(*args):
-    return CliRunner().invoke(main, ["baskets", *map(str, args)])
+run, output, refusal = (partial(call, "baskets") for call in (commands.run, commands.output, commands.refusal))
 
 
 def lines(path, rows, mark):
-    path.write_text("".join(mark.join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return write(path, "".join(mark.join(map(str, row)) + "\n" for row in rows))
 
 
 @pytest.fixture
@@ -29,56 +26,46 @@ def file(tmp_path):
 
 @pytest.fixture
 def model(file, tmp_path):
-    result = run("fit", file, "--out", tmp_path / "model.json", "--alpha", 1)
-    assert result.exit_code == 0, result.output
+    output("fit", file, "--out", tmp_path / "model.json", "--alpha", 1)
     return tmp_path / "model.json"
 
 
 def test_a_model_is_fitted_used_and_evaluated(model, file):
-    result = run("recommend", model, "bib", "-k", 2)
-    assert result.exit_code == 0
     direct = KernelDPP(nonsymmetric=True, alpha=1.0).fit(BASKETS)
-    assert result.output.split("\n")[:2] == [f"{p:.4f}  {item}" for item, p in direct.recommend(["bib"], 2)]
-    found = json.loads(run("recommend", model, "bib", "--exclude", "pram", "--json").stdout)
+    said = output("recommend", model, "bib", "-k", 2).splitlines()
+    assert said[:2] == [f"{p:.4f}  {item}" for item, p in direct.recommend(["bib"], 2)]
+    found = json.loads(output("recommend", model, "bib", "--exclude", "pram", "--json"))
     assert found["basket"] == ["bib"]
     assert "pram" not in [one["item"] for one in found["next"]]
-    result = run("evaluate", model, file, "--hold", "last", "--json")
-    assert json.loads(result.stdout)["log_likelihood"] == pytest.approx(direct.score(BASKETS))
-    assert "mean percentile rank" in run("evaluate", model, file).stdout
+    found = json.loads(output("evaluate", model, file, "--hold", "last", "--json"))
+    assert found["log_likelihood"] == pytest.approx(direct.score(BASKETS))
+    assert "mean percentile rank" in output("evaluate", model, file)
 
 
 def test_what_goes_together(model):
     fitted = KernelDPP.load(model)
-    pairs = json.loads(run("together", model, "-k", 2, "--json").stdout)
-    direct = KernelDPP(nonsymmetric=True, alpha=1.0).fit(BASKETS).together(k=2)
+    pairs, direct = json.loads(output("together", model, "-k", 2, "--json")), fitted.together(k=2)
     assert [tuple(one.values()) for one in pairs["attract"]] == [tuple(one) for one in direct.attract]
     assert [tuple(one.values()) for one in pairs["repel"]] == [tuple(one) for one in direct.repel]
-    assert run("together", model, "-k", 2).stdout == f"{direct}\n"
-    one = json.loads(run("together", model, "bib", "--json").stdout)
+    one = json.loads(output("together", model, "bib", "--json"))
     assert [x["item"] for x in one["attract"]] == [x.item for x in fitted.together("bib")]
     assert [x["item"] for x in one["repel"]] == [x.item for x in fitted.alike("bib")]
     shown = [f"{x['correlation']:+.3f}  {x['item']}" for x in [*one["attract"], *one["repel"]]]
-    assert run("together", model, "bib").stdout.splitlines() == [line for line in shown if line[1:6] != "0.000"]
-    assert "no item 'bab'" in run("together", model, "bab").stderr
+    assert output("together", model, "bib").splitlines() == [line for line in shown if line[1:6] != "0.000"]
 
 
 def test_files_in_all_their_forms(tmp_path):
-    rows = [["1", "23"], [], ["7"], ["23", "1", "7"]]
-    numbers = [[1, 23], [], [7], [23, 1, 7]]
+    rows, numbers = [["1", "23"], [], ["7"], ["23", "1", "7"]], [[1, 23], [], [7], [23, 1, 7]]
     for name, mark in (("a.csv", ","), ("a.tsv", "\t"), ("a.txt", " "), ("a.csv", " "), ("a.csv", ";")):
         assert read_baskets(lines(tmp_path / name, rows, mark)) == numbers
     assert read_baskets(lines(tmp_path / "a.txt", [["baby bottle", "bib"]], ", ")) == [["baby bottle", "bib"]]
-    (tmp_path / "a.jsonl").write_text('["a", "b"]\n{"items": []}\n{"basket": ["c"]}\n')
-    assert read_baskets(tmp_path / "a.jsonl") == [["a", "b"], [], ["c"]]
+    objects = write(tmp_path / "a.jsonl", '["a", "b"]\n{"items": []}\n{"basket": ["c"]}\n')
+    assert read_baskets(objects) == [["a", "b"], [], ["c"]]
     long = "order,what\n5,a\n5,b\n2,c\n"
-    (tmp_path / "long.csv").write_text(long)
-    (tmp_path / "long.tsv").write_text(long.replace(",", "\t"))
-    for name in ("long.csv", "long.tsv"):
-        assert read_baskets(tmp_path / name, ("order", "what")) == [["a", "b"], ["c"]]
-    (tmp_path / "long.jsonl").write_text(
-        '{"order": 5, "what": 10}\n{"order": 5, "what": 12}\n{"order": 2, "what": 10}\n'
-    )
-    assert read_baskets(tmp_path / "long.jsonl", ("order", "what")) == [[10, 12], [10]]
+    for path in (write(tmp_path / "b.csv", long), write(tmp_path / "b.tsv", long.replace(",", "\t"))):
+        assert read_baskets(path, ("order", "what")) == [["a", "b"], ["c"]]
+    objects = write_lines(tmp_path / "b.jsonl", [{"order": k, "what": x} for k, x in ((5, 1), (5, 2), (2, 1))])
+    assert read_baskets(objects, ("order", "what")) == [[1, 2], [1]]
 
 
 @pytest.mark.parametrize(
@@ -90,41 +77,28 @@ def test_files_in_all_their_forms(tmp_path):
     ],
 )
 def test_a_long_table_read_as_baskets_is_refused(text, tmp_path):
-    (tmp_path / "long.csv").write_text(text)
-    head = text.split("\n")[0].split(",")
-    result = run("fit", tmp_path / "long.csv", "--out", tmp_path / "m.json", "--alpha", 1)
-    assert result.exit_code == 1
-    assert f"--long '{head[0]}' '{head[1]}'" in result.stderr
-    assert "Stopped" not in result.stderr
-    result = run("fit", tmp_path / "long.csv", "--out", tmp_path / "m.json", "--alpha", 1, "--long", *head[:2])
-    assert result.exit_code == 0, result.output
-    (tmp_path / "long.csv").write_text("".join(line + "\n" for line in text.split("\n")[1:-1]))
-    assert (
-        len(read_baskets(tmp_path / "long.csv")) == text.count("\n") - 1
-    )  # as the message says: without the first line they are baskets
+    path, (head, *rows) = write(tmp_path / "long.csv", text), text.splitlines(keepends=True)
+    names, fit = head.strip().split(",")[:2], ("fit", path, "--out", tmp_path / "m.json", "--alpha", 1)
+    assert f"--long '{names[0]}' '{names[1]}'" in refusal(*fit)
+    output(*fit, "--long", *names)
+    write(path, "".join(rows))  # as the message says: without the first line they are baskets
+    assert len(read_baskets(path)) == len(rows)
 
 
 @pytest.mark.parametrize("gap", ["201,\n", ",bib\n", "\n"])
 def test_a_long_table_with_a_gap_is_refused_too(gap, tmp_path):
     rows = "".join(f"{200 + k // 2},{('bib', 'cot')[k % 2]}\n" for k in range(30))
     for text in (f"order,what\n{rows[:28]}{gap}{rows[28:]}", f"order,what\n5,a\n{gap}5,b\n", f"{rows}{gap}"):
-        (tmp_path / "long.csv").write_text(text)
         with pytest.raises(ValueError, match="--long"):
-            read_baskets(tmp_path / "long.csv")
-    many = "".join(f"{k},{k + 1}\n{k}\n" for k in range(30))  # half of them of one item: baskets
-    (tmp_path / "baskets.csv").write_text(f"order,what\n{many}")
-    assert len(read_baskets(tmp_path / "baskets.csv")) == 61
-    (tmp_path / "baskets.csv").write_text("wine,cheese\ntea,milk\ntea,sugar\nbread\n")  # no warning either
-    assert len(read_baskets(tmp_path / "baskets.csv")) == 4
+            read_baskets(write(tmp_path / "long.csv", text))
 
 
 @pytest.mark.parametrize(("row", "column"), [("7,", "what"), (",bib", "order")])
 def test_a_row_without_an_item_or_a_basket_is_an_error_that_names_it(row, column, tmp_path):
     for name, mark in (("long.csv", ","), ("long.tsv", "\t")):
-        (tmp_path / name).write_text(f"order,what\n5,bib\n{row}\n5,cot\n".replace(",", mark))
-        found = run("fit", tmp_path / name, "--out", tmp_path / "m.json", "--long", "order", "what")
-        assert found.exit_code == 1
-        assert f"{name}: Column {column!r} has no value in row 1 (from 0; 1 such row in all)" in found.stderr
+        path = write(tmp_path / name, f"order,what\n5,bib\n{row}\n5,cot\n".replace(",", mark))
+        said = refusal("fit", path, "--out", tmp_path / "m.json", "--long", "order", "what")
+        assert f"{name}: Column {column!r} has no value in row 1 (from 0; 1 such row in all)" in said
     for missing in (None, "", float("nan")):
         table = {"order": [5, 7, 5], "what": ["bib", "cot", "bib"]}
         table[column] = [table[column][0], missing, table[column][2]]
@@ -132,99 +106,84 @@ def test_a_row_without_an_item_or_a_basket_is_an_error_that_names_it(row, column
             KernelDPP.from_long(table, basket="order", item="what")
 
 
-def test_what_may_be_a_long_table_is_told(tmp_path):
-    (tmp_path / "bare.csv").write_text("".join(f"{k // 3},{'abc'[k % 3]}\n" for k in range(30)))
-    with pytest.raises(ValueError, match=r'is a long table.*first line of names, such as "basket,item".*--long'):
-        read_baskets(tmp_path / "bare.csv")
-    for pairs in ("a,b\nb,c\na,c\n", "tea,milk\ncoffee,milk\ntea,sugar\n", "a,b\na,c\nb\n"):  # pairs, and no table
-        (tmp_path / "pairs.csv").write_text(pairs)
-        assert len(read_baskets(tmp_path / "pairs.csv")) == 3
-    (tmp_path / "long.jsonl").write_text('{"order": 5, "what": 10}\n')
-    with pytest.raises(ValueError, match="--long BASKET ITEM"):
-        read_baskets(tmp_path / "long.jsonl")
-
-
 def test_a_long_table_without_names_is_refused_and_the_advice_works(tmp_path):
     rows = "".join(f"o{k // 3},{('bib', 'cot', 'pram', 'mat')[k * k % 7 % 4]}\n" for k in range(30))
-    (tmp_path / "bare.csv").write_text(rows)
-    result = run("fit", tmp_path / "bare.csv", "--out", tmp_path / "m.json")
-    assert result.exit_code == 1
-    assert 'a first line of names, such as "basket,item", and --long basket item' in result.stderr
-    (tmp_path / "named.csv").write_text(f"basket,item\n{rows}")
-    assert len(read_baskets(tmp_path / "named.csv", ("basket", "item"))) == 10
-    lines(tmp_path / "pairs.csv", [[f"a{k % 7}", f"b{k % 5}"] for k in range(30)], ",")  # no runs: baskets of two
-    assert len(read_baskets(tmp_path / "pairs.csv")) == 30
+    said = refusal("fit", write(tmp_path / "bare.csv", rows), "--out", tmp_path / "m.json")
+    assert 'a first line of names, such as "basket,item", and --long basket item' in said
+    assert len(read_baskets(write(tmp_path / "named.csv", f"basket,item\n{rows}"), ("basket", "item"))) == 10
+    with pytest.raises(ValueError, match="--long BASKET ITEM"):
+        read_baskets(write(tmp_path / "long.jsonl", '{"order": 5, "what": 10}\n'))
+
+
+PAIRS = "".join(f"a{k % 7},b{k % 5}\n" for k in range(30))  # no runs: baskets of two
+HALF_SINGLE = "order,what\n" + "".join(f"{k},{k + 1}\n{k}\n" for k in range(30))
+
+
+@pytest.mark.parametrize(
+    "text", [PAIRS, HALF_SINGLE, "wine,cheese\ntea,milk\ntea,sugar\nbread\n", "a,b\nb,c\na,c\n", "a,b\na,c\nb\n"]
+)
+def test_pairs_that_are_no_long_table(text, tmp_path):
+    assert len(read_baskets(write(tmp_path / "pairs.csv", text))) == text.count("\n")
 
 
 def test_progress_is_for_terminals_and_a_stop_says_so(file, tmp_path, monkeypatch):
-    arguments = ["fit", file, "--out", tmp_path / "m.json"]
-    quiet = run(*arguments, "--alpha", 1)
-    assert [line.split()[0] for line in quiet.stderr.splitlines()] == [str(len(BASKETS))]  # the result, and no more
-    finish, shown = CommandProgress.finish, []
+    arguments = ["fit", file, "--out", tmp_path / "m.json", "--alpha", 1]
+    said = run(*arguments).stderr
+    assert [line.split()[0] for line in said.splitlines()] == [str(len(BASKETS))]  # the result, and no more
+    finish = CommandProgress.finish
 
     def stops(self, iteration, *rest):
         finish(self, iteration, *rest)
-        shown.append(iteration)
         if iteration == 2:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(CommandProgress, "finish", stops)
-    stopped = run(*arguments, "--alpha", 1)
+    stopped = run(*arguments)
     assert stopped.exit_code == 130
     assert stopped.stderr.splitlines()[-1] == "The fit was stopped, and nothing is kept."
 
 
 def test_parquet_files(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pyarrow.table({"items": [["a", "b"], [], ["b"]]}), tmp_path / "lists.parquet")
-    assert read_baskets(tmp_path / "lists.parquet") == [["a", "b"], [], ["b"]]
-    parquet.write_table(pyarrow.table({"order": [1, 1, 2], "what": ["a", "b", "b"]}), tmp_path / "long.parquet")
-    assert read_baskets(tmp_path / "long.parquet", ("order", "what")) == [["a", "b"], ["b"]]
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table({"items": [["a", "b"], [], ["b"]]}), path)
+    assert read_baskets(path) == [["a", "b"], [], ["b"]]
+    parquet.write_table(pyarrow.table({"order": [1, 1, 2], "what": ["a", "b", "b"]}), path)
+    assert read_baskets(path, ("order", "what")) == [["a", "b"], ["b"]]
     with pytest.raises(ValueError, match="--long"):
-        read_baskets(tmp_path / "long.parquet")
-    parquet.write_table(pyarrow.table({"items": ["bib"]}), tmp_path / "text.parquet")
+        read_baskets(path)
+    parquet.write_table(pyarrow.table({"items": ["bib"]}), path)
     with pytest.raises(ValueError, match="'items' must be a list"):
-        read_baskets(tmp_path / "text.parquet")
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
+        read_baskets(path)
     with pytest.raises(ValueError, match="not a Parquet file"):
-        read_baskets(tmp_path / "bad.parquet")
+        read_baskets(write(path, b"PAR1"))
 
 
 @pytest.mark.parametrize(
     ("name", "text", "columns", "message"),
     [
         ("a.jsonl", '"text"\n', None, "line 1 must be a list"),
-        ("a.jsonl", "[1\n", None, "line 1"),
         ("a.csv", "order,what\n1,a\n", ("order", "item"), "no field 'item'"),
         ("a.tsv", "order\twhat\n1\n", ("order", "what"), "line 2: found 1 cells"),
         ("a.jsonl", '{"order": 1}\n', ("order", "what"), "no field 'what'"),
     ],
 )
 def test_files_that_are_wrong_say_where(name, text, columns, message, tmp_path):
-    (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=message):
-        read_baskets(tmp_path / name, columns)
+        read_baskets(write(tmp_path / name, text), columns)
 
 
 def test_errors_are_plain_lines(model, tmp_path, file):
+    out = tmp_path / "m.json"
     for args, message in (
         (("recommend", model, "bibb"), "Did you mean 'bib'?"),
+        (("together", model, "bab"), "no item 'bab'"),
         (("fit", file, "--out", tmp_path / "none" / "m.json"), "there is no folder"),
-        (("fit", file, "--out", tmp_path / "m.json", "--rank", 1), "Pass rank=2"),
+        (("fit", file, "--out", out, "--rank", 1), "Pass rank=2"),
+        (("fit", tmp_path, "--out", out), "is a folder. Give a file"),
         (("evaluate", file, file), "is not a dpplearn.KernelDPP file"),
     ):
-        result = run(*args)
-        assert result.exit_code == 1
-        assert message in result.output
-        assert "Traceback" not in result.output
-    lines(tmp_path / "n.txt", [[1, 2], [3]], " ")
-    assert run("fit", tmp_path / "n.txt", "--out", tmp_path / "n.json").exit_code == 0
-    assert "whole numbers" in run("recommend", tmp_path / "n.json", "x").output
-    assert run("recommend", tmp_path / "n.json", "1").exit_code == 0
-
-
-def test_a_folder_is_no_file_of_baskets(tmp_path):
-    found = CliRunner().invoke(main, ["baskets", "fit", str(tmp_path), "--out", str(tmp_path / "m.json")])
-    assert found.exit_code == 1
-    assert "is a folder. Give a file" in found.output
+        assert message in refusal(*args)
+    output("fit", lines(tmp_path / "n.txt", [[1, 2], [3]], " "), "--out", out)
+    assert "whole numbers" in refusal("recommend", out, "x")
+    output("recommend", out, "1")

@@ -3,16 +3,12 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from dpplearn.cli import main
+from commands import output, run, write, write_lines
 from dpplearn.summarize import Cluster, Summarizer, batch, open_corpus
 
 TEXTS = [document.text for document in Cluster.example().documents]
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [*map(str, arguments)])
+OPTIONS = ("--budget", 20, "--decoder", "greedy", "--jobs", 1)
 
 
 def read(path):
@@ -22,23 +18,16 @@ def read(path):
 @pytest.fixture
 def corpus(tmp_path):
     """Seventy clusters, so that there are pieces of one and of several."""
-    lines = [{"id": f"c{k}", "documents": [TEXTS[k % 8][:400]], "split": "ab"[k % 2]} for k in range(70)]
-    path = tmp_path / "corpus.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    clusters = [{"id": f"c{k}", "documents": [TEXTS[k % 8][:400]], "split": "ab"[k % 2]} for k in range(70)]
+    return write_lines(tmp_path / "corpus.jsonl", clusters)
 
 
 def test_a_line_for_each_cluster_in_order(corpus, tmp_path):
-    out = tmp_path / "out.jsonl"
-    done = run("batch", corpus, "--out", out, "--budget", 20, "--decoder", "greedy", "--jobs", 1)
-    assert done.exit_code == 0, done.output
-    assert f"Wrote 70 summaries to {out}." in done.stderr
-    clusters = list(open_corpus(corpus))
-    found, model = read(out), Summarizer.load()
-    assert [line["id"] for line in found] == [one.id for one in clusters]
-    for line, cluster in zip(found, clusters, strict=True):
+    out, model = tmp_path / "out.jsonl", Summarizer.load()
+    output("batch", corpus, "--out", out, *OPTIONS)
+    for line, cluster in zip(read(out), open_corpus(corpus), strict=True):
         summary = model.summarize(cluster, 20, "words", decoder="greedy")
-        assert (line["text"], line["length"], line["unit"]) == (summary.text, summary.length, "words")
+        assert (line["id"], line["text"], line["length"]) == (cluster.id, summary.text, summary.length)
         assert "explanation" not in line
     assert not list(tmp_path.glob("*.work"))
 
@@ -46,28 +35,24 @@ def test_a_line_for_each_cluster_in_order(corpus, tmp_path):
 def test_errors_are_lines_and_tell_in_the_exit_code(corpus, tmp_path):
     lines = corpus.read_text().splitlines()
     lines[3], lines[66] = "{", json.dumps({"id": "c5", "documents": ["It rained."]})
-    lines[4] = json.dumps({"id": "empty", "documents": ["--"]})
-    lines[7] = json.dumps({"id": 7})
-    corpus.write_text("\n".join(lines))
+    lines[4], lines[7] = json.dumps({"id": "empty", "documents": ["--"]}), json.dumps({"id": 7})
     out = tmp_path / "out.jsonl"
-    done = run("batch", corpus, "--out", out, "--decoder", "greedy", "--explain", "--jobs", 1)
+    done = run("batch", write(corpus, "\n".join(lines)), "--out", out, *OPTIONS[2:], "--explain")
     assert done.exit_code == 1
     assert "Wrote 66 summaries of 70 clusters" in done.stderr
     assert "4 failed" in done.stderr
     found = read(out)
-    assert len(found) == 70
     assert [k for k, line in enumerate(found) if "error" in line] == [3, 4, 7, 66]
     assert "line 4 must be a JSON object" in found[3]["error"]
-    assert found[4]["id"] == "empty"
-    assert found[7]["id"] == "7"
+    assert (found[4]["id"], found[7]["id"]) == ("empty", "7")
     assert found[7]["error"].endswith('field "documents": must be a list with a document, but is missing.')
     assert "already the id of line 6" in found[66]["error"]
     assert found[0]["explanation"]["chosen"]
 
 
 def test_a_batch_that_was_stopped_goes_on(corpus, tmp_path, monkeypatch):
-    out, arguments = tmp_path / "out.jsonl", ["--budget", 20, "--decoder", "greedy", "--jobs", 1]
-    assert run("batch", corpus, "--out", tmp_path / "whole.jsonl", *arguments).exit_code == 0
+    out, whole = tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    output("batch", corpus, "--out", whole, *OPTIONS)
     made, real = [], Summarizer.summarize
 
     def stops(self, cluster, *args, **options):
@@ -77,25 +62,38 @@ def test_a_batch_that_was_stopped_goes_on(corpus, tmp_path, monkeypatch):
         return real(self, cluster, *args, **options)
 
     monkeypatch.setattr(Summarizer, "summarize", stops)
-    stopped = run("batch", corpus, "--out", out, *arguments)
+    stopped = run("batch", corpus, "--out", out, *OPTIONS)
     assert stopped.exit_code == 130
     assert "run the same command again" in stopped.stderr
     assert not out.exists()
     assert not list((tmp_path / "out.jsonl.work").rglob("*.tmp"))
-    assert run("batch", corpus, "--out", out, *arguments).exit_code == 0
+    output("batch", corpus, "--out", out, *OPTIONS)
     assert made[68:] == [f"c{k}" for k in range(64, 70)]  # the piece that was begun, and none before
-    assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert out.read_bytes() == whole.read_bytes()
 
 
 def test_what_is_left_out_and_what_is_bad_are_each_told_once(tmp_path, monkeypatch):
     monkeypatch.setattr("dpplearn.summarize.corpora.source.SINGLES", 0)  # all in one piece
     good = json.dumps({"id": "x", "documents": [TEXTS[0][:400]], "references": ["Rain."]})
     lines = [good.replace('"Rain."', ""), "{", good.replace('"x"', '"y"'), "[", good.replace('"x"', '"z"')]
-    path = tmp_path / "corpus.jsonl"
-    path.write_text("\n".join(lines))
-    out = tmp_path / "out.jsonl"
-    corpus = open_corpus(path, usable=True)
+    corpus, out = open_corpus(write(tmp_path / "corpus.jsonl", "\n".join(lines)), usable=True), tmp_path / "out.jsonl"
     assert batch.summarize_corpus(corpus, out, budget=20, unit="words").done == 2
     said = [line["id"] or line["error"] for line in read(out)]
     wanted = ("left out cluster x", "line 2 ", "y", "line 4 ", "z")
     assert [part in one for part, one in zip(wanted, said, strict=True)] == [True] * 5, said
+
+
+def test_what_readers_say_of_files_is_said_once_whoever_reads(tmp_path):
+    """Of an attachment: in words, not as Python's warnings of a worker."""
+    mail = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/plain\n\n{}\n'
+    mail += "--x\nContent-Type: application/pdf\nContent-Disposition: attachment; filename=a.pdf\n\nabc\n--x--\n"
+    for k in range(3):
+        text = f"A storm sank {k + 2} boats near Brenn. Nobody was hurt."
+        write(tmp_path / "corpus" / f"c{k}" / "documents" / "a.eml", mail.format(text))
+        write(tmp_path / "corpus" / f"c{k}" / "references" / "r.txt", "A storm sank boats near Brenn.")
+    options = ("--budget", 30, "--unit", "words", "--jobs", 1)
+    said = run("train", tmp_path / "corpus", "--out", tmp_path / "m.json", *options).stderr
+    told = [line for line in said.splitlines() if "attachment" in line]
+    assert len(told) == 3, said
+    assert all(line.startswith("Warning: ") for line in told), said
+    assert "SkippedWarning" not in said

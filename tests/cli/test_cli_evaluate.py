@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from dpplearn.cli import main
+from commands import output, refusal, run, write, write_lines
 from dpplearn.rouge import score_corpus
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments import systems as systems_module
@@ -17,46 +16,37 @@ from dpplearn.summarize.explain.summary import Summary
 FAST = "begin,random,lexrank,submod,dpp-greedy,dpp-consensus,oracle"
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
 def record(name, documents, references):
     texts = [{"id": d.id, "title": d.title, "text": d.text} for d in documents]
     return {"id": name, "documents": texts, "references": references}
 
 
-def write(path, records):
-    path.write_text("".join(json.dumps(line) + "\n" for line in records), encoding="utf-8")
-    return path
+def read_lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Training and test corpora that share no document, and a model."""
-    folder = tmp_path_factory.mktemp("corpora")
-    example = Cluster.example()
+    folder, example = tmp_path_factory.mktemp("corpora"), Cluster.example()
     parts, references = example.documents, list(example.references)
-    train = write(folder / "train.jsonl", [record(f"a{k}.x", parts[k : k + 2], references) for k in range(3)])
-    test = write(folder / "test.jsonl", [record(f"b{k}.x", parts[4 + k : 6 + k], references) for k in range(3)])
+    train = write_lines(folder / "train.jsonl", [record(f"a{k}.x", parts[k : k + 2], references) for k in range(3)])
+    test = write_lines(folder / "test.jsonl", [record(f"b{k}.x", parts[4 + k : 6 + k], references) for k in range(3)])
     Summarizer(features="paper", budget=300).fit(read_clusters(train)).save(folder / "m.json")
-    return folder, train, test
+    return folder / "m.json", train, test
 
 
 def test_evaluate_writes_what_it_says(files, tmp_path):
-    folder, _, test = files
-    out = tmp_path / "out"
-    arguments = ["--model", folder / "m.json", "--systems", FAST]
-    result = run("evaluate", test, *arguments, "--out", out, "--jobs", 1)
-    assert result.exit_code == 0, result.output
-    assert "LexRank" in result.stdout
-    results = json.loads((out / "results.json").read_text())
+    model, _, test = files
+    arguments = ("--model", model, "--systems", FAST, "--out", tmp_path, "--jobs", 1)
+    assert "LexRank" in output("evaluate", test, *arguments)
+    results = json.loads((tmp_path / "results.json").read_text())
     assert set(results) == {"systems", "settings", "faults"}
     assert list(results["faults"]) == list(results["systems"])
     assert results["faults"]["begin"].keys() == {"dependent", "leaning_openings", "repeated", "unintroduced"}
     assert list(results["systems"]) == [name for name in SYSTEMS if name in FAST.split(",")]
-    clusters = {line["id"]: line for line in map(json.loads, test.read_text().splitlines())}
-    made = [json.loads(line) for line in (out / "summaries.jsonl").read_text().splitlines()]
+    clusters = {line["id"]: line for line in read_lines(test)}
+    made = read_lines(tmp_path / "summaries.jsonl")
     for name, figures in results["systems"].items():
         lines = [line for line in made if line["system"] == name]
         assert [line["id"] for line in lines] == sorted(clusters)
@@ -69,64 +59,50 @@ def test_evaluate_writes_what_it_says(files, tmp_path):
         )
         for metric, found in figures.items():
             average = scored.averages[metric]
-            assert found["f"] == pytest.approx(100 * average.f.average, abs=1e-3)
-            assert found["p"] == pytest.approx(100 * average.precision.average, abs=1e-3)
-            assert found["r"] == pytest.approx(100 * average.recall.average, abs=1e-3)
-        assert all(len(line["summary"].encode()) <= 315 for line in lines)
-        if name not in ("dpp-consensus", "dpp-sample"):
-            assert all(len(line["summary"].encode()) <= 300 for line in lines)
-    assert results["systems"]["oracle"]["rouge-1"]["f"] == max(
-        figures["rouge-1"]["f"] for figures in results["systems"].values()
-    )
+            for key, known in zip("fpr", (average.f, average.precision, average.recall), strict=True):
+                assert found[key] == pytest.approx(100 * known.average, abs=1e-3)
+        near = 315 if name in ("dpp-consensus", "dpp-sample") else 300
+        assert all(len(line["summary"].encode()) <= near for line in lines)
+    best = max(figures["rouge-1"]["f"] for figures in results["systems"].values())
+    assert results["systems"]["oracle"]["rouge-1"]["f"] == best
 
 
 def test_experiment_prints_both_tables(files, tmp_path):
     _, train, test = files
-    peers = tmp_path / "peers"
-    peers.mkdir()
     for k in range(3):
-        (peers / f"B{k}.X.M.100.T.65").write_text("The ferry stopped in the storm.")
-    result = run("experiment", "--train", train, "--test", test, "--systems", "begin,dpp-greedy", "--budget", 300,
-                 "--peers", peers, "--out", tmp_path / "out", "--jobs", 1)  # fmt: skip
-    assert result.exit_code == 0, result.output
+        write(tmp_path / "peers" / f"B{k}.X.M.100.T.65", "The ferry stopped in the storm.")
+    done = run("experiment", "--train", train, "--test", test, "--systems", "begin,dpp-greedy", "--budget", 300,
+               "--peers", tmp_path / "peers", "--out", tmp_path / "out", "--jobs", 1)  # fmt: skip
+    assert done.exit_code == 0, done.output
     for said in ("Table 1", "46.59", "Human, left out", "Table 2", "38.20", "Peer 65", "37.87"):
-        assert said in result.stdout
-    assert "hold documents" not in result.stderr
+        assert said in done.stdout
+    assert "hold documents" not in done.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert set(results["systems"]) == {"65", "begin", "dpp-greedy"}
-    assert set(json.loads((tmp_path / "out" / "details.json").read_text())["table_1"]) == {
-        "oracle", "human", "human, left out"
-    }  # fmt: skip
+    details = json.loads((tmp_path / "out" / "details.json").read_text())
+    assert set(details["table_1"]) == {"oracle", "human", "human, left out"}
 
 
 def test_leave_one_out_never_sees_its_topic(files, tmp_path, monkeypatch):
-    _, train, _ = files
-    example = Cluster.example()
-    records = [json.loads(line) for line in train.read_text().splitlines()]
-    records.append(record("a0.y", example.documents[6:8], list(example.references)))
-    corpus = write(tmp_path / "c.jsonl", records)
+    example, (_, train, _) = Cluster.example(), files
+    rows = [*read_lines(train), record("a0.y", example.documents[6:8], list(example.references))]
     seen, real = [], Summarizer.fit
     monkeypatch.setattr(Summarizer, "fit", lambda s, c, **k: seen.append({x.id for x in c}) or real(s, c, **k))
-    options = ("--systems", "dpp-greedy,begin", "--out", tmp_path, "--jobs", 1)
-    result = run("experiment", "--train", corpus, "--leave-one-out", *options)
-    assert result.exit_code == 0, result.output
-    assert {frozenset(ids) for ids in seen} == {
-        frozenset({"a1.x", "a2.x"}), frozenset({"a0.x", "a0.y", "a2.x"}), frozenset({"a0.x", "a0.y", "a1.x"})
-    }  # fmt: skip
+    options = ("--leave-one-out", "--systems", "dpp-greedy,begin", "--out", tmp_path, "--jobs", 1)
+    output("experiment", "--train", write_lines(tmp_path / "c.jsonl", rows), *options)
+    assert {" ".join(sorted(ids)) for ids in seen} == {"a1.x a2.x", "a0.x a0.y a2.x", "a0.x a0.y a1.x"}
     assert json.loads((tmp_path / "details.json").read_text())["systems"]["begin"]["clusters"] == 4
 
 
 def test_shared_documents_are_reported(files, tmp_path):
     _, train, test = files
-    records = [json.loads(line) for line in test.read_text().splitlines()]
-    copied = json.loads(train.read_text().splitlines()[0])["documents"][0]
-    records[1]["documents"].append({**copied, "id": "copy", "text": copied["text"].replace(" ", "\n", 3)})
-    result = run("experiment", "--train", train, "--test", write(tmp_path / "t.jsonl", records),
-                 "--systems", "begin,dpp-greedy", "--out", tmp_path, "--jobs", 1)  # fmt: skip
-    details = json.loads((tmp_path / "details.json").read_text())
-    assert result.exit_code == 0
-    assert details["shared_documents"] == {"b1.x": ["copy"]}
-    assert "1 of 3 test clusters" in result.stderr
+    rows, copied = read_lines(test), read_lines(train)[0]["documents"][0]
+    rows[1]["documents"].append({**copied, "id": "copy", "text": copied["text"].replace(" ", "\n", 3)})
+    path = write_lines(tmp_path / "t.jsonl", rows)
+    options = ("--systems", "begin,dpp-greedy", "--out", tmp_path, "--jobs", 1)
+    said = run("experiment", "--train", train, "--test", path, *options).stderr
+    assert json.loads((tmp_path / "details.json").read_text())["shared_documents"] == {"b1.x": ["copy"]}
+    assert "1 of 3 test clusters" in said
     numbered = [Cluster.from_texts([text]) for text in ("Rain.", "Snow.")]
     assert shared_documents(numbered[:1], numbered[1:]) == {}  # both called "1"
 
@@ -150,89 +126,68 @@ def test_human_rows():
     ],
 )
 def test_odd_corpora(files, tmp_path, change, code, said):
-    folder, _, test = files
-    records = [json.loads(line) for line in test.read_text().splitlines()]
-    corpus = write(tmp_path / "odd.jsonl", change(records))
-    options = ["--model", folder / "m.json", "--systems", FAST, "--jobs", 1]
-    result = run("evaluate", corpus, *options)
-    assert result.exit_code == code, result.output
-    assert said in result.stderr
+    model, _, test = files
+    corpus = write_lines(tmp_path / "odd.jsonl", change(read_lines(test)))
+    done = run("evaluate", corpus, "--model", model, "--systems", FAST, "--jobs", 1)
+    assert done.exit_code == code, done.output
+    assert said in done.stderr
 
 
 def test_skip_bad_leaves_out_clusters_that_cannot_be_used(files, tmp_path):
-    folder, train, test = files
+    model, train, test = files
 
     def bad(path):
-        records = [json.loads(line) for line in path.read_text().splitlines()]
-        many = {"id": "1", "text": "\n\n".join(["It rained."] * 5001)}
-        records += [
-            {**records[0], "id": "bare", "references": []},
-            {**records[0], "id": "blank", "references": [" "], "documents": [{"id": "1", "text": "..."}]},
-            {**records[0], "id": "mute", "documents": [{"id": "1", "text": "..."}]},
-            {**records[0], "id": "vast", "documents": [many]},
-        ]
-        return write(tmp_path / path.name, records)
+        first, blank = read_lines(path)[0], [{"id": "1", "text": "..."}]
+        vast = [{"id": "1", "text": "\n\n".join(["It rained."] * 5001)}]
+        changes = {"bare": {"references": []}, "blank": {"references": [" "], "documents": blank}}
+        changes |= {"mute": {"documents": blank}, "vast": {"documents": vast}}
+        worse = [first | {"id": name} | change for name, change in changes.items()]
+        return write_lines(tmp_path / path.name, [*read_lines(path), *worse])
 
-    worse_train, worse_test = bad(train), bad(test)
-    commands = {
-        "train": ["train", worse_train, "--out", tmp_path / "m.json", "--budget", 300, "--jobs", 1],
-        "evaluate": ["evaluate", worse_test, "--model", folder / "m.json", "--systems", "begin", "--jobs", 1],
-    }
-    for name, command in commands.items():
-        failed = run(*command)
-        assert failed.exit_code == 1, name
-        result = run(*command, "--skip-bad")
-        assert result.exit_code == 0, result.stderr
+    out = tmp_path / "m.json"
+    training = ("--out", out, "--budget", 300, "--jobs", 1)
+    evaluating = ("--model", model, "--systems", "begin", "--jobs", 1)
+    for command in (("train", bad(train), *training), ("evaluate", bad(test), *evaluating)):
+        refusal(*command)
+        done = run(*command, "--skip-bad")
+        assert done.exit_code == 0, done.stderr
         for said in (
             "left out cluster bare of", "it has no reference summary.", "left out cluster blank of",
             "it has no sentence and no reference summary.", "it has no sentence.", "at most 5,000 sentences",
         ):  # fmt: skip
-            assert said in result.stderr
-    (tmp_path / "m.json").unlink()
-    good, few = run("train", train, *commands["train"][2:]), json.loads((tmp_path / "m.json").read_text())
-    assert good.exit_code == 0
-    assert run(*commands["train"], "--skip-bad").exit_code == 0
-    assert json.loads((tmp_path / "m.json").read_text()) == few
-    bare = write(tmp_path / "bare.jsonl", [{"id": "x", "documents": [{"id": "1", "text": "Rain."}]}])
-    result = run("train", bare, "--out", tmp_path / "m.json", "--skip-bad", "--jobs", 1)
-    assert result.exit_code == 1
-    assert "none is left" in result.stderr
+            assert said in done.stderr
+    few = json.loads(out.read_text())
+    output("train", train, *training)
+    assert json.loads(out.read_text()) == few
+    bare = write_lines(tmp_path / "bare.jsonl", [{"id": "x", "documents": [{"id": "1", "text": "Rain."}]}])
+    assert "none is left" in refusal("train", bare, *training, "--skip-bad")
 
 
 def test_sampled_summaries_near_the_limit(files):
     """As in the paper: from 5 bytes under to 15 over, then trimmed by the scorer; `summarize` stays within."""
-    folder, _, _ = files
-    model = Summarizer.load(folder / "m.json")
-    cluster = Cluster.example()
+    model, cluster = Summarizer.load(files[0]), Cluster.example()
     over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, fill=True, n_samples=2_000))
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=2_000).length <= 665
 
 
-def test_odd_options(files):
-    folder, train, test = files
-    early = run("train", train, "--out", folder / "no.json", "--budget", "nan")
-    assert early.exit_code == 1
-    assert "Error: budget must be" in early.stderr
-    assert "Read" not in early.stderr  # said before the corpus is looked at
-    assert run("experiment", "--train", train, "--leave-one-out", "--budget", "nan").exit_code == 2
+def test_odd_options(files, tmp_path):
+    model, train, test = files
+    early = refusal("train", train, "--out", tmp_path / "no.json", "--budget", "nan")
+    assert "Error: budget must be" in early
+    assert "Read" not in early  # said before the corpus is looked at
     for systems, said in (("begin,lead", "'lead'"), ("begin,lr-mmr", "dpplearn experiment --train CORPUS has them")):
-        unknown = run("evaluate", test, "--model", folder / "m.json", "--systems", systems)
-        assert unknown.exit_code == 2
-        assert said in unknown.stderr
-    same = run("experiment", "--train", train, "--test", train, "--systems", "begin", "--jobs", 1)
-    assert same.exit_code == 0
-    assert "same file" in same.stderr
-    assert run("experiment", "--train", train).exit_code == 2
-    assert run("experiment", "--train", train, "--test", test, "--leave-one-out").exit_code == 2
+        assert said in refusal("evaluate", test, "--model", model, "--systems", systems)
+    assert "same file" in run("experiment", "--train", train, "--test", train, "--systems", "begin", "--jobs", 1).stderr
+    for options in ((), ("--test", test, "--leave-one-out"), ("--leave-one-out", "--budget", "nan")):
+        assert run("experiment", "--train", train, *options).exit_code == 2
 
 
 def test_the_regression_is_trained_where_it_is_asked_for(files, monkeypatch):
-    _, train, test = files
     trained, real = [], systems_module.fit_logistic
     monkeypatch.setattr(systems_module, "fit_logistic", lambda *a, **k: trained.append(len(a[0])) or real(*a, **k))
-    experiment = ["experiment", "--train", train, "--test", test, "--budget", 300, "--jobs", 1, "--systems"]
-    assert run(*experiment, "begin,dpp-greedy").exit_code == 0
+    experiment = ("experiment", "--train", files[1], "--test", files[2], "--budget", 300, "--jobs", 1, "--systems")
+    output(*experiment, "begin,dpp-greedy")
     assert trained == []
-    assert "LR+MMR" in run(*experiment, "lr-mmr,lr-dpp,begin").stdout
+    assert "LR+MMR" in output(*experiment, "lr-mmr,lr-dpp,begin")
     assert trained == [3]

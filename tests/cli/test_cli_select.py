@@ -1,15 +1,21 @@
-"""The command `dpplearn select`."""
+"""The command `dpplearn select`: what it chooses, writes, explains and refuses."""
 
 import csv
 import io
 import json
 import sys
+from functools import partial
 
+import numpy as np
 import pytest
-from click.testing import CliRunner
 
+import commands
+from commands import write, write_lines
 from dpplearn import diversify
-from dpplearn.cli import main
+
+run, output, records, refusal = (
+    partial(call, "select") for call in (commands.run, commands.output, commands.records, commands.refusal)
+)
 
 RECORDS = [
     {"id": "a", "text": "the cat sat on the mat", "score": 3.0, "words": 6, "vector": [1.0, 0.0]},
@@ -19,237 +25,183 @@ RECORDS = [
 ]
 
 
-def run(*args, stdin=None):
-    return CliRunner().invoke(main, ["select", *map(str, args)], input=stdin)
-
-
-def write_lines(path, records):
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
-
-
 @pytest.fixture
 def jsonl(tmp_path):
     return write_lines(tmp_path / "items.jsonl", RECORDS)
 
 
-def ids(result):
-    assert result.exit_code == 0, result.output
-    return [json.loads(line)["id"] for line in result.stdout.splitlines()]
+def ids(*args, stdin=None):
+    return [record["id"] for record in records(*args, stdin=stdin)]
 
 
-def test_texts_by_tfidf(jsonl):
-    result = run(jsonl, "-k", 2)
-    assert ids(result) == ["a", "c"]
-    assert result.stderr == "2 of 4 items: the size limit of 2 items is reached.\n"
-    assert [json.loads(line) for line in result.stdout.splitlines()] == [RECORDS[0], RECORDS[2]]
-
-
-def test_embeddings_scores_and_the_knob(jsonl):
+def test_texts_embeddings_scores_and_the_knob(jsonl):
+    assert records(jsonl, "-k", 2) == [RECORDS[0], RECORDS[2]]
+    assert run(jsonl, "-k", 2).stderr == "2 of 4 items: the size limit of 2 items is reached.\n"
     E, s = [r["vector"] for r in RECORDS], [r["score"] for r in RECORDS]
     for diversity in (0, 0.5, 1):
         expected = [RECORDS[i]["id"] for i in diversify(E, s, k=3, diversity=diversity).subset]
-        assert ids(run(jsonl, "--embedding", "vector", "-k", 3, "--diversity", diversity)) == expected
-    assert ids(run(jsonl, "--embedding", "vector", "--score", "words", "-k", 1)) == ["a"]
+        assert ids(jsonl, "--embedding", "vector", "-k", 3, "--diversity", diversity) == expected
+    assert ids(jsonl, "--embedding", "vector", "--score", "words", "-k", 1) == ["a"]
 
 
 def test_budget(jsonl):
-    assert ids(run(jsonl, "--budget", 10, "--cost", "words")) == ["a", "c"]
-    result = run(jsonl, "--budget", 0.5, "--cost", "words")
-    assert ids(result) == []
-    assert "below the cheapest candidate, which costs 1" in result.stderr
-    result = run(jsonl, "--budget", 10)
-    assert result.exit_code == 2
-    assert "--budget needs --cost FIELD" in result.stderr
+    assert ids(jsonl, "--budget", 10, "--cost", "words") == ["a", "c"]
+    found = run(jsonl, "--budget", 0.5, "--cost", "words")
+    assert (found.exit_code, found.stdout) == (0, "")
+    assert "below the cheapest candidate, which costs 1" in found.stderr
+    assert "No --budget: --cost limits nothing." in run(jsonl, "-k", 2, "--cost", "words").stderr
 
 
-def test_explain(jsonl):
-    result = run(jsonl, "-k", 2, "--explain")
-    assert ids(result) == ["a", "c"]
-    assert f"{jsonl}, line 2: 0.82 similar to line 1." in result.stderr
-    assert f"{jsonl}, line 4: the others added more" in result.stderr
-
-
-def test_explain_says_what_the_kept_are_like(tmp_path):
+def test_explain_says_what_the_kept_and_the_others_are_like(tmp_path):
     """Two near-duplicates of high score are right to keep at the default knob: that is said, with the knob."""
     texts = ["growing apples in cold climates", "growing apples in a cold climate", "apple stock rises", "apple floods"]
-    records = [
-        {"id": i, "score": s, "text": t} for i, (s, t) in enumerate(zip([3.0, 2.9, 1.0, 0.5], texts, strict=True))
-    ]
-    path = write_lines(tmp_path / "r.jsonl", records)
-    result = run(path, "-k", 2, "--explain")
-    assert ids(result) == [0, 1]
-    assert f"{path}, line 1: kept for the best score; of the others kept, most like line 2 (0.63).\n" in result.stderr
-    assert "Note: line 1 and line 2 were both kept, though 0.63 similar: a --diversity above 0.5" in result.stderr
-    kept = json.loads(run(path, "-k", 2, "--explain", "--json").stdout)["selected"]
+    rows = [{"id": i, "score": s, "text": t} for i, s, t in zip(range(4), [3.0, 2.9, 1.0, 0.5], texts, strict=True)]
+    path = write_lines(tmp_path / "r.jsonl", rows)
+    said = run(path, "-k", 2, "--explain").stderr
+    assert f"{path}, line 1: kept for the best score; of the others kept, most like line 2 (0.63).\n" in said
+    assert "Note: line 1 and line 2 were both kept, though 0.63 similar: a --diversity above 0.5" in said
+    kept = json.loads(output(path, "-k", 2, "--explain", "--json"))["selected"]
     assert [(one["nearest"], round(one["similarity"], 2)) for one in kept] == [(1, 0.63), (0, 0.63)]
-    spread = run(path, "-k", 2, "--explain", "--diversity", 0.9)
-    assert ids(spread) == [0, 2]  # "apple" is not "apples": words are not stemmed
-    assert f"{path}, line 1: kept for the best score; like none of the others kept.\n" in spread.stderr
-    assert "Note" not in spread.stderr
+    spread = ("-k", 2, "--explain", "--diversity", 0.9)
+    assert ids(path, *spread) == [0, 2]  # "apple" is not "apples": words are not stemmed
+    assert "Note" not in run(path, *spread).stderr
     assert "Note" not in run(path, "-k", 4, "--explain").stderr  # nothing was skipped: no knob changes that
-    assert f"{path}, line 1: kept for the best score.\n" in run(path, "-k", 1, "--explain").stderr
 
 
 def test_json(jsonl):
-    record = json.loads(run(jsonl, "-k", 2, "--explain", "--json").stdout)
+    record = json.loads(output(jsonl, "-k", 2, "--explain", "--json"))
     assert [chosen["item"] for chosen in record["selected"]] == [0, 2]
     first = record["skipped"][0]
     assert (first["item"], first["nearest"], first["place"]) == (1, 0, f"{jsonl}, line 2")
     assert first["similarity"] == pytest.approx(0.8167, abs=1e-3)
-    assert "skipped" not in json.loads(run(jsonl, "-k", 2, "--json").stdout)
-    every = json.loads(run(jsonl, "--embedding", "vector", "-k", 4, "--json").stdout)
+    every = json.loads(output(jsonl, "--embedding", "vector", "-k", 4, "--json"))
     assert len(every["selected"]) == 4  # one of which is a row of zeros
     assert "by near items, because the embeddings have 3 directions" in every["reason"]
 
 
 def test_csv_as_it_came(tmp_path):
-    path = tmp_path / "items.csv"
-    path.write_text('id,score,vector\n"x, y",1,"[1, 0]"\nq,0.9,1 0.1\nz,0.8,0;1\n', encoding="utf-8")
-    result = run(path, "--embedding", "vector", "-k", 2)
-    assert list(csv.reader(io.StringIO(result.stdout))) == [
-        ["id", "score", "vector"], ["x, y", "1", "[1, 0]"], ["z", "0.8", "0;1"],
-    ]  # fmt: skip
+    path = write(tmp_path / "items.csv", 'id,score,vector\n"x, y",1,"[1, 0]"\nq,0.9,1 0.1\nz,0.8,0;1\n')
+    rows = csv.reader(io.StringIO(output(path, "--embedding", "vector", "-k", 2)))
+    assert list(rows) == [["id", "score", "vector"], ["x, y", "1", "[1, 0]"], ["z", "0.8", "0;1"]]
     assert "line 3: 1.00 similar to line 2" in run(path, "--embedding", "vector", "-k", 2, "--explain").stderr
-
-
-def test_out_is_written_at_once(jsonl, tmp_path):
-    out = tmp_path / "chosen.jsonl"
-    result = run(jsonl, "-k", 2, "--out", out)
-    assert result.stdout == ""
-    assert [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()] == ["a", "c"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["chosen.jsonl", "items.jsonl"]
-    result = run(jsonl, "-k", 2, "--out", tmp_path / "nowhere" / "x.jsonl")
-    assert result.exit_code == 1
-    assert "there is no folder" in result.stderr
 
 
 @pytest.mark.parametrize("source", ["jsonl", "csv"])
 @pytest.mark.parametrize("target", ["jsonl", "csv", "TSV"])
-def test_the_name_of_the_file_says_its_format(source, target, jsonl, tmp_path):
-    """What is written can be read again, and gives the same choice."""
-    if source != "jsonl":
-        assert run(jsonl, "-k", 4, "--out", tmp_path / f"items.{source}").exit_code == 0
+def test_what_is_written_can_be_read_again_and_gives_the_same_choice(source, target, jsonl, tmp_path):
     given, out = tmp_path / f"items.{source}", tmp_path / f"chosen.{target}"
-    result = run(given, "--embedding", "vector", "-k", 2, "--out", out)
-    assert (result.exit_code, result.stdout) == (0, ""), result.stderr
-    if target == "csv":
-        rows = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
-        assert [row["id"] for row in rows] == ["a", "c"]
-        assert json.loads(rows[1]["vector"]) == [0.0, 1.0]
-    assert ids(run(jsonl, "-k", 2)) == ["a", "c"]
-    again = json.loads(run(out, "--embedding", "vector", "-k", 2, "--json").stdout)
+    if source != "jsonl":
+        output(jsonl, "-k", 4, "--out", given)
+    assert output(given, "--embedding", "vector", "-k", 2, "--out", out) == ""
+    again = json.loads(output(out, "--embedding", "vector", "-k", 2, "--json"))
     assert [chosen["item"] for chosen in again["selected"]] == [0, 1]
+    assert ids(out, "--embedding", "vector", "-k", 2, "--out", tmp_path / "x.jsonl") == []
+    assert [json.loads(line)["id"] for line in (tmp_path / "x.jsonl").read_text().splitlines()] == ["a", "c"]
+    assert {path.name for path in tmp_path.iterdir()} == {"items.jsonl", given.name, out.name, "x.jsonl"}
 
 
 def test_what_cannot_be_written_is_said_before_the_work(jsonl, tmp_path, monkeypatch):
     monkeypatch.setattr("dpplearn.cli.select.read_items", lambda *_: pytest.fail("read before the check"))
     for name, options, message in [
         ("chosen.txt", [], "must end in one of .jsonl, .csv, .tsv, so"),
-        ("chosen", [], "must end in one of"),
         ("chosen.json", [], "one JSON object (--json)"),
         ("chosen.jsonl", ["--json"], "one JSON object (--json)"),
         ("nowhere/chosen.csv", [], "there is no folder"),
     ]:
-        result = run(jsonl, "-k", 2, "--out", tmp_path / name, *options)
-        assert result.exit_code in (1, 2)
-        assert message in result.stderr
+        assert message in refusal(jsonl, "-k", 2, "--out", tmp_path / name, *options)
+    assert f"there is no folder {tmp_path / 'no'}" in refusal(jsonl, "-k", 2, "--report", tmp_path / "no" / "why.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["items.jsonl"]
 
 
-def test_standard_input(jsonl, tmp_path):
+def test_standard_input(jsonl):
     given = jsonl.read_text(encoding="utf-8")
-    result = run("-", "-k", 2, "--explain", stdin=given)
-    assert ids(result) == ["a", "c"]
-    assert "standard input, line 2: 0.82 similar to line 1." in result.stderr
-    table = "id,text,score\na,cats sat,3\nb,stocks fell,2\n"
-    result = run("-", "-k", 1, stdin=table)
-    assert result.exit_code == 1
-    assert "standard input, line 1 must be a JSON object" in result.stderr
-    assert "folder" not in result.stderr  # there is none to give
-    assert run("-", "-k", 1, "--json", "--out", tmp_path / "x.json", stdin=given).exit_code == 0
-    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["selected"][0]["item"] == 0
+    assert ids("-", "-k", 2, stdin=given) == ["a", "c"]
+    assert "standard input, line 2: 0.82 similar to line 1." in run("-", "-k", 2, "--explain", stdin=given).stderr
+    wrong = refusal("-", "-k", 1, stdin="id,text,score\na,cats sat,3\nb,stocks fell,2\n")
+    assert "standard input, line 1 must be a JSON object" in wrong
+    assert refusal("-", "-k", 2, stdin="") == "Error: standard input holds no items: there is nothing to select from.\n"
 
 
-def test_no_scores_and_no_items(tmp_path):
+def test_no_scores_and_no_words(tmp_path):
     path = write_lines(tmp_path / "items.jsonl", [{"text": "a b"}, {"text": "a b"}, {"text": "c"}])
-    result = run(path, "-k", 2)
-    assert "all items count the same" in result.stderr
-    assert len(result.stdout.splitlines()) == 2
-    none = write_lines(tmp_path / "none.jsonl", [])
-    result = run(none, "-k", 2)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"Error: {none} holds no items: there is nothing to select from.\n"
-    result = run("-", "-k", 2, stdin="")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "Error: standard input holds no items: there is nothing to select from.\n"
+    assert "all items count the same" in run(path, "-k", 2).stderr
     wordless = write_lines(tmp_path / "wordless.jsonl", [{"text": "", "score": 1}, {"text": "...", "score": 2}])
-    assert run(wordless, "-k", 1).stdout == '{"text": "...", "score": 2}\n'
+    assert records(wordless, "-k", 1) == [{"text": "...", "score": 2}]
 
 
-def replaced(**changes):
-    """The records with the third one changed; None takes a field away."""
-    third = {key: value for key, value in (RECORDS[2] | changes).items() if value is not None}
-    return [*RECORDS[:2], third, RECORDS[3]]
+def test_fewer_than_asked_for_are_told(tmp_path):
+    rows = [{"score": s, "embedding": e} for s, e in ((9, [1, 0]), (8, [1, 0.1]), (1, [0, 1]), (0, [0.1, 1]))]
+    path = write_lines(tmp_path / "items.jsonl", rows)
+    for decoder in ("exact", "local"):
+        found = run(path, "-k", 4, "--decoder", decoder, "--explain")
+        count = len(found.stdout.splitlines())
+        assert count < 4
+        assert f"{count} of the 4 items asked for, though more would fit" in found.stderr
+
+
+def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpplearn.cli.select.diversify", partial(diversify, n_samples=1000))  # a million take long
+    np.save(tmp_path / "items.npy", np.eye(24))
+    assert len(diversify(np.eye(24), np.zeros(24), k=1, decoder="sampled", n_samples=1000, rng=0)) == 0
+    assert len(records(tmp_path / "items.npy", "-k", 1, "--decoder", "sampled")) == 1
 
 
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
         ({"score": None}, [], "line 3: the field 'score' is empty or missing."),
-        ({"text": None}, ["--text", "text"], "line 3: the field 'text' is empty or missing."),
         ({"words": None}, ["--cost", "words", "--budget", "9"], "line 3: the field 'words' is empty or missing."),
-        ({"vector": None}, ["--embedding", "vector"], "line 3: the field 'vector' is empty or missing."),
         ({"score": "high"}, [], "line 3: the field 'score' must be a finite number, found 'high'."),
         ({"score": float("nan")}, [], "line 3: the field 'score' must be a finite number, found nan."),
         ({"score": True}, [], "line 3: the field 'score' must be a finite number, found True."),
         ({"words": 0}, ["--cost", "words", "--budget", "9"], "line 3: the field 'words' must be positive, found 0."),
         ({"text": 5}, [], "line 3: the field 'text' must be a text, found 5."),
         ({"vector": [1]}, ["--embedding", "vector"], "line 3: the field 'vector' has 1 numbers, and that of the first"),
-        ({"vector": [1, "x"]}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of finite"),
         ({"vector": [1, float("nan")]}, ["--embedding", "vector"], "line 3: the field 'vector' must hold finite"),
-        ({"vector": "rose in 2019"}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of "
-         "finite numbers, found 'rose in 2019'. To compare texts by their words, give --text vector."),
-        ({"vector": 7}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of finite"),
+        ({"vector": "rose in 2019"}, ["--embedding", "vector"], "found 'rose in 2019'. To compare texts by their"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_a_line(changes, options, message, tmp_path):
-    path = write_lines(tmp_path / "items.jsonl", replaced(**changes))
-    result = run(path, "-k", 2, *options)
-    assert result.exit_code == 1
-    assert f"Error: {path}, {message}" in result.stderr
-    assert result.stdout == ""
+    """None takes a field away."""
+    third = {key: value for key, value in (RECORDS[2] | changes).items() if value is not None}
+    path = write_lines(tmp_path / "items.jsonl", [*RECORDS[:2], third, RECORDS[3]])
+    said = refusal(path, "-k", 2, *options)
+    assert said.startswith(f"Error: {path}, line 3: ")
+    assert message in said
 
 
 def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
-    def error(*args):
-        result = run(*args)
-        assert result.exit_code in (1, 2)
-        return result.stderr
-
-    assert "must end in one of .jsonl, .csv" in error(write_lines(tmp_path / "items.txt", RECORDS))
-    assert "Name one by --embedding or --text" in error(write_lines(tmp_path / "x.jsonl", [{"a": 1, "score": 2}]))
-    assert "not both" in error(jsonl, "--text", "text", "--embedding", "vector")
-    assert "has no field 'missing'. Fields found: id, text" in error(jsonl, "--score", "missing")
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"a": 1}\n{"a": \n', encoding="utf-8")
-    assert "bad.jsonl, line 2 must be a JSON object" in error(bad)
-    short = tmp_path / "short.csv"
-    short.write_text("text,score\na,1\nb\n", encoding="utf-8")
-    assert "short.csv, line 3: found 1 cells, and 2 names in line 1" in error(short)
-    short.write_text("text,score\na,1\nb,\n", encoding="utf-8")
-    assert "short.csv, line 3: the field 'score' must be a finite number, found ''" in error(short)
-    short.write_text("text,score,score\na,1,2\n", encoding="utf-8")
-    assert "short.csv, line 1: the name 'score' occurs twice" in error(short)
-    short.write_text("id;score\n1;14\n", "utf-8")
-    assert "Fields found: id, score." in error(short)
-    assert "'five' is not a valid whole number or \"auto\"" in error(jsonl, "-k", "five")
-    assert "--min-per-group need --group FIELD" in error(jsonl, "--max-per-group", 1)
-    exact = error(jsonl, "-k", 4, "--group", "id", "--min-per-group", 1, "--decoder", "exact")
-    assert "min_per_group must be left out of exact_map" in exact
-    assert "min_per_group needs k or a budget" in error(jsonl, "--group", "id", "--min-per-group", 1)
-    options = ("--group", "id", "--min-per-group", 2, "--max-per-group", 1, "-k", 3)
-    assert "min_per_group cannot be met" in error(jsonl, *options)
+    assert "must end in one of .jsonl, .csv" in refusal(write_lines(tmp_path / "items.txt", RECORDS))
+    assert "Name one by --embedding or --text" in refusal(write_lines(tmp_path / "x.jsonl", [{"a": 1, "score": 2}]))
+    assert "bad.jsonl, line 2 must be a JSON object" in refusal(write(tmp_path / "bad.jsonl", '{"a": 1}\n{"a": \n'))
+    for rows, message in [
+        ("a,1\nb\n", "line 3: found 1 cells, and 2 names in line 1"),
+        ("a,1\nb,\n", "line 3: the field 'score' must be a finite number, found ''"),
+        ('a,"1,5"\n', "line 2: the field 'score' must be a finite number, found '1,5'"),
+    ]:
+        assert f"short.csv, {message}" in refusal(write(tmp_path / "short.csv", f"text,score\n{rows}"))
+    assert "Fields found: id, score." in refusal(write(tmp_path / "short.csv", "id;score\n1;14\n"))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    (tmp_path / "x.parquet").write_bytes(b"PAR1")
-    assert "needs pyarrow" in error(tmp_path / "x.parquet")
+    assert "needs pyarrow" in refusal(write(tmp_path / "x.parquet", b"PAR1"))
+    monkeypatch.delitem(sys.modules, "dpplearn.plots.report", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # as where it is not installed
+    assert "pip install 'dpplearn[plots]'" in refusal(jsonl, "-k", 2, "--report", tmp_path / "why.html")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--text", "text", "--embedding", "vector"), "not both"),
+        (("--score", "missing"), "has no field 'missing'. Fields found: id, text"),
+        (("--budget", 10), "--budget needs --cost FIELD"),
+        (("-k", "five"), "'five' is not a valid whole number or \"auto\""),
+        (("--max-per-group", 1), "--min-per-group need --group FIELD"),
+        (("--group", "id", "--min-per-group", 1), "min_per_group needs k or a budget"),
+        (
+            ("--group", "id", "--min-per-group", 2, "--max-per-group", 1, "-k", 3),
+            "min_per_group cannot be met",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together(jsonl, options, message):
+    assert message in refusal(jsonl, *options)

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from dpplearn import diversify, diversity_of
+from dpplearn.decoding.candidates import Embedded
+from dpplearn.decoding.diversity import measured_set
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])
@@ -65,3 +67,17 @@ def test_few_items_and_bad_ones():
     assert repr(one) == "SetDiversity(effective=1, closest=nan, coverage=0)"
     with pytest.raises(IndexError):
         diversity_of(np.eye(2), [2])
+
+
+@pytest.mark.parametrize("d", [3, 12])
+def test_rows_with_something_of_their_own(d, rng):
+    """S = (1 - nugget) cosines + nugget I, as a model may say it: by the same definition."""
+    U = rng.standard_normal((9, d))
+    U /= np.linalg.norm(U, axis=1, keepdims=True)
+    S = 0.7 * U @ U.T + 0.3 * np.eye(9)
+    Y = np.array([4, 0, 7, 8, 2, 1])
+    found = measured_set(Embedded(0.7**0.5 * U, np.ones(9), np.ones(9)), Y)
+    lam = np.linalg.eigvalsh(S[np.ix_(Y, Y)] / Y.size)
+    assert found.effective == pytest.approx(np.exp(-(lam * np.log(lam)).sum()))
+    assert found.closest == pytest.approx((S - np.eye(9))[np.ix_(Y, Y)].max())
+    assert found.coverage == pytest.approx(S[:, Y].max(axis=1).min())

@@ -89,16 +89,3 @@ def test_agreement_counts_items_found(study):
 
     sets = [np.array([0, 3]), np.array([1, 2, 0]), np.empty(0, int)]
     assert study.agreement(Known(), [None] * 3, sets) == 75.0  # one of two, three of three
-
-
-def test_coverage_counts_intervals_that_hold_the_truth(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT)
-    from benchmarks.coverage import THETA, Case, coverage, truth
-
-    w = np.array(list(truth("mixture").weights.values()))
-    at = [w.tolist(), [0.01] * 4, THETA.tolist(), [0.1] * 3, [-10.0, -10.1]]
-    off = [(w + 0.03 * np.eye(4)[0]).tolist(), [0.01] * 3 + [np.nan], (THETA + 0.3 * np.eye(3)[0]).tolist(), [0.1] * 3]
-    rows = {row[3]: row[4:] for row in coverage(Case("mixture", False, 2, 150), [at, [*off, [-10.0, -40.0]]])}
-    assert rows["weight"][:4] == [2, 7, 1, 6 / 7]
-    assert rows["theta"][:4] == [2, 6, 0, 5 / 6]
-    assert rows["all, by likelihood ratio"][3] == 0.5

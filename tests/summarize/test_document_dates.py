@@ -102,3 +102,8 @@ def test_words_cut_at_line_ends_are_whole(hyphen):
     text = parse_document(source.encode(), "a.txt", "a.txt")[0].text
     assert "every morning\nat nine" in text
     assert f"it is{hyphen}\nland" in text  # a line too short to have been wrapped
+
+
+@pytest.mark.parametrize("name", ["2024-03-12_hall.txt", "hall-20240312.txt", "hall_2024_03_12.txt", "APW20240312.1"])
+def test_a_date_in_the_name_of_a_file(name):
+    assert document_times(parse_document(BODY.encode(), name, name)) == [DAY]

@@ -48,7 +48,7 @@ def stands(text, kind):
     return why_not_alone(text, listed_language(kind.partition(":")[2] or "en")) is None
 
 
-@pytest.mark.parametrize(("name", "least"), [("alone.tsv", 0.93), ("alone-held.tsv", 0.8)])
+@pytest.mark.parametrize(("name", "least"), [("alone.tsv", 0.93), ("alone-held.tsv", 0.8), ("alone-fresh.tsv", 0.78)])
 def test_lines_labelled_by_whether_they_stand_alone(name, least):
     labels, kinds, texts = zip(*rows(name, "alone"), strict=True)
     assert len(labels) >= 100
@@ -175,11 +175,15 @@ WHY = {
         "The two were arrested at the border on Thursday.", "After the vote on Monday he left the town for good.",
         "The move came two days after the vote in the council.",
         "It is on the delivery notes that were sent last week.",
+        "Lena Marsh was sworn in as president of Kelmark an hour later.",
+        "The dead were a couple in their eighties from the town of Calder.",
+        "The reason for this is that the bolts of the door were worn.",
         "Both men were taken to the hospital in the town of Lorne.", "Since then, ten boats have sunk in the harbour.",
     ],
     None: [
         "It is clear that the flood defences of the city were never finished.",
         "The mayor of Brenn said on Monday that he would resign.",
+        "Jonas Obrecht, who collapsed in parliament, died three days later.",
         "The group of nine climbers was found alive on Sunday.",
         'The word "bank" has four senses in the dictionary of Lorne.',
         '"The pumps failed," said Daniel Okafor, the chief engineer of the waterworks.',

@@ -75,7 +75,7 @@ def select_command(
         ),
         (model and limits["k"] == "auto", "With --model, leave -k auto out: items are taken while they add something."),
         (work and (model or text), "--work is for items with scores and embeddings: leave --model and --text out."),
-        (window and (model or work), "--window is for scores and embeddings or texts: leave --model and --work out."),
+        (window and (model or work or report), "--window orders a list: leave --model, --work and --report out."),
         (embedding and text, "Give --embedding or --text, not both."),
         (budgeted and cost is None, "--budget needs --cost FIELD, what each item takes. For a number, give -k."),
         (group is None and not unlimited, "--max-per-group and --min-per-group need --group FIELD."),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import check_subset
+from dpplearn._checks import IntArray, check_subset
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Embedded, read_features
 from dpplearn.decoding.selection import nearest_chosen
@@ -51,20 +51,28 @@ def diversity_of(X: ArrayLike | sparse.sparray | sparse.spmatrix, subset: ArrayL
     SetDiversity(effective=2, closest=0, coverage=0.7071)
     """
     rows, lengths = read_features(X, "X")
-    items = Embedded(rows, lengths, lengths)
-    Y = check_subset(subset, len(lengths))
+    return measured_set(Embedded(rows, lengths, lengths), check_subset(subset, len(lengths)))
+
+
+def measured_set(items: Embedded, Y: IntArray) -> SetDiversity:
+    """The diversity of a set; rows shorter than their `lengths` have something of their own, as a model may say."""
     chosen = items.part(Y)
     closest = nearest_chosen(chosen, chosen, Y).similarity.max() if Y.size > 1 else np.nan
     covered = nearest_chosen(items, chosen, Y).similarity.copy()
-    covered[Y] = 1.0  # rows of zeros, too, are like themselves
+    covered[Y] = 1.0  # also where they have something of their own
     return SetDiversity(effective_number(chosen), float(closest), float(covered.min()) if Y.size else np.nan)
 
 
 def effective_number(items: Embedded) -> float:
-    """exp(-sum p log p) of the eigenvalues p of S / n, found in the smaller of n x n and d x d."""
-    there = items.lengths > 0.0
+    """exp(-sum p log p) of the eigenvalues p of S / n; where S has cosines alone, in the smaller of n x n and d x d."""
+    there = items.lengths > 0.0  # others are similar to none, and have an eigenvalue of 1 each
     rows: Any = items.rows[there]
     U = to_dense(rows).astype(np.float64) / items.lengths[there, None]
-    lam = np.linalg.eigvalsh(U @ U.T if len(U) <= U.shape[1] else U.T @ U)
-    p = np.append(lam[lam > 0.0], np.ones((~there).sum())) / max(there.size, 1)  # similar to none: 1 each
+    if len(U) <= U.shape[1] or not np.allclose(np.einsum("ij,ij->i", U, U), 1.0, atol=1e-2):
+        S = U @ U.T
+        np.fill_diagonal(S, 1.0)
+    else:
+        S = U.T @ U
+    lam = np.linalg.eigvalsh(S)
+    p = np.append(lam[lam > 0.0], np.ones((~there).sum())) / max(there.size, 1)
     return float(np.exp(-(p * np.log(p)).sum())) if p.size else 0.0

@@ -300,7 +300,7 @@ def check_possible(limits: Limits) -> None:
         if need[c] > min(have[c], most[c]):
             may = f", of which max_per_group allows {most[c]}" if most[c] < have[c] else ""
             raise ValueError(
-                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates{may}, and {need[c]} are asked for."
+                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates{may}, and {need[c]} are due."
             )
         if inside[c] > most[c]:
             raise ValueError(

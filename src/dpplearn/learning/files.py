@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_vector, read_only
+from dpplearn._checks import FloatArray, check_vector, frozen, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, read_json, write_record
 from dpplearn.learning.itemset import ItemSet, Shard, check_examples
@@ -71,6 +71,8 @@ def arrays_of(items: ItemSet, with_raw: bool) -> dict[str, Any]:
             found |= {f"values {name}": phi.data, f"columns {name}": phi.indices, f"ends {name}": ends}
         else:
             found[f"phi {name}"] = phi
+        if phi is not None and matrix is not None:  # it is made of phi again when it is read: n^2 numbers
+            found[f"made {name}"] = np.array(1)
     return {name: x for name, x in found.items() if x is not None}
 
 
@@ -125,7 +127,8 @@ def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: En
         if kind in ("matrix", "phi", "values"):
             if len(x.shape) != 2 or x.shape[0] != n or (kind == "matrix" and x.shape[1] != n):
                 raise IndexError("a part of its similarities has another shape than its items")
-            parts.append(SimilarityPart(name, matrix=x) if kind == "matrix" else SimilarityPart(name, phi=x))
+            made = frozen(np.minimum(SimilarityPart(name, x).cosines(), 1.0)) if f"made {name}" in row else None
+            parts.append(SimilarityPart(name, None, x) if kind == "matrix" else SimilarityPart(name, x, made))
     if not parts or (encoding is not None and row["raw"].shape != (n, len(encoding.features))):
         raise TypeError("an item set has no similarities, or raw has not the columns of its encoding")
     more = {name: row.get(name) for name in ("features", "cost", "raw")}

@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded
-from dpplearn.decoding.diversity import SetDiversity, diversity_of
+from dpplearn.decoding.diversity import SetDiversity, measured_set
 from dpplearn.decoding.selection import DiverseSelection, nearest_chosen
 from dpplearn.plots.style import BLUE, LIGHT, ORANGE, VERMILION, style
 
@@ -82,8 +82,8 @@ def compare(chosen: DiverseSelection) -> Comparison | None:
         seen = np.unique(np.concatenate([*sets.values(), *draws, rng.choice(n, MEASURED, replace=False)]))
         items = items.part(seen)
         sets, draws = {name: seen.searchsorted(Y) for name, Y in sets.items()}, [seen.searchsorted(Y) for Y in draws]
-    measures = {name: diversity_of(items.rows, Y) for name, Y in sets.items()}
-    means = np.mean([list(vars(diversity_of(items.rows, Y)).values()) for Y in draws], axis=0)
+    measures = {name: measured_set(items, Y) for name, Y in sets.items()}
+    means = np.mean([list(vars(measured_set(items, Y)).values()) for Y in draws], axis=0)
     return Comparison(items, sets | {"random": draws[0]}, measures | {"random": SetDiversity(*means.tolist())}, n)
 
 

@@ -15,7 +15,7 @@ from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
-from dpplearn.summarize.text.words import STOPS, has_word, one_line, word_lists, words
+from dpplearn.summarize.text.words import STOPS, has_word, one_line, small_words, word_lists
 
 # What is chosen from, best first; the next only where a document, or past TITLE the cluster, has nothing.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
@@ -133,9 +133,11 @@ def tongue(text: str) -> str | None:
     >>> tongue("The dam was built in 1790, and it held."), tongue("Der Damm ist alt, und er hielt."), tongue("A dam.")
     ('English', 'German', None)
     """
-    if 3 * len(_OTHER_SCRIPTS.findall(text)) > len(text):
+    if not text.isascii() and 3 * len(_OTHER_SCRIPTS.findall(text)) > len(text):
         return "another script"
-    found, best, most, second = {*words(text)}, "", 0, 0
+    found, best, most, second = small_words().intersection(text.lower().split()), "", 0, 0
+    if len(found) < _TOLD:
+        return None
     for name, listed in word_lists("small-words").items():
         number = len(found & listed)
         if number > most:

@@ -201,11 +201,6 @@ class SystemModels(NamedTuple):
     summarizer: Summarizer
     logistic: Logistic | None = None
 
-    def regression(self) -> Logistic:
-        """The regression, which is trained where lr-mmr or lr-dpp is asked for."""
-        assert self.logistic is not None
-        return self.logistic
-
 
 def filled(decoder: str, compress: bool = False) -> Callable[..., str]:
     """Our summary under a decoder that fills the budget, as the paper defines it, so that tables compare equal lengths.
@@ -229,8 +224,8 @@ SYSTEMS: dict[str, tuple[str, Callable[..., str | IntArray]]] = {
     "begin": ("Begin", lambda _, *asked: begin(*asked)),
     "random": ("Random", lambda models, *asked: random_items(models.summarizer.random_state, *asked)),
     "lexrank": ("LexRank", lambda _, *asked: lexrank_items(*asked)),
-    "lr-mmr": ("LR+MMR", lambda models, *asked: models.regression().mmr(*asked)),
-    "lr-dpp": ("LR+DPP", lambda models, *asked: models.regression().dpp(models.summarizer.rho_, *asked)),
+    "lr-mmr": ("LR+MMR", lambda models, *asked: models.logistic.mmr(*asked)),
+    "lr-dpp": ("LR+DPP", lambda models, *asked: models.logistic.dpp(models.summarizer.rho_, *asked)),
     "submod": ("SubMod", lambda _, *asked: submod_items(*asked)),
     "dpp-sample": ("DPP", filled("sampled")),
     "dpp-greedy": ("DPP (greedy)", filled("greedy")),

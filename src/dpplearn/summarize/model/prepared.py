@@ -171,32 +171,25 @@ def first_choice(
     Time grows as the number of sentences does: a part takes `part`^2 steps for each frequent word in it, and
     `part` (DEPTH keep part / n)^2 for its order.
     """
-    log_q = model.quality_.log_q(read.items) + lift
+    items, log_q = read.items, model.quality_.log_q(read.items) + lift
     distinct = np.array([*read.considered(range(len(read))).values()])
-    items, gains = ordered_by_gain(read.items, log_q, model, np.array_split(distinct, -(-distinct.size // part)), keep)
-    adding = items[np.argsort(-gains, kind="stable")[: keep - int(COVERING * keep)]]
-    rest = np.setdiff1d(distinct, adding)
-    covering = rest[np.argsort(-coverage(read.phi, log_q)[rest], kind="stable")[: keep - adding.size]]
-    return np.sort(np.concatenate([adding, covering]))
-
-
-def ordered_by_gain(
-    items: ItemSet, log_q: FloatArray, model: ConditionalPredictor, parts: list[IntArray], keep: int
-) -> tuple[IntArray, FloatArray]:
-    """The best sentences of each part in their greedy order, and log of the gain of each."""
-    depth = DEPTH * -(-keep // len(parts))
-    found, gains = [], []
-    for some in parts:
+    parts = np.array_split(distinct, -(-distinct.size // part))
+    best, gains = list[IntArray](), list[FloatArray]()
+    for some in parts:  # its best sentences in their greedy order, and log of the gain of each
         check_stop()
         assert items.phi is not None  # sentences have rows
         own = ItemSet._with(features=items.features[some], phi=items.phi[some], similarity=None, cost=None, names=None)
         # a factor on all qualities of a part changes no order, and keeps them within what floats hold
         scale = log_q[some].max()
         dpp = DPP.from_quality(np.exp(log_q[some] - scale), model.similarity_.matrix(own))
-        order = greedy_map(dpp, k=min(depth, some.size))
-        found.append(some[order.subset])
+        order = greedy_map(dpp, k=min(DEPTH * -(-keep // len(parts)), some.size))
+        best.append(some[order.subset])
         gains.append(order.gains + 2.0 * scale)
-    return np.concatenate(found), np.concatenate(gains)
+    by_gain = np.argsort(-np.concatenate(gains), kind="stable")
+    adding = np.concatenate(best)[by_gain[: keep - int(COVERING * keep)]]
+    rest = np.setdiff1d(distinct, adding)
+    covering = rest[np.argsort(-coverage(read.phi, log_q)[rest], kind="stable")[: keep - adding.size]]
+    return np.sort(np.concatenate([adding, covering]))
 
 
 def coverage(phi: Features, log_q: FloatArray) -> FloatArray:

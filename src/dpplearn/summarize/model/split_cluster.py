@@ -23,8 +23,8 @@ from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
-from dpplearn.summarize.text.matter import Matters
-from dpplearn.summarize.text.standing import Lack, told_before, why_not_alone
+from dpplearn.summarize.text.matter import Matters, told_before
+from dpplearn.summarize.text.standing import Lack, why_not_alone
 from dpplearn.summarize.text.states import overtaken
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
@@ -178,9 +178,10 @@ class SplitCluster:
     @cached_property
     def lacks(self) -> tuple[Lack | None, ...]:
         """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
-        lacks = [why_not_alone(text, self.listed_language) for text in self.texts]
-        if self.listed_language == "English":
-            back = told_before(self.texts, self.document_numbers.tolist())
+        language = self.listed_language
+        lacks = [why_not_alone(text, language, said) for text, said in zip(self.texts, self.words, strict=True)]
+        if language == "English":
+            back = told_before(self.texts, self.words, self.document_numbers.tolist())
             lacks = [lack or (Lack.LEANS if leaning else None) for lack, leaning in zip(lacks, back, strict=True)]
             late = overtaken(self.texts, [self.times[k] for k in self.document_numbers])
             lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
@@ -190,7 +191,7 @@ class SplitCluster:
     @cached_property
     def matters(self) -> Matters:
         """What each sentence tells, to see which tell the same."""
-        return Matters(self.texts)
+        return Matters(self.texts, self.words)
 
     @property
     def alone(self) -> npt.NDArray[np.bool_]:

@@ -236,7 +236,9 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
     def close(stop: int) -> None:
         first, last = lines[begin], lines[stop - 1]
         alone = stop - begin == 1
-        marked = alone and (first.hashes > first.start or (not begin and _is_numbered_heading(lines)))
+        marked = alone and (
+            first.hashes > first.start or (not begin and len(lines) > 1 and _is_numbered_heading(lines))
+        )
         start = max(first.hashes, first.bullet) if marked else first.bullet if item else first.start
         kind = "heading" if marked else "item" if item else _kind_alone(lines, begin, width) if alone else "paragraph"
         if alone and len(lines) > 1 and _is_row(lines, begin):
@@ -296,7 +298,7 @@ def _is_ordinal(lines: list[_Line]) -> bool:
 def _is_numbered_heading(lines: list[_Line]) -> bool:
     """Whether a paragraph begins with the number and name of a section, "4. Waiting list", and its text follows."""
     line, rest = lines[0], lines[1:]
-    if not rest or line.bullet == line.start or not _DIGIT.search(line.text[: line.bullet - line.start]):
+    if line.bullet == line.start or not _DIGIT.search(line.text[: line.bullet - line.start]):
         return False
     listed = any(other.bullet > other.start and other.text[0].isdigit() for other in rest)
     short = line.length <= 60 and len(line.text.split()) <= 9 and not line.closed and line.text[-1] not in ",;:-–—"

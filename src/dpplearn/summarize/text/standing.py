@@ -11,18 +11,17 @@ without words: how a piece ends, its length, its letters, figures, signs, capita
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
 
 from dpplearn.summarize.text.blocks import is_closed
-from dpplearn.summarize.text.matter import STEM_OF
 from dpplearn.summarize.text.states import looks_ahead
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
 
 _SETS = word_lists("sentence-words")
+_FURNITURE_WORDS = frozenset(max(words(phrase), key=len) for phrase in _SETS["furniture"])
 _SMALL_ENGLISH = word_lists("small-words")["English"]
 _NUMBERED = word_lists("abbreviations")["numbered"]
 # after these words they are no verbs: "of broken parts", "things to do"
@@ -62,8 +61,10 @@ _EAST_VERB = re.compile(  # what Japanese, Korean and Chinese sentences end with
 
 def is_furniture(text: str) -> bool:
     """Whether a piece has words that pages and programs say of themselves."""
+    if _FURNITURE_WORDS.isdisjoint(words(text)):  # most sentences
+        return False
     lower = text.lower()
-    return any(re.search(rf"\b{phrase}\b", lower) for phrase in [one for one in _SETS["furniture"] if one in lower])
+    return any(re.search(rf"\b{phrase}\b", lower) for phrase in filter(lower.__contains__, _SETS["furniture"]))
 
 
 def _clipped(text: str) -> str:
@@ -119,7 +120,7 @@ def is_sentence(text: str, among: bool = False) -> bool:
     >>> is_sentence("Keywords: rain, snow, the sea"), is_sentence("Thanks for the photos!"), is_sentence("No warranty.")
     (False, False, False)
     """
-    text = NOTE.sub("", text)
+    text = NOTE.sub("", text) if "[" in text else text
     if _FILED_UNDER.match(text) or _CAPTIONED.match(text):
         return False
     furniture, n_words = is_furniture(text), count_words(text)
@@ -152,8 +153,6 @@ def is_sentence(text: str, among: bool = False) -> bool:
         return True
     if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if closed or (verbs and n >= FEWEST_ALONE) else 0):
         return False
-    if look.body[-1] in ":：" or ": " in look.body:  # in no time of day
-        return verbs > 0 and (look.subject or n > 5)
     if verbs or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
         return n > 3 or look.subject or look.small
     if closed and (look.maybe or look.past or look.other):
@@ -216,19 +215,28 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
-_THE_THING = re.compile(  # "The council voted", "On Monday, the old law was": a noun before what may be its verb
-    r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z-]+ ){0,2}?([a-z-]+) "
-    r"(?:is|was|were|are|has|have|had|will|would|could|can|may|said|[a-z]+ed|[a-z]+s)\b"
+# "Similar effects", "The reason for this is", at its end "..., two days before that."; "an hour later" without an event
+_POINTS_BACK = re.compile(
+    r"Similar (?!to )"
+    r"|.{,50}?\b(?:of|for|behind|to|by|with) th(?:is|at|ese|ose) (?:is|was|are|were|has|have|had|will|would|can)\b"
 )
-_PRONOUN = re.compile(r"\b(?:he|she|they|him|them)\b")
+_ENDS_BACK = re.compile(
+    r"\b(?:before|after|of|for|about|against|like|than|with|to|by) th(?:is|at|ese|ose)(?: ones?)?[.!]?$"
+)
+_TIME_LATER = re.compile(
+    r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b(?! than)"
+)
+_ANCHORS = frozenset(["who", "which", "that", "when", "after", "since", "from", "until", "and", "but", "then"])
+_PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
+_PRONOUN = re.compile(rf"\b(?:{'|'.join(_PRONOUNS)})\b")
 _REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
 _BEGINNING = 60  # characters of a sentence that must say who and what
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
 
 
-def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
-    """What a sentence lacks to be chosen by itself; None where it stands alone.
+def why_not_alone(text: str, language: str | None = "English", said: Sequence[str] | None = None) -> Lack | None:
+    """What a sentence lacks to be chosen by itself; None where it stands alone. `said` are its words, if known.
 
     Examples
     --------
@@ -236,12 +244,13 @@ def why_not_alone(text: str, language: str | None = "English") -> Lack | None:
     >>> why_not_alone(text) is None, str(why_not_alone("But " + text))
     (True, 'leans on the sentence before it')
     """
+    said = said if said is not None and len(text) <= _CLIPPED else None
     text = _clipped(text)
     if _quotes(text):
         return Lack.QUOTATION
     if _count(text) < FEWEST_ALONE:
         return Lack.SHORT
-    last, said = text.rstrip("\"”»’') ")[-1:], _parts(text)
+    last, said = text.rstrip("\"”»’') ")[-1:], _parts(text, said)
     if last in _QUESTION_MARKS and is_closed(text):
         return Lack.QUESTION
     if last in ":：" or " as follows" in text[-60:]:
@@ -272,6 +281,8 @@ def _instructs(text: str, said: Sequence[str]) -> bool:
 
 def _quotes(text: str) -> bool:
     """Whether it has half a quotation, one that is most of the sentence, or one of somebody without a full name."""
+    if not any(map(text.__contains__, ('"', "``", "“", "”", "„", "«", "»"))):  # most sentences
+        return False
     if len(_MARK.findall(text)) % 2:
         return True
     quoted = [found[0] for found in _QUOTE.finditer(text)]
@@ -308,13 +319,20 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     quoted = _QUOTE.match(text)
     if quoted:
         return saying.issuperset(_parts(text[quoted.end() :])[:2])  # a quotation of nobody, or of "he"
-    if language in _FOLLOWS and _FOLLOWS[language].match(text.lower()):
+    if language in _FOLLOWS and parts[:1] < ["j"] and _FOLLOWS[language].match(text.lower()):  # it, es, il
         return False
     begins = [*accumulate(parts[:_PHRASE], "{} {}".format)]
     known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
     if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
         return True
-    return language == "English" and (_points_back(parts) or _has_loose_pronoun(text))
+    if language != "English":
+        return False
+    if _POINTS_BACK.match(text) or _ENDS_BACK.search(text[-_BEGINNING // 2 :]) or _points_back(parts):
+        return True
+    later = _TIME_LATER.search(text) if " later" in text or " earlier" in text else None
+    if later is not None and _ANCHORS.isdisjoint(_parts(text[: later.start()])):
+        return True
+    return not _PRONOUNS.isdisjoint(parts) and _has_loose_pronoun(text)
 
 
 def opens(text: str) -> bool:
@@ -337,30 +355,6 @@ def _points_back(parts: list[str]) -> bool:
     return the == "the" and thing in _SETS["told before"] and _SETS["complements"].isdisjoint(after[:1])
 
 
-def told_before(texts: Sequence[str], documents: Sequence[int]) -> list[bool]:
-    """Whether each English sentence begins with a thing, "the council", that its own document told before it.
-
-    What documents speak of that have half of the sentences is the matter of them all, and needs no telling.
-    `documents` has the number of each sentence's document.
-
-    Examples
-    --------
-    >>> texts = ["A council of nine met in Brenn.", "The council voted.", "It rained.", "Hail fell.", "It froze."]
-    >>> told_before(texts, [0, 0, 1, 1, 2])
-    [False, True, False, False, False]
-    """
-    found, said, sizes = [False] * len(texts), dict[int, set[str]](), Counter(documents)
-    heads = {i: STEM_OF[match[1]] for i, text in enumerate(texts) if (match := _THE_THING.match(text))}
-    before = dict[int, bool]()
-    for i, text in enumerate(texts) if heads else ():
-        own = said.setdefault(documents[i], set())
-        before[i] = heads.get(i) in own
-        own.update(map(STEM_OF.__getitem__, words(text)))
-    for i, head in heads.items():
-        found[i] = before[i] and 2 * sum(sizes[k] for k, own in said.items() if head in own) < len(texts)
-    return found
-
-
 def _has_loose_pronoun(text: str) -> bool:
     """Whether the first "he", "she", "they" of a sentence stands before any name or noun that could explain it."""
     found = _PRONOUN.search(text)
@@ -375,6 +369,7 @@ def _has_loose_pronoun(text: str) -> bool:
     return _SMALL_ENGLISH.union(_SETS["openings"], _SETS["subjects"], _SETS["verbs"]).issuperset(said)
 
 
-def _parts(text: str) -> list[str]:
+def _parts(text: str, said: Sequence[str] | None = None) -> list[str]:
     """Words, cut at apostrophes: "c'est" begins with c, "he'd" with he."""
-    return [part for word in words(text) for part in word.split("'")]
+    said = words(text) if said is None else said
+    return [part for word in said for part in word.split("'")] if "'" in text or "’" in text else [*said]
