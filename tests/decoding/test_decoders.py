@@ -150,7 +150,7 @@ def test_no_feasible_sample():
     ],
 )
 def test_bad_consensus(changes, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         consensus(DPP(np.eye(3)), **changes)
 
 

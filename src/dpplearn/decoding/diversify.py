@@ -232,13 +232,21 @@ class Settings(NamedTuple):
 
 def check_settings(settings: Settings) -> Settings:
     """The same with plain numbers, or what is wrong with them."""
-    nugget = None if settings.nugget is None else check_nugget(settings.nugget)
-    diversity, scale = check_diversity(settings.diversity), check_number(settings.scale, "scale", 0.0)
-    if scale == np.inf:
-        raise ValueError("scale must be finite, found inf.")
-    check_decoder(settings.decoder)
-    check_choice(settings.kernel, "kernel", ("auto", "linear", "near"))
-    return settings._replace(diversity=diversity, scale=scale, nugget=nugget)
+    diversity, decoder, scale, nugget, _, _, kernel = settings
+    # plain numbers need no look, which would cost small problems a part of their time
+    if type(diversity) is not float or not 0.0 <= diversity <= 1.0:
+        settings = settings._replace(diversity=check_diversity(diversity))
+    if type(scale) is not float or not 0.0 <= scale < np.inf:
+        settings = settings._replace(scale=check_number(scale, "scale", 0.0))
+        if scale == np.inf:
+            raise ValueError("scale must be finite, found inf.")
+    if nugget is not None:
+        settings = settings._replace(nugget=check_nugget(nugget))
+    if decoder != "greedy":
+        check_decoder(decoder)
+    if kernel != "auto":
+        check_choice(kernel, "kernel", ("auto", "linear", "near"))
+    return settings
 
 
 def gain_for_auto(k: str, min_gain: Any = 0.01) -> float:
