@@ -13,7 +13,6 @@ from dpplearn._checks import FloatArray, IntArray, check_int, frozen
 from dpplearn._linalg import Factor, Spectrum, safe_log, spectrum_wide
 from dpplearn._precision import LOST_EIGENVALUE, MISSING_TRACE, singular
 from dpplearn.determinantal import Determinantal, Spectral, sum_of_coins
-from dpplearn.operand import Operand
 from dpplearn.process import impossible, remaining
 from dpplearn.sampling import Tables
 from dpplearn.sampling.spectral import settled, sized_tables
@@ -112,10 +111,6 @@ class KDPP(Spectral):
     def log_normalizer(self) -> float:
         """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
         return self._spectrum.log_e
-
-    @property
-    def _operand(self) -> Operand:
-        return self.dpp._operand
 
     def _log_prob(self, Y: IntArray) -> float:
         return self.dpp._log_prob(Y) + self._shift if Y.size == self.k else -np.inf

@@ -265,7 +265,7 @@ def check_limits(
             f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
             "For an item that is free, give it a small cost or name it in include."
         )
-    size = n if k is None else min(check_int(k, "k", high=None), n)
+    size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
