@@ -293,7 +293,7 @@ def opening(read: SplitCluster, ordered: IntArray) -> int:
     """
     alone = [int(i) for i in ordered if read.alone[i]]
     told = [i for i in alone if opens(read.texts[i])]
-    dated = 2 * sum(time is not None for time in read.times) >= len(read.times)
+    dated = 2 * sum(time is not None for time in read.order_times) >= len(read.order_times)
     dead = [] if dated else [i for i in told if "dead" in tolls(read.texts[i])]
     leads = [[i for i in some if read.sentences[i].position == 1] for some in (told, alone)]
     return next(some[0] for some in (dead, leads[0], told, leads[1], ordered.tolist()) if some)

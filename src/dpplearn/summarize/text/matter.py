@@ -37,7 +37,7 @@ _NAME_LIKE = re.compile(r"(?<=[\w,;:)’'] )[^\W\d_a-zß-öø-ÿ][\w’'-]*")  #
 
 
 _THE_THING = re.compile(  # "The council voted", "On Monday, the old law was": a noun before what may be its verb
-    r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z-]+ ){0,2}?([a-z-]+) "
+    r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z][a-z-]* ){0,2}?([a-z-]+) "
     r"(?:is|was|were|are|has|have|had|will|would|could|can|may|said|[a-z]+ed|[a-z]+s)\b"
 )
 
