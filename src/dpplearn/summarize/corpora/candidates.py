@@ -118,20 +118,26 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
 def find_other_languages(
     documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]
 ) -> dict[int, tuple[str, int | None]]:
-    """The pieces whose paragraph is clearly in another language, where most of the text is clearly in one."""
+    """The pieces that are clearly in another language, where most of the text is clearly in one: their paragraph is, or
+    they are and have none of its small words.
+    """
     tongues, sizes = dict[tuple[int, Block], str | None](), Counter[str | None]()
     for i, (_, _, block, _) in pieces:
         if (i, block) not in tongues:
             tongues[i, block] = tongue(documents[i].text[block.start : block.end])
             sizes[tongues[i, block]] += block.end - block.start
     del sizes[None]  # too short to tell
-    if len(sizes) < 2:
+    main, size = max(sizes.items(), key=lambda item: item[1], default=(None, 0))
+    if main is None or size < MOST * sizes.total():
         return {}
-    [(main, size)] = sizes.most_common(1)
-    if size < MOST * sizes.total():
-        return {}
-    own = (tongues[i, piece.block] for i, piece in pieces)
-    return {number: ("language", None) for number, found in enumerate(own) if found not in (None, main)}
+    small, found = word_lists("small-words").get(main, frozenset()), dict[int, tuple[str, int | None]]()
+    for number, (i, piece) in enumerate(pieces):
+        text, own = documents[i].text[piece.start : piece.end], tongues[i, piece.block]
+        if own in (None, main) and small.isdisjoint(text.lower().split()):
+            own = tongue(text)
+        if own not in (None, main):
+            found[number] = "language", None
+    return found
 
 
 def tongue(text: str) -> str | None:

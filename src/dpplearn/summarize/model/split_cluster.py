@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import compress, islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
-from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
+from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.matter import Matters, told_before
 from dpplearn.summarize.text.standing import Lack, asks_all, why_not_alone
@@ -240,9 +240,20 @@ class SplitCluster:
         return document_times(self.cluster.documents)
 
     @cached_property
+    def order_times(self) -> list[datetime | None]:
+        """What documents are put in order by: their times, or days of a year ("May 2") where no document says which."""
+        if any(self.times):
+            return self.times
+        days = document_times(self.cluster.documents, LEAP_YEAR)
+        known = [day for day in days if day is not None]
+        if known and max(known) - min(known) > timedelta(183):  # over New Year's Eve
+            days = [day.replace(LEAP_YEAR + 4) if day and day.month < 7 else day for day in days]
+        return days
+
+    @cached_property
     def when(self) -> IntArray:
         """The place in time of each sentence's document."""
-        return np.asarray(np.argsort(in_time(self.times))[self.document_numbers], np.int64)
+        return np.asarray(np.argsort(in_time(self.order_times))[self.document_numbers], np.int64)
 
     def names_for(self, i: int, before: str = "") -> list[Addition]:
         """The first names that a sentence needs in brackets after these lines."""
@@ -298,10 +309,10 @@ def split_cluster(cluster: Cluster, limit: int = MAX_SENTENCES, keep_all: bool =
     return found if all(found.words) else replace(found, sentences=tuple(compress(found.sentences, found.words)))
 
 
-def document_times(documents: Sequence[Document]) -> list[datetime | None]:
-    """When each document was written: by its date, the number that an agency gave it, or what its first lines say.
+def document_times(documents: Sequence[Document], year: int | None = None) -> list[datetime | None]:
+    """When each document was written: by its date, the name of its file, or what its first lines say.
 
-    A day without its year ("May 2") is of the year of the others, if they all have the same.
+    A day without its year ("May 2") is of the year of the others, if they all have the same; of this one if none has.
     """
     heads = [head_date(first_lines(document)) for document in documents]
     times = [
@@ -309,11 +320,11 @@ def document_times(documents: Sequence[Document]) -> list[datetime | None]:
         for one, head in zip(documents, heads, strict=True)
     ]
     years = {time.year for time in times if time is not None}
-    if len(years) == 1:
-        (year,) = years
-        given = zip(times, documents, heads, strict=True)
-        return [time or day_in(one.date, year) or day_in(head, year) for time, one, head in given]
-    return times
+    year = year if not years else years.pop() if len(years) == 1 else None
+    if year is None:
+        return times
+    given = zip(times, documents, heads, strict=True)
+    return [time or day_in(one.date, year) or day_in(head, year) for time, one, head in given]
 
 
 def first_lines(document: Document) -> list[str]:
