@@ -199,7 +199,16 @@ def score_all(lists: list[ArgumentList], names: list[str], kinds: Sequence[str])
     parts = Parallel(n_jobs=2)(delayed(fold)(lists, names, *task) for task in tasks)
     scored = [x for part in parts[: len(topics)] for x in part]
     more = [x for part in parts[len(topics) :] for x in part] or scored
-    return [replace(x, log_q=x.log_q | m.log_q, S=x.S | m.S) for x, m in zip(scored, more, strict=True)]
+    return [
+        replace(x, rows=compact(x.rows), log_q=x.log_q | m.log_q, S=x.S | m.S)
+        for x, m in zip(scored, more, strict=True)
+    ]
+
+
+def compact(rows: FloatArray) -> FloatArray:
+    """Rows with the same products and no more columns than rows: words and letters have thousands."""
+    lam, V = np.linalg.eigh(rows @ rows.T)
+    return V * np.sqrt(np.maximum(lam, 0.0))
 
 
 def run(data: Path, pictures: Path, quick: bool = False) -> dict:
