@@ -20,7 +20,7 @@ from dpplearn import diversify
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
-from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.similarity import Similarity, SimilarityPart
 from dpplearn.learning.training_set import PreparedInstances, PreparedShard, make_backend
 
 M = 39
@@ -53,7 +53,7 @@ def made_up(T: int, n: int, device, seed: int = 0) -> tuple[list[ItemSet], list[
         S[:, np.arange(n), np.arange(n)] = 1.0
         for t in range(b):
             F = section_7_2_features(n, rng)
-            X.append(ItemSet._with(features=F, similarity=S[t], phi=None, cost=None, names=None))  # as from a shard
+            X.append(ItemSet._with(features=F, parts=(SimilarityPart("S", matrix=S[t]),), cost=None, names=None))
             appeal = np.exp(2 * F[:, 12] - 0.5 * F[:, 6:12] @ np.arange(6))
             y.append(np.sort(rng.choice(n, rng.integers(3, 7), replace=False, p=appeal / appeal.sum())))
     return X, y

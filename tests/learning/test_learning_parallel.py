@@ -110,7 +110,7 @@ def damaged(arrays, **changes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 3"),
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 4"),
         ({"format": np.array("other")}, "not a shard of item sets"),
         ({"0 features": None}, "damaged or truncated"),
         ({"0 features": np.full((12, 3), "x")}, "damaged"),

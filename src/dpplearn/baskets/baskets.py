@@ -95,11 +95,8 @@ class Baskets:
         names = column(table, item, labels.size)
         for name, values in ((basket, labels), (item, names)):
             if absent := [row for row, value in enumerate(values.tolist()) if is_missing(value)]:
-                many = count_of(len(absent), "such row", "such rows")
-                raise ValueError(
-                    f"Column {name!r} has no value in row {absent[0]} (from 0; {many} in all). Leave these rows out, "
-                    "or fill them in."
-                )
+                where = f"row {absent[0]} (from 0; {count_of(len(absent), 'such row', 'such rows')} in all)"
+                raise ValueError(f"Column {name!r} has no value in {where}. Leave these rows out, or fill them in.")
         return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
 
     def __len__(self) -> int:

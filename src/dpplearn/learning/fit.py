@@ -63,9 +63,6 @@ def check_settings(model: Any) -> Similarity | None:
     check_choice(model.on_impossible, "on_impossible", ("error", "drop"))
     check_int(model.max_iter, "max_iter", low=0)
     check_int(model.random_state, "random_state", high=None)
-    for name in ("given_size", "constant"):
-        if getattr(model, name) not in (True, False):
-            raise TypeError(f"{name} must be True or False, found {getattr(model, name)!r}.")
     if not (isinstance(model.tol, int | float | np.number) and 0 < model.tol < np.inf):
         raise ValueError(f"tol must be a positive number, found {model.tol!r}.")
     fixed = fixed_similarity(model.rho, model.nugget)
@@ -177,21 +174,16 @@ def constant_of(products: FloatArray) -> FloatArray:
 
 def check_precision(prior_variance: Any, m: int) -> FloatArray:
     """1 / variance of the Gaussian prior of each weight; 0 where the variance is infinite or None."""
-    if prior_variance is None:
-        return np.zeros(m)
     try:
-        variance = np.asarray(prior_variance, dtype=np.float64)
+        variance = np.broadcast_to(np.asarray(np.inf if prior_variance is None else prior_variance, np.float64), (m,))
     except (TypeError, ValueError):
-        raise TypeError(
-            f"prior_variance must be a positive number, one per feature, or None; found {prior_variance!r}."
-        ) from None
-    if variance.ndim > 1 or (variance.ndim == 1 and variance.size != m):
+        variance = np.full(m, np.nan)
+    if not (variance >= 1e-300).all():  # 1 / variance must be a float
         raise ValueError(
-            f"prior_variance must be a number or have one entry per feature ({m}), found shape {variance.shape}."
+            "prior_variance must be positive, a number or one entry per feature "
+            f"({m}), with numpy.inf or None for no prior; found {prior_variance!r:.80}."
         )
-    if np.isnan(variance).any() or (variance < 1e-300).any():  # 1 / variance must be a float
-        raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {prior_variance!r}.")
-    return np.broadcast_to(1 / variance, (m,)).copy()
+    return np.asarray(1 / variance)
 
 
 # The starts of a mixture

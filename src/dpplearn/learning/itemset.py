@@ -55,8 +55,7 @@ class ItemSet(Frozen):
     Attributes
     ----------
     encoding : Encoding or None
-        How `from_long` made the features from the columns of a table; `raw` has these columns, in which categories
-        are numbered and NaN is what is not known.
+        How `from_long` made the features from the columns of a table.
 
     Examples
     --------
@@ -72,11 +71,11 @@ class ItemSet(Frozen):
     """
 
     features: FloatArray
+    parts: tuple[SimilarityPart, ...]  # what S is made of
     cost: FloatArray | None
     names: tuple[str, ...] | None
     k: int | None = None
     encoding: Encoding | None = None
-    raw: FloatArray | None = None
 
     def __init__(
         self,
@@ -88,7 +87,6 @@ class ItemSet(Frozen):
         *,
         k: int | None = None,
         encoding: Encoding | None = None,
-        raw: FloatArray | None = None,
     ) -> None:
         columns = getattr(features, "columns", None)  # of a data frame; one made from an array numbers them
         if names is None and columns is not None and all(isinstance(name, str) for name in columns):
@@ -107,14 +105,9 @@ class ItemSet(Frozen):
             raise ValueError(
                 f"cost must be positive, but cost[{i}] is {costs[i]:g}. Give an item that is free a small cost."
             )
-        read_only(*[x for x in (F, costs, raw) if x is not None])
+        read_only(*[x for x in (F, costs) if x is not None])
         size = None if k is None else check_int(k, "k", high=n)
-        self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size, encoding=encoding, raw=raw)
-
-    @cached_property
-    def parts(self) -> tuple[SimilarityPart, ...]:
-        """What S is made of: similarity features and matrices, by name; here, those of an item set without names."""
-        return (SimilarityPart("phi", self.phi, self.similarity),)
+        self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size, encoding=encoding)
 
     @cached_property
     def phi(self) -> Features | None:
@@ -310,21 +303,19 @@ def check_item_sets(
                 f"{here} names its feature {k} {items.names[k]!r}, where {names[k]!r} was seen before: {rule}"
             )
         if items.encoding is not encoding:
-            check_encoding(items.encoding, encoding, here, "the others", "X[0].encoding")
+            check_encoding(items.encoding, encoding, here)
             encoding = encoding or items.encoding
         n_features, names = m, names if names is not None else items.names
     return X  # type: ignore[return-value]  # each entry was checked above
 
 
-def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str, other: str, advice: str) -> None:
+def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str) -> None:
     """An error where a table was read in another way than before: the same number would mean something else."""
-    if encoding is None or found is None or found is encoding or found == encoding:
-        return
-    raise ValueError(
-        f"{name} was read from its table in another way than {other}: categories, averages, scales or lists of "
-        f"columns differ. Read the table with ItemSet.from_long(table, ..., encoding={advice}), without "
-        "features and phi."
-    )
+    if not (encoding is None or found is None or found is encoding or found == encoding):
+        raise ValueError(
+            f"{name} was read from its table in another way than before: categories, averages, scales or columns "
+            "differ. Read it with ItemSet.from_long(table, ..., encoding=...), model.encoding_ or X[0].encoding."
+        )
 
 
 def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tuple[list[IntArray], FloatArray]:

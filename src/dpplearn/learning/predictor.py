@@ -244,7 +244,7 @@ class ConditionalPredictor:
         m = self.quality_.n_features
         known = tuple(self.feature_names_in_[-m:])  # a constant that the model added comes before them
         if isinstance(x, ItemSet):
-            check_encoding(x.encoding, self.encoding_, name, "the model's data", "model.encoding_")
+            check_encoding(x.encoding, self.encoding_, name)
         check_item_sets([x], m, None if known == default_names(m) else known, name)
         return x
 

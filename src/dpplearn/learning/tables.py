@@ -175,14 +175,13 @@ def read_long(
     """What `make` gives for each instance, and the items chosen in each; `new` data may have unknown categories."""
     n = column(table, encoding.features[0].name).size
     rows_of = [np.arange(n)] if group is None else group_rows(column(table, group, n), group)[1]
-    raw = raw_columns(table, encoding.features, n, new)
+    F = encoding.quality(raw_columns(table, encoding.features, n, new))
     directions: dict[str, Features] = {}
     for part, columns in encoding.phi.items():
         raw_phi = raw_columns(table, columns, n, False)
         directions[part] = directions_of(columns, raw_phi)
         if not new:
             warn_about_phi(columns, raw_phi, directions[part], rows_of)
-    F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
     made = []
@@ -190,7 +189,7 @@ def read_long(
         parts = {part: phi[rows] for part, phi in directions.items()}
         phi = parts[""] if set(parts) == {""} else parts or None
         c = None if costs is None else costs[rows]
-        made.append(make(F[rows], phi=phi, cost=c, names=encoding.names, encoding=encoding, raw=raw[rows]))
+        made.append(make(F[rows], phi=phi, cost=c, names=encoding.names, encoding=encoding))
     return made, [np.flatnonzero(picked[rows]) for rows in rows_of]
 
 

@@ -51,11 +51,8 @@ def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | li
         if y is not None or sample_weight is not None:
             raise TypeError("Shards hold their own targets and weights: with paths, leave y and sample_weight out.")
         paths = [os.fspath(path) for path in X]
-        missing = [path for path in paths if not os.path.exists(path)]
-        if missing:
-            raise FileNotFoundError(
-                f"There is no shard file {missing[0]} ({len(missing)} of {len(paths)} are missing)."
-            )
+        if missing := [path for path in paths if not os.path.exists(path)]:
+            raise FileNotFoundError(f"There is no shard file {missing[0]} ({len(missing)} of {len(paths)} missing).")
         return paths
     return Shard(X, *check_examples(X, y, sample_weight))
 
@@ -272,7 +269,7 @@ class Backend(AbstractContextManager["Backend"]):
                     f"and shard 0 has {m}: all must have the same features, in the same order."
                 )
             if s.encoding is not encoding:
-                check_encoding(s.encoding, encoding, f"Shard {k}", "the others", "X[0].encoding")
+                check_encoding(s.encoding, encoding, f"Shard {k}")
         firsts = np.cumsum([0, *(s.n_instances for s in surveys)]).tolist()
         totals = ("n_instances", "products", "weight", "n_chosen", "n_items", "sampled", "n_counted")
         survey = surveys[0]._replace(

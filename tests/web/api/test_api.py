@@ -126,7 +126,7 @@ def test_summarize_is_both_in_one(client, example, select):
 
 
 def test_what_was_added_is_told(select, example):
-    found = select(budget=100).json()
+    found = select(budget=60).json()
     assert found["text"] == "\n".join(one["text"] for one in found["selected"])
     assert any(one["added"] for one in found["selected"])
     for one in found["selected"]:

@@ -289,11 +289,12 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
 def opening(read: SplitCluster, ordered: IntArray) -> int:
     """The sentence that opens a summary: the first that says what happened, of those that open their documents if any.
 
-    Where no document has a date, the first that says how many died tells what the others are about.
+    Where few documents have a date, the first that says how many died tells what the others are about.
     """
     alone = [int(i) for i in ordered if read.alone[i]]
     told = [i for i in alone if opens(read.texts[i])]
-    dead = [] if any(read.times) else [i for i in told if "dead" in tolls(read.texts[i])]
+    dated = 2 * sum(time is not None for time in read.times) >= len(read.times)
+    dead = [] if dated else [i for i in told if "dead" in tolls(read.texts[i])]
     leads = [[i for i in some if read.sentences[i].position == 1] for some in (told, alone)]
     return next(some[0] for some in (dead, leads[0], told, leads[1], ordered.tolist()) if some)
 

@@ -28,6 +28,7 @@ from dpplearn.decoding.greedy import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.similarity import SimilarityPart
 from dpplearn.process import remaining
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.about import REASON, Question
@@ -178,7 +179,8 @@ def first_choice(
     for some in parts:  # its best sentences in their greedy order, and log of the gain of each
         check_stop()
         assert items.phi is not None  # sentences have rows
-        own = ItemSet._with(features=items.features[some], phi=items.phi[some], similarity=None, cost=None, names=None)
+        rows = (SimilarityPart("phi", items.phi[some]),)
+        own = ItemSet._with(features=items.features[some], parts=rows, cost=None, names=None)
         # a factor on all qualities of a part changes no order, and keeps them within what floats hold
         scale = log_q[some].max()
         dpp = DPP.from_quality(np.exp(log_q[some] - scale), model.similarity_.matrix(own))

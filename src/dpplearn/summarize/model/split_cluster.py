@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, read_only
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import cosines
+from dpplearn.learning.similarity import SimilarityPart, cosines
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
@@ -110,11 +110,11 @@ class SplitCluster:
         C = self.C if len(self) <= MAX_COMPARED else None
         read_only(self.F, self.phi.data, *([] if C is None else [C]))
         names = None if self.features is None else self.features.names
-        return ItemSet._with(features=self.F, similarity=C, phi=self.phi, cost=None, names=names)
+        return ItemSet._with(features=self.F, parts=(SimilarityPart("phi", self.phi, C),), cost=None, names=names)
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        own = {name: getattr(self.items, name) for name in ("features", "similarity", "phi", "names")}
+        own = {name: getattr(self.items, name) for name in ("features", "parts", "names")}
         return ItemSet._with(**own, cost=self.costs(unit))
 
     def only(self, kept: IntArray) -> SplitCluster:

@@ -215,14 +215,18 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
-# "Similar effects", "Two minutes later", "The reason for this is", and at its end "..., two days before that."
+# "Similar effects", "The reason for this is", at its end "..., two days before that."; "an hour later" without an event
 _POINTS_BACK = re.compile(
-    r"Similar (?!to )|(?:\w+ ){1,3}(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?) (?:later|earlier)\b"
+    r"Similar (?!to )"
     r"|.{,50}?\b(?:of|for|behind|to|by|with) th(?:is|at|ese|ose) (?:is|was|are|were|has|have|had|will|would|can)\b"
 )
 _ENDS_BACK = re.compile(
     r"\b(?:before|after|of|for|about|against|like|than|with|to|by) th(?:is|at|ese|ose)(?: ones?)?[.!]?$"
 )
+_TIME_LATER = re.compile(
+    r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b(?! than)"
+)
+_ANCHORS = frozenset(["who", "which", "that", "when", "after", "since", "from", "until", "and", "but", "then"])
 _PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_PRONOUNS)})\b")
 _REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
@@ -324,6 +328,9 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     if language != "English":
         return False
     if _POINTS_BACK.match(text) or _ENDS_BACK.search(text[-_BEGINNING // 2 :]) or _points_back(parts):
+        return True
+    later = _TIME_LATER.search(text) if " later" in text or " earlier" in text else None
+    if later is not None and _ANCHORS.isdisjoint(_parts(text[: later.start()])):
         return True
     return not _PRONOUNS.isdisjoint(parts) and _has_loose_pronoun(text)
 
