@@ -255,7 +255,7 @@ def run(data: Path, pictures: Path, quick: bool = False) -> dict:
             "Recall: share of the key points made. α-nDCG (α = 0.5) rewards them early. Precision: intent-aware, "
             "the mean share of the chosen that make a key point, over key points. Differences are from equal "
             "qualities, in brackets their 95 % intervals over topics, uncorrected; * where 0 is outside.",
-            "A sample and the two consensus decoders are of the same learned DPP. Consensus looks for the set that "
+            "A sample and what consensus finds are of the same learned DPP. Consensus looks for the set that "
             "agrees with most sets of the model, by items or by words, and finds what is common; rare key points "
             "are lost.",
             "`KernelDPP` knows items by number, and no two lists have an argument in common: it has no place here.",
@@ -285,7 +285,10 @@ def answer(found: dict[str, FloatArray], scored: list[Scored]) -> str:
         for s, k in enumerate(SIZES)
     )
     verdict = f"Yes in {', '.join(sure)}, and not beyond chance elsewhere" if sure else "Not beyond chance"
-    return f"{verdict}: learned from many covering sets, {numbers}."
+    gains = {name: by_topic(values - found[EQUAL], scored) for name, values in found.items() if name != EQUAL}
+    best = max(gains, key=lambda name: gains[name][..., 0].mean())
+    most = ", ".join(f"{signed(gains[best][:, s, 0])} at k = {k}" for s, k in enumerate(SIZES))
+    return f"{verdict}: a DPP learned from many covering sets, {numbers}. Most is covered by {best}: {most}."
 
 
 def quality_table(title: str, found: dict[str, FloatArray], scored: list[Scored]) -> dict:
