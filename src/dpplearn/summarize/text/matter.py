@@ -19,9 +19,7 @@ from dpplearn.rouge.stems import STEMS, Memory
 from dpplearn.summarize.text.states import SMALL_NUMBERS, tolls
 from dpplearn.summarize.text.words import DATES, SINGLE, small_words, word_lists, word_set, words
 
-NEARLY_ALL_SHARED = (
-    0.75  # share of what one of two sentences tells that the other has, from which on they tell the same
-)
+NEARLY_ALL_SHARED = 0.75  # of what one of two sentences tells, the other has: then they tell the same
 MUCH_SHARED = (0.5, 0.25)  # or these shares of the one that tells less, and of the other
 MOST_SHARED = 0.6  # share of a sentence that another one has that says it
 FEWEST_SHARED = 3  # words that two sentences share at least
