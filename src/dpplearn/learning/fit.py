@@ -169,10 +169,8 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
     except (TypeError, ValueError):
         variance = np.full(m, np.nan)
     if not (variance >= 1e-300).all():  # 1 / variance must be a float
-        raise ValueError(
-            "prior_variance must be positive, a number or one entry per feature "
-            f"({m}), with numpy.inf or None for no prior; found {prior_variance!r:.80}."
-        )
+        known = f"a number or one entry per feature ({m}), numpy.inf or None for no prior"
+        raise ValueError(f"prior_variance must be positive, {known}; found {prior_variance!r:.60}.")
     return np.asarray(1 / variance)
 
 

@@ -80,10 +80,8 @@ def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
     error = float(EPS / (left if by_rows else left**2))
     if error > NO_DIGITS:
         cure = "a larger nugget, such as nugget=1e-4" if S.nugget > 0 else "nugget=1e-4, say, or pass phi in place of S"
-        raise LostDigitsError(
-            f"The likelihood given the size cannot be computed for sets of {k} items: by their similarities, what one "
-            f"of them has of its own beside the others is {left**2:.0e}, which is lost in rounding. Fit with {cure}."
-        )
+        what = f"sets of {k} items: what one of them has of its own is {left**2:.0e}, which is lost in rounding"
+        raise LostDigitsError(f"The likelihood given the size cannot be computed for {what}. Fit with {cure}.")
     scaled = Factor(r[:, None] * factor.rows, factor.pivots)
     # the squares of pivots are about the eigenvalues; eigenvectors are known to EPS of the first
     sizes = scaled.rows[scaled.pivots].diagonal() ** 2
