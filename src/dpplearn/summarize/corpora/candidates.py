@@ -34,12 +34,12 @@ _CLAUSE_HEADS = _LISTS["subjects"] | _LISTS["clause heads"]
 _CONTINUE = frozenset(["that", "which", "who", "whom", "whose", "what"])  # a clause that leans on the one before
 # What stands before the words of a sentence ("Methods: We measured", "Liked: The bed"), without a colon only where the
 # block has another such word; and after them, in lists of changes and chats: "(#812, thanks @ann)", ":-)".
-_PART = (
+_ABSTRACT_PART = (
     r"(?i:background|objectives?|aims?|methods?|results?|findings|conclusions?|interpretation|abstract|summary|"
     r"(?:dis)?liked?|pros|cons)"
 )
-_PART_LABEL = re.compile(rf"{_PART}(?:\s?[:.—–]\s*|\s+(?=[A-Z]))")
-_LATER_PART = re.compile(rf"[.!?]\s+{_PART}\s[A-Z]")
+_PART_LABEL = re.compile(rf"{_ABSTRACT_PART}(?:\s?[:.—–]\s*|\s+(?=[A-Z]))")
+_LATER_PART = re.compile(rf"[.!?]\s+{_ABSTRACT_PART}\s[A-Z]")
 _TAGS_AT_END = re.compile(r"\s*\([^()]{0,20}(?:#[0-9]|@\w)[^()]{0,60}\)$|\s+[:;]-?[()D]+$")
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _SPACED_TOKEN = re.compile(r"\S+")
