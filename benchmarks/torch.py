@@ -70,7 +70,7 @@ def plain_autograd(X: list[ItemSet], y: list[np.ndarray], device) -> Callable[[n
     import torch
 
     F = torch.tensor(np.stack([x.features for x in X]), device=device)
-    S = torch.tensor(np.stack([x.similarity for x in X]), device=device)
+    S = torch.tensor(np.stack([x.parts[0].matrix for x in X]), device=device)
     Y = torch.zeros(F.shape[:2], dtype=torch.bool, device=device)
     for t, subset in enumerate(y):
         Y[t, subset] = True

@@ -75,8 +75,8 @@ def test_saved_and_loaded(documents):
     # Haystack loads only classes of modules that the user names
     trusted = ["dpplearn.integrations.haystack", "little_corpus"]
     restored = Pipeline.loads(pipeline.dumps(), allowed_modules=trusted).get_component("ranker")
-    assert (restored.top_k, restored.diversity, restored.max_tokens) == (2, 0.7, 100)
-    assert restored.count_tokens is count_words
+    assert (restored.chooser.k, restored.chooser.diversity, restored.chooser.max_tokens) == (2, 0.7, 100)
+    assert restored.chooser.count_tokens is count_words
     assert restored.embed is None
     assert ids(restored.run(documents)["documents"]) == ids(
         DPPRanker(top_k=2, diversity=0.7).run(documents)["documents"]
@@ -88,4 +88,4 @@ def test_groups_are_a_field_of_the_metadata(documents):
         document.meta["source"] = source
     ranker = DPPRanker(top_k=4, groups="source", max_per_group=1)
     assert sorted(document.meta["source"] for document in ranker.run(documents)["documents"]) == ["a", "b", "c"]
-    assert DPPRanker.from_dict(ranker.to_dict()).max_per_group == 1
+    assert DPPRanker.from_dict(ranker.to_dict()).chooser.max_per_group == 1

@@ -224,7 +224,7 @@ def test_more_items_than_directions(rng):
         ({"X": "shard.npz", "y": None}, TypeError, "found a single path"),
         ({"X": ["nowhere.npz"], "y": None}, FileNotFoundError, "no shard file nowhere.npz"),
         ({"X": [np.ones((4, 2))] * 2}, TypeError, r"X\[0\] must be an ItemSet, found ndarray"),
-        ({"sample_weight": [1.0]}, ValueError, "sample_weight must have one entry per instance"),
+        ({"sample_weight": [1.0]}, ValueError, "sample_weight must have one entry per"),
         ({"sample_weight": [1.0, -1.0]}, ValueError, r"sample_weight\[1\] is -1"),
         ({"prior_variance": 0.0}, ValueError, "prior_variance must be positive"),
         ({"prior_variance": [1.0, 2.0, 3.0]}, ValueError, r"one entry per feature \(2\)"),

@@ -89,7 +89,7 @@ def test_a_mixture_beside_nuggets(data):
     assert found.cv_results_["params"] == [{"nugget": 0.05}, {"nugget": 0.2}, {"similarity": "mixture"}]
     scores = cross_val_score(ConditionalDPP(similarity="mixture"), X, y, cv=2)
     np.testing.assert_allclose(found.cv_results_["mean_test_score"][2], scores.mean(), atol=1e-6)
-    with pytest.raises(ValueError, match="a mixture learns what they say"):
+    with pytest.raises(ValueError, match="a mixture learns them"):
         search({"similarity": ["mixture"], "nugget": [0.05]}, cv=2).fit(X, y)
 
 

@@ -134,11 +134,10 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self._set(**fitted._asdict(), items=read.items, counts=counts, n_baskets=len(read), n_empty=n_empty)
         self.pairs_ = strongest_pairs(self.dpp_, read)
         if not fitted.converged:
-            warn_user(
-                f"fit stopped after {self.n_iter_} iterations, while they still raised the objective by more than "
-                f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
-                ConvergenceWarning,
+            said = (
+                f"fit stopped after {self.n_iter_} iterations that raised the objective by more than tol={self.tol:g}"
             )
+            warn_user(f"{said} per basket. Raise max_iter, or tol.", ConvergenceWarning)
         return self
 
     def _plan(self, read: Baskets) -> FitPlan:
@@ -209,10 +208,8 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         scores = np.maximum(self.next_scores(J), 0.0)
         scores[out] = 0.0
         if not scores.sum() > 0:
-            raise ValueError(
-                f"Nothing can follow {count_of(J.size, 'item', 'items')} with {out.size} excluded: every larger set "
-                "has probability 0 under this kernel. Give a smaller basket, or fit with a larger rank."
-            )
+            given = f"{count_of(J.size, 'item', 'items')} with {out.size} excluded"
+            raise ValueError(f"Nothing can follow {given}. Give a smaller basket, or fit with a larger rank.")
         best = np.argsort(-scores, kind="stable")[:k]
         return [Next(self.items_[i].item(), float(scores[i] / scores.sum())) for i in best if scores[i] > 0]
 

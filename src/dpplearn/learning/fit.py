@@ -70,9 +70,8 @@ def check_settings(model: Any) -> Similarity | None:
         return fixed
     if fixed.w[0] or fixed.w[ALL]:
         raise ValueError(
-            'rho and nugget are those of similarity="fixed", and a mixture learns what they say; found '
-            f"rho={model.rho:g} and nugget={model.nugget:g}. Leave them out; in a param_grid, give the mixture a "
-            'mapping of its own: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
+            f'rho={model.rho:g} and nugget={model.nugget:g} are those of similarity="fixed": a mixture learns them. In '
+            'a param_grid, give it a mapping of its own: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
         )
     return None
 
@@ -295,20 +294,15 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
             'the items out of the target, or leave these instances out: on_impossible="drop".'
         )
     if survey.weight == 0:
-        raise ValueError(
-            f"All targets that count have probability 0 ({first}): no instance is left to learn from. {CURE}"
-            if bad
-            else "All sample_weight are 0: at least one instance must count."
-        )
+        none = f"All targets that count have probability 0 ({first}): no instance is left to learn from. {CURE}"
+        raise ValueError(none if bad else "All sample_weight are 0: at least one instance must count.")
     if survey.n_chosen in (0.0, survey.n_items):
         which = "No item is chosen in any" if survey.n_chosen == 0 else "All items are chosen in each"
         warn_user(f"{which} of the {n} instances, so that nothing tells a good item from a bad one. Check y.")
     named = {"own": "what is particular to each item", "all": "the constant 11^T"}
     for a, b in sorted(survey.same_parts):
-        warn_user(
-            f"The similarity part {b!r} is the same matrix as {named.get(a, f'the part {a!r}')} in every instance: "
-            f"only the sum of their weights counts. Leave {b!r} out."
-        )
+        like = named.get(a, f"the part {a!r}")
+        warn_user(f"The similarity part {b!r} is the same matrix as {like} in every instance: leave it out.")
     if bad:
         warn_user(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 
