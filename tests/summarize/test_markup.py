@@ -202,6 +202,6 @@ def test_replies_between_quotations_that_no_blank_line_parts():
 
 
 def test_tags_that_a_corpus_left_before_sentences_are_not_said():
-    text = '<S sid ="5" ssid = "1">The river rose by two meters.\n<S sid="6" ssid="2">If a<b, the bridge closes at noon.'
+    text = '<S sid ="5" ssid = "1">The river rose by two meters.\n<S sid="6" ssid="2">If a<b, the bridge closes.'
     sentences = [text[block.start : block.end] for block in find_blocks(text)]
-    assert sentences == ["The river rose by two meters.", "If a<b, the bridge closes at noon."]
+    assert sentences == ["The river rose by two meters.", "If a<b, the bridge closes."]
