@@ -212,10 +212,10 @@ class SplitCluster:
     @property
     def lift(self) -> FloatArray:
         """What is added to log q of sentences that say what their document is read for: all of an abstract does."""
-        told = np.arange(len(self)) == self.question
+        told = np.where(np.arange(len(self)) == self.question, 1.0, 0.0)
         for i, one in enumerate(self.sentences if self.listed_language == "English" else ()):
             kind = self.kinds[one.document]
-            told[i] |= kind is not None and (one.start < kind.introduction or bool(kind.says.search(one.text)))
+            told[i] += 0 if kind is None else (one.start < kind.introduction) + bool(kind.says.search(one.text))
         return LIFT * told
 
     @cached_property

@@ -233,6 +233,7 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
     """The blocks of one paragraph."""
     found: list[Block] = []
     begin, item = 0, False  # first line of the block at hand; whether it is a list item
+    longest = max(line.length for line in lines)
 
     def close(stop: int) -> None:
         first, last = lines[begin], lines[stop - 1]
@@ -262,7 +263,8 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
                 or line.text[0] in "•‣◦▪●·*"
                 or (line.text[0] == "(" and line.text[line.bullet - line.start].isupper())
             )
-            goes_on = line.text[0].islower() or above.text.rsplit(None, 1)[-1].lower() in _JOINING
+            full = above.length + 1 + line.first > longest  # the next word would not have fitted
+            goes_on = line.text[0].islower() or (full and above.text.rsplit(None, 1)[-1].lower() in _JOINING)
             wraps = goes_on and not above.closed
             if not (
                 listed

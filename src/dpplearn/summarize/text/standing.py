@@ -241,7 +241,8 @@ _ENDS_BACK = re.compile(
     r"\b(?:before|after|of|for|about|against|like|than|with|to|by) th(?:is|at|ese|ose)(?: ones?)?[.!]?$"
 )
 _TIME_LATER = re.compile(
-    r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b(?! than)"
+    r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b"
+    r"(?! (?:than|when|if)\b)"
 )
 _ANCHORS = frozenset(["who", "which", "that", "when", "after", "since", "from", "until", "and", "but", "then"])
 _PRONOUNS = frozenset(["he", "she", "they", "him", "them"])

@@ -28,7 +28,7 @@ _SAID = {
         re.IGNORECASE,
     ),
     "paper": re.compile(r"\bwe (?:\w+ )?(?:find|found|show|conclude|propose|present|estimate|measured|tested)\b|%"),
-    "law": re.compile(r"\b(?:must|shall|may not|may only|liable|fines?|prohibited|imprisonment|into force)\b"),
+    "law": re.compile(r"\b(?:must|shall|may|liable|fines?|prohibited|imprisonment|into force)\b"),
 }
 _INTRODUCTION = re.compile(r"^\W*[0-9.]*\W*introduction\b", re.IGNORECASE | re.MULTILINE)
 _HEADS = {  # how many of the words, at the head of a line, tell the kind
@@ -46,7 +46,7 @@ _HEADS = {  # how many of the words, at the head of a line, tell the kind
     ),
     "law": (
         3,
-        re.compile(r"^\W*((?:§|art(?:icle|\.)|section|clause)\s?[0-9]+|\([0-9]\)(?= ))", re.IGNORECASE | re.MULTILINE),
+        re.compile(r"^\W*((?:§|(?i:art(?:icle|\.)|section|clause))\s?[0-9]+)\b(?! [a-z])", re.MULTILINE),
     ),
 }
 
