@@ -18,13 +18,13 @@ import numpy.typing as npt
 from dpplearn.summarize.text.words import words
 
 LIFT = 0.6  # what is added to log q of a sentence that says what its document is read for
-_DATE = r"(?:[0-9]{1,2}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|the end)"
+_BY_WHEN = r"(?:[0-9]{1,2}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|the end)"
 _SAID = {
     "talk": re.compile(
         r"\b(?:agree[sd]?|decide[sd]?|resolved|vote[sd]?|elected|decision|actions?:|task:|from now on|"
         r"propos(?:e|al)|suggest|let's|we'll|I'll|I will|we (?:will|take|keep|go|do)|ok(?:ay)? so)\b"
         r"|\b(?:ok(?:ay)?|so|then)\b,? (?:it's|we (?!would|could|might|need|can))"
-        rf"|\bby (?:\w+ )?{_DATE}|^(?-i:[A-Z]\w+ (?:[A-Z]\w+ )?to [a-z])",
+        rf"|\bby (?:\w+ )?{_BY_WHEN}|^(?-i:[A-Z]\w+ (?:[A-Z]\w+ )?to [a-z])",
         re.IGNORECASE,
     ),
     "paper": re.compile(r"\bwe (?:\w+ )?(?:find|found|show|conclude|propose|present|estimate|measured|tested)\b|%"),
