@@ -18,13 +18,13 @@ import numpy.typing as npt
 from dpplearn.summarize.text.words import words
 
 LIFT = 0.6  # what is added to log q of a sentence that says what its document is read for
-_BY_WHEN = r"(?:[0-9]{1,2}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|the end)"
+_WHEN = r"(?:[0-9]{1,2}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|the end)"
 _SAID = {
     "talk": re.compile(
         r"\b(?:agree[sd]?|decide[sd]?|resolved|vote[sd]?|elected|decision|actions?:|task:|from now on|"
         r"propos(?:e|al)|suggest|let's|we'll|I'll|I will|we (?:will|take|keep|go|do)|ok(?:ay)? so)\b"
         r"|\b(?:ok(?:ay)?|so|then)\b,? (?:it's|we (?!would|could|might|need|can))"
-        rf"|\bby (?:\w+ )?{_BY_WHEN}|^(?-i:[A-Z]\w+ (?:[A-Z]\w+ )?to [a-z])",
+        rf"|\bby (?:\w+ )?{_WHEN}|^(?-i:[A-Z]\w+ (?:[A-Z]\w+ )?to [a-z])",
         re.IGNORECASE,
     ),
     "paper": re.compile(r"\bwe (?:\w+ )?(?:find|found|show|conclude|propose|present|estimate|measured|tested)\b|%"),
@@ -211,12 +211,12 @@ class Kind(NamedTuple):
     introduction: int = 0
 
 
-def kind_of(text: str, talk: bool = False) -> Kind | None:
+def text_kind(text: str, talk: bool = False) -> Kind | None:
     """What kind of document it is, "talk", "paper" or "law", if it is of one.
 
     Examples
     --------
-    >>> kind_of("Minutes of 4 March\\nPresent: Ann, Bo\\nIt rained.").name, kind_of("The minutes are present.")
+    >>> text_kind("Minutes of 4 March\\nPresent: Ann, Bo\\nIt rained.").name, text_kind("The minutes are present.")
     ('talk', None)
     """
     for kind, (least, head) in _HEADS.items():
