@@ -38,7 +38,9 @@ _ABSTRACT_PART = (
     r"(?i:background|objectives?|aims?|methods?|results?|findings|conclusions?|interpretation|abstract|summary|"
     r"(?:dis)?liked?|pros|cons)"
 )
-_PART_LABEL = re.compile(rf"{_ABSTRACT_PART}(?:\s?[:.—–]\s*|\s+(?=[A-Z]))")
+_PART_LABEL = re.compile(
+    rf"(?:{_ABSTRACT_PART}(?:\s?[:.—–]|\s(?=\s*[A-Z]))|\[[A-Z]{{1,10}}-[0-9]+\]|[^.!?★☆]{{0,30}}[★☆]+)\s*"
+)
 _LATER_PART = re.compile(rf"[.!?]\s+{_ABSTRACT_PART}\s[A-Z]")
 _TAGS_AT_END = re.compile(r"\s*\([^()]{0,20}(?:#[0-9]|@\w)[^()]{0,60}\)$|\s+[:;]-?[()D]+$")
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
@@ -214,7 +216,7 @@ def pieces_of(document: Document) -> Iterator[Piece]:
             start += dateline_end(text[start : piece.end])
             piece = piece._replace(start=start)
         label = _PART_LABEL.match(text, start, piece.end)
-        if label and (label[0].rstrip()[-1] in ":.—–" or _LATER_PART.search(text, *piece.block[:2])):
+        if label and (label[0].rstrip()[-1] in ":.—–]★☆" or _LATER_PART.search(text, *piece.block[:2])):
             piece = piece._replace(start=label.end() if label.end() < piece.end else start)
         said = _TAGS_AT_END.sub("", text[piece.start : piece.end]) if text[piece.end - 1] in "()D" else ""
         piece = piece._replace(end=piece.start + len(said)) if said else piece
