@@ -23,6 +23,7 @@ BLOCK_MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
 
 _LIST_MARK = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
 _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
+_TAGS = re.compile(r"""^(?:<[A-Za-z]\w{0,19}(?: \w{1,20} ?= ?"[^"<>]{0,80}"){1,9}>[ \t]*)+""")  # <S sid="5">
 _RULER = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
 _CELLS = ("\t", "|", ";")
@@ -118,8 +119,8 @@ def find_blocks(text: str) -> list[Block]:
     """
     lines, heads, position, blank = list[tuple[str, int]](), list[bool](), 0, True
     for raw in text.splitlines(keepends=True):
-        if seen := raw.strip(BLANK):
-            lines.append((seen, position + raw.index(seen)))
+        if seen := _TAGS.sub("", raw.strip(BLANK)):
+            lines.append((seen, position + raw.rindex(seen)))
             heads.append(blank)
         blank = not seen
         position += len(raw)
