@@ -1,4 +1,7 @@
-"""`python -m benchmarks [--quick] [NAME ...]`: run the benchmarks, write their results and the page."""
+"""`python -m benchmarks [--quick] [NAME ...]`: run the benchmarks, write their results and the page.
+
+`python -m benchmarks evidence --data FOLDER` runs the studies on real data instead, and writes docs/evidence.md.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.evidence.__main__ import main as run_evidence
 from benchmarks.report import write_report
 
 HERE = Path(__file__).parent
@@ -14,6 +18,9 @@ NAMES = sorted(path.stem for path in HERE.glob("*.py") if "\ndef run(" in path.r
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["evidence"]:
+        run_evidence(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="benchmarks", description="Run the benchmarks; default: all of them.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
     parser.add_argument("--quick", action="store_true", help="fewer and smaller runs, to see that everything works")

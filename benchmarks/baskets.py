@@ -1,7 +1,7 @@
-"""Kernels from baskets: quality beside baselines, time beside the published method in numpy, growth, memory.
+"""Kernels from baskets: time beside the published method in numpy, growth, memory.
 
-The registries are not in the repository: `BASKETS_DATA` names the folder that holds registries_apparel.csv and
-registries_three.csv. Without it, the figures that need them are left as the last run wrote them.
+The registries are not in the repository: `BASKETS_DATA` names the folder that holds registries_apparel.csv. Without it,
+the figures that need it are left as the last run wrote them. How good kernels are: benchmarks/evidence/baskets.py.
 """
 
 from __future__ import annotations
@@ -17,20 +17,10 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from benchmarks.evidence.baskets import FILES, read_split
 from benchmarks.timing import RESULTS, write
 from dpplearn import KernelDPP
-from dpplearn._checks import FloatArray, IntArray
-from dpplearn.baskets import Baskets, completion
-
-FILES = ("apparel", "three")
-ASKED = {"apparel": ("≥ 76.0", "≥ 70.5", "≥ -9.76"), "three": ("≥ 76.0", "", "")}
-
-
-def split_baskets(lines: list[str]) -> tuple[list, list, list]:
-    """Training, validation and test baskets: of a permutation the first 2,000 are the test, the next 300 validation."""
-    rows = [[int(x) for x in line.replace(",", " ").split()] for line in lines]
-    mixed = [rows[t] for t in np.random.default_rng(0).permutation(len(rows))]
-    return mixed[2300:], mixed[2000:2300], mixed[:2000]
+from dpplearn.baskets import Baskets
 
 
 def made_up(n: int, size: int, seed: int = 0) -> sparse.csr_array:
@@ -45,68 +35,6 @@ def made_up(n: int, size: int, seed: int = 0) -> sparse.csr_array:
     X.sum_duplicates()
     X.data[:] = 1.0
     return X
-
-
-class Scores:
-    """A baseline: scores of the next item from a function of the basket."""
-
-    def __init__(self, items: np.ndarray, score) -> None:
-        self.items_, self.score = items, score
-
-    def next_scores(self, basket: IntArray) -> FloatArray:
-        return self.score(basket)
-
-
-def baselines(train: list) -> dict[str, Scores]:
-    """Independent items; counts of pairs over the item's own; a logistic regression of each item on the others."""
-    from sklearn.linear_model import LogisticRegression
-
-    found = Baskets.read(train)
-    X = found.subsets.to_sparse().astype(np.float64)
-    n, counts = found.n, found.subsets.inclusion_counts().astype(np.float64)
-    together = (X.T @ X).toarray()
-    np.fill_diagonal(together, 0.0)
-    conditional = (together + counts / len(train)) / (counts[:, None] + 1.0)  # P(j | i), a basket of chance added
-    W, b = np.zeros((n, n)), np.zeros(n)
-    for j in range(n):
-        rest = sparse.csr_matrix(X @ sparse.diags_array(np.where(np.arange(n) == j, 0.0, 1.0)))
-        rest.indices, rest.indptr = (
-            rest.indices.astype(np.int32),
-            rest.indptr.astype(np.int32),
-        )  # all that liblinear takes
-        model = LogisticRegression(C=0.1, solver="liblinear").fit(rest, X[:, [j]].toarray().ravel())
-        W[j], b[j] = model.coef_[0], model.intercept_[0]
-    return {
-        "independent": Scores(found.items, lambda _: counts),
-        "co-occurrence, item to item": Scores(found.items, lambda J: conditional[J].sum(axis=0) if J.size else counts),
-        "logistic, each item on the others": Scores(found.items, lambda J: b + W[:, J].sum(axis=1)),
-    }
-
-
-def quality(name: str, folder: Path) -> list[list]:
-    """A row for each method: percentile ranks, hits, AUC, held-out log-likelihood, seconds."""
-    lines = (folder / f"registries_{name}.csv").read_text(encoding="utf-8").splitlines()
-    train, _, test = split_baskets(lines)
-    last = [sorted(basket) for basket in test]
-    p = Baskets.read(train).subsets.inclusion_counts() / len(train)
-    independent = float(np.log1p(-p).sum() + np.mean([np.log(p / (1 - p))[np.array(b) - 1].sum() for b in test]))
-    rows, models, took = [], dict(baselines(train)), {}
-    options: dict[str, dict] = {"symmetric": {}, "nonsymmetric": {"nonsymmetric": True}, "nonsymmetric, alpha = 1": {}}
-    options["nonsymmetric, alpha = 1"] = {"nonsymmetric": True, "alpha": 1.0}
-    options["nonsymmetric, rank 30"] = {"nonsymmetric": True, "rank": 30}
-    for label, settings in options.items():
-        start = time.perf_counter()
-        models[label] = KernelDPP(**settings).fit(train)
-        took[label] = time.perf_counter() - start
-    for label, model in models.items():
-        random = completion(model, test)
-        held = model.score(test) if hasattr(model, "dpp_") else independent if label == "independent" else float("nan")
-        fit = took.get(label, float("nan"))
-        row = [label, random.mpr, completion(model, last, "last").mpr, completion(model, test, "last").mpr]
-        row += [100 * random.recall[10], random.auc, held, getattr(model, "alpha_", float("nan")), fit]
-        rows.append([row[0], *("" if np.isnan(x) else float(x) for x in row[1:])])
-        print(name, rows[-1], flush=True)
-    return rows
 
 
 def adam(
@@ -156,8 +84,7 @@ def adam(
 
 def against_adam(folder: Path, limit: float) -> dict:
     """The published method, until its held-out likelihood is ours, or the time is over."""
-    lines = (folder / "registries_apparel.csv").read_text(encoding="utf-8").splitlines()
-    train, validation, _ = split_baskets(lines)
+    train, validation, _ = read_split(folder / FILES["apparel"])
     KernelDPP(nonsymmetric=True, alpha=1.0, max_iter=11, tol=1.0).fit(train)  # compiles
     start = time.perf_counter()
     model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(train)
@@ -222,12 +149,7 @@ def run(quick: bool = False) -> dict:
     result = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": [], "tables": []}
     tables = {table["title"]: table for table in result["tables"]}
     folder = Path(os.environ["BASKETS_DATA"]) if "BASKETS_DATA" in os.environ else None
-    columns = ["method", "MPR random", "MPR last, sorted", "MPR last, as given", "in first 10, %", "AUC"]
     if folder is not None:
-        for name in FILES[:1] if quick else FILES:
-            title = f"Registries, {name}: 2,000 test baskets"
-            columns_here = [*columns, "log-likelihood", "alpha", "fit, s"]
-            tables[title] = {"title": title, "columns": columns_here, "rows": quality(name, folder)}
         result["rows"] = [against_adam(folder, 10.0 if quick else 240.0)]
     title = "One evaluation on one core, made-up baskets (1,000 items, rank 30, 20,000 baskets where not said)"
     tables[title] = {"title": title, "columns": ["varied", "value", "seconds"], "rows": growth(quick)}
@@ -243,12 +165,8 @@ def run(quick: bool = False) -> dict:
         {"case": f"{case} held-out log-likelihood above independent items", "value": found["gain"], "unit": ""},
     ]
     notes = [
-        "MPR: mean percentile rank of an item held out, random or last. Published for the last item, of an order and a "
-        "split that we do not know: apparel 62.63 symmetric, 72.20 nonsymmetric; three categories 61.0 and 74.10.",
         "Adam's rate and penalty were not tuned. Where it did not reach ours, its time is the limit it was given.",
-        "Of a permutation (seed 0) the first 2,000 baskets are the test; alpha comes from a fifth of the others.",
-        f"Asked for, apparel: random {ASKED['apparel'][0]}, last (sorted) {ASKED['apparel'][1]}, log-likelihood "
-        f"{ASKED['apparel'][2]}; symmetric 71.1 and 62.6; three categories: random {ASKED['three'][0]}.",
+        "How good kernels are on the registries is a study of docs/evidence.md.",
     ]
     head = {"name": "baskets", "title": "Kernels from baskets"}
     return {**head, "rows": result["rows"], "figures": figures, "tables": list(tables.values()), "notes": notes}

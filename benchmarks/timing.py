@@ -55,9 +55,9 @@ def seconds(call: Callable[[], object]) -> float:
     return perf_counter() - start
 
 
-def write(result: dict) -> Path:
+def write(result: dict, folder: Path = RESULTS) -> Path:
     """results/<name>.json, with the machine it was measured on."""
-    RESULTS.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     result["machine"] = {
         "date": date.today().isoformat(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -66,7 +66,7 @@ def write(result: dict) -> Path:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
     }
-    path = RESULTS / f"{result['name']}.json"
+    path = folder / f"{result['name']}.json"
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     temporary.replace(path)

@@ -1,4 +1,4 @@
-"""The tables of docs/learned-similarity.md, from what scripts/similarity_study.py and benchmarks/coverage.py stored.
+"""The tables of docs/learned-similarity.md, from what scripts/similarity_study.py stored.
 
 Run it after them. A table of the page stands between the comments `study:NAME` and `/study`, and is what
 `tables()[NAME]` says.
@@ -14,7 +14,6 @@ import numpy as np
 
 ROOT = Path(__file__).parent.parent
 PAGE, FIGURES = ROOT / "docs/learned-similarity.md", ROOT / "docs/assets/similarity_study.json"
-COVERAGE = ROOT / "benchmarks/results/coverage.json"
 DECODERS, METRICS = ("consensus", "greedy"), ("rouge-1", "rouge-2")
 TEXT = {"log-likelihood": ("log-likelihood", 2)} | {
     f"{metric.upper()}, {name}": (f"{name} {metric}", 2) for name in DECODERS for metric in METRICS
@@ -68,16 +67,6 @@ def markdown(head, left, rows):
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def covered(result):
-    """Shares in percent, with their standard errors, a column for each scale."""
-    rows, cells = result["tables"][0]["rows"], {}
-    for kind, what, instances, _, sets, _, _, share, error in rows:
-        line = cells.setdefault((kind, what, instances), [kind, what, str(instances), str(sets)])
-        line.append(f"{100 * share:.1f} ± {100 * error:.1f}")
-    scales = list(dict.fromkeys(row[3] for row in rows))
-    return markdown(["kind", "likelihood", "instances", "data sets", *scales], 4, list(cells.values()))
-
-
 def tables(figures):
     """A table for each part of the study, by name."""
     first = ("truth", "instances", "likelihood")
@@ -105,8 +94,7 @@ def written(page, made):
 
 def found():
     """All tables of what is stored."""
-    figures, intervals = (json.loads(path.read_text(encoding="utf-8")) for path in (FIGURES, COVERAGE))
-    return tables(figures) | {"coverage": covered(intervals)}
+    return tables(json.loads(FIGURES.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

@@ -59,16 +59,3 @@ def test_the_percentile_of_an_item_is_that_of_its_determinant(study, monkeypatch
     det = {i: np.linalg.det(L[np.ix_([*rest, i], [*rest, i])]) for i in (1, 2, 3, 4)}
     share = np.mean([det[i] <= det[2] for i in det])
     assert study.percentile(L, basket, 2) == pytest.approx(100 * share)
-
-
-def test_coverage_counts_intervals_that_hold_the_truth(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT)
-    from benchmarks.coverage import THETA, Case, coverage, truth
-
-    w = np.array(list(truth("mixture").weights.values()))
-    at = [w.tolist(), [0.01] * 4, THETA.tolist(), [0.1] * 3, [-10.0, -10.1]]
-    off = [(w + 0.03 * np.eye(4)[0]).tolist(), [0.01] * 3 + [np.nan], (THETA + 0.3 * np.eye(3)[0]).tolist(), [0.1] * 3]
-    rows = {row[3]: row[4:] for row in coverage(Case("mixture", False, 2, 150), [at, [*off, [-10.0, -40.0]]])}
-    assert rows["weight"][:4] == [2, 7, 1, 6 / 7]
-    assert rows["theta"][:4] == [2, 6, 0, 5 / 6]
-    assert rows["all, by likelihood ratio"][3] == 0.5

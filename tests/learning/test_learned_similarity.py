@@ -199,7 +199,7 @@ def made_up(T, n, seed, weights=TRUE, k=None, theta=THETA):
 def test_known_weights_are_recovered_within_their_standard_errors(given_size):
     """Of the intervals of weights (on the scale of their logits) and of theta, as many hold the truth as 95 % allow.
 
-    benchmarks/coverage.py counts them over many more data sets; here no more may miss than one time in a thousand.
+    docs/evidence.md counts them over many more data sets; here no more may miss than one time in a thousand.
     """
     held = []
     for seed in range(4):

@@ -23,8 +23,8 @@ from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
-from dpplearn.summarize.text.matter import Matters
-from dpplearn.summarize.text.standing import Lack, told_before, why_not_alone
+from dpplearn.summarize.text.matter import Matters, told_before
+from dpplearn.summarize.text.standing import Lack, why_not_alone
 from dpplearn.summarize.text.states import overtaken
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words

@@ -1,4 +1,5 @@
-"""What sentences tell, as far as their words show: whether two tell the same, and whether one says all of another.
+"""What sentences tell, as far as their words show: whether two tell the same, whether one says all of another, and
+which speak of a thing as known that was told before them.
 
 Words are compared by their stems, which English has; words of other languages by their beginnings. Small words, names
 of days and months, and who said it count for nothing; a word counts the more, the fewer sentences have it.
@@ -33,6 +34,12 @@ _WHO_SAYS = re.compile(  # in front of what is said, or behind it
 )
 _ONE_CHARACTER = re.compile(f"[{SINGLE}]")
 _NAME_LIKE = re.compile(r"(?<=[\w,;:)’'] )[^\W\d_a-zß-öø-ÿ][\w’'-]*")  # inside a sentence
+
+
+_THE_THING = re.compile(  # "The council voted", "On Monday, the old law was": a noun before what may be its verb
+    r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z-]+ ){0,2}?([a-z-]+) "
+    r"(?:is|was|were|are|has|have|had|will|would|could|can|may|said|[a-z]+ed|[a-z]+s)\b"
+)
 
 
 class Matter(NamedTuple):
@@ -108,6 +115,31 @@ class Matters:
         if not (own.figures <= theirs.figures and own.names <= theirs.names | theirs.stems):
             return False
         return 0.0 < MOST_SHARED * self.size(i) <= self.weight(own.stems & theirs.stems)
+
+
+def told_before(texts: Sequence[str], said: Sequence[Sequence[str]], documents: Sequence[int]) -> list[bool]:
+    """Whether each English sentence begins with a thing, "the council", that its own document told before it.
+
+    What documents speak of that have half of the sentences is the matter of them all, and needs no telling.
+    `said` are the words of each sentence, and `documents` has the number of its document.
+
+    Examples
+    --------
+    >>> texts = ["A council of nine met in Brenn.", "The council voted.", "It rained.", "Hail fell.", "It froze."]
+    >>> told_before(texts, [*map(words, texts)], [0, 0, 1, 1, 2])
+    [False, True, False, False, False]
+    """
+    found, sizes = [False] * len(texts), Counter(documents)
+    heads = {i: match[1] for i, text in enumerate(texts) if (match := _THE_THING.match(text))}
+    if not heads:
+        return found
+    told: dict[int, set[str]] = {k: set() for k in sizes}
+    for i, one in enumerate(said):
+        found[i] = i in heads and STEM_OF[heads[i]] in told[documents[i]]
+        told[documents[i]].update(map(STEM_OF.__getitem__, one))
+    for i, head in heads.items():
+        found[i] &= 2 * sum(sizes[k] for k, own in told.items() if STEM_OF[head] in own) < len(texts)
+    return found
 
 
 @cache

@@ -11,13 +11,11 @@ without words: how a piece ends, its length, its letters, figures, signs, capita
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
 
 from dpplearn.summarize.text.blocks import is_closed
-from dpplearn.summarize.text.matter import STEM_OF
 from dpplearn.summarize.text.states import looks_ahead
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
@@ -155,8 +153,6 @@ def is_sentence(text: str, among: bool = False) -> bool:
         return True
     if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if closed or (verbs and n >= FEWEST_ALONE) else 0):
         return False
-    if look.body[-1] in ":：" or ": " in look.body:  # in no time of day
-        return verbs > 0 and (look.subject or n > 5)
     if verbs or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
         return n > 3 or look.subject or look.small
     if closed and (look.maybe or look.past or look.other):
@@ -219,19 +215,18 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
-_THE_THING = re.compile(  # "The council voted", "On Monday, the old law was": a noun before what may be its verb
-    r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z-]+ ){0,2}?([a-z-]+) "
-    r"(?:is|was|were|are|has|have|had|will|would|could|can|may|said|[a-z]+ed|[a-z]+s)\b"
-)
-_POINTS_BACK = (
-    re.compile(  # "Similar effects", "Two minutes later", "The reason for this is", "..., two days before that."
-        r"Similar (?!to )|(?:\w+ ){1,3}(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?) (?:later|earlier)\b"
-        r"|.{,50}?\b(?:of|for|behind|to|by|with) th(?:is|at|ese|ose) (?:is|was|are|were|has|have|had|will|would|can)\b"
-    )
+# "Similar effects", "The reason for this is", at its end "..., two days before that."; "an hour later" without an event
+_POINTS_BACK = re.compile(
+    r"Similar (?!to )"
+    r"|.{,50}?\b(?:of|for|behind|to|by|with) th(?:is|at|ese|ose) (?:is|was|are|were|has|have|had|will|would|can)\b"
 )
 _ENDS_BACK = re.compile(
     r"\b(?:before|after|of|for|about|against|like|than|with|to|by) th(?:is|at|ese|ose)(?: ones?)?[.!]?$"
 )
+_TIME_LATER = re.compile(
+    r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b(?! than)"
+)
+_ANCHORS = frozenset(["who", "which", "that", "when", "after", "since", "from", "until", "and", "but", "then"])
 _PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_PRONOUNS)})\b")
 _REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
@@ -334,6 +329,9 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
         return False
     if _POINTS_BACK.match(text) or _ENDS_BACK.search(text[-_BEGINNING // 2 :]) or _points_back(parts):
         return True
+    later = _TIME_LATER.search(text) if " later" in text or " earlier" in text else None
+    if later is not None and _ANCHORS.isdisjoint(_parts(text[: later.start()])):
+        return True
     return not _PRONOUNS.isdisjoint(parts) and _has_loose_pronoun(text)
 
 
@@ -355,31 +353,6 @@ def _points_back(parts: list[str]) -> bool:
     the, *rest = parts or [""]
     thing, *after = (rest[1:] if rest[:1] and rest[0] in _SETS["counts"] else rest) or [""]
     return the == "the" and thing in _SETS["told before"] and _SETS["complements"].isdisjoint(after[:1])
-
-
-def told_before(texts: Sequence[str], said: Sequence[Sequence[str]], documents: Sequence[int]) -> list[bool]:
-    """Whether each English sentence begins with a thing, "the council", that its own document told before it.
-
-    What documents speak of that have half of the sentences is the matter of them all, and needs no telling.
-    `said` are the words of each sentence, and `documents` has the number of its document.
-
-    Examples
-    --------
-    >>> texts = ["A council of nine met in Brenn.", "The council voted.", "It rained.", "Hail fell.", "It froze."]
-    >>> told_before(texts, [*map(words, texts)], [0, 0, 1, 1, 2])
-    [False, True, False, False, False]
-    """
-    found, sizes = [False] * len(texts), Counter(documents)
-    heads = {i: match[1] for i, text in enumerate(texts) if (match := _THE_THING.match(text))}
-    if not heads:
-        return found
-    told: dict[int, set[str]] = {k: set() for k in sizes}
-    for i, one in enumerate(said):
-        found[i] = i in heads and STEM_OF[heads[i]] in told[documents[i]]
-        told[documents[i]].update(map(STEM_OF.__getitem__, one))
-    for i, head in heads.items():
-        found[i] &= 2 * sum(sizes[k] for k, own in told.items() if STEM_OF[head] in own) < len(texts)
-    return found
 
 
 def _has_loose_pronoun(text: str) -> bool:

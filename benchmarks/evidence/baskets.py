@@ -1,0 +1,199 @@
+"""Baskets: what a kernel learned from them says of held-out items and baskets, beside counts and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn import KernelDPP
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.baskets import Baskets, completion
+
+FILES = {"apparel": "registries_apparel.csv", "three categories": "registries_three.csv"}
+TEST, SKIPPED = 2000, 300  # of a permutation, the first are the test; the next are left for who tunes by hand
+CURVE = (300, 1000, 3000, 10_000)
+LEAST = 5  # baskets that a rule must have been seen in
+OURS = {"DPP, symmetric": {}, "DPP, nonsymmetric": {"nonsymmetric": True}}
+
+
+class Scores(NamedTuple):
+    """A baseline: scores of the next item from a function of the basket."""
+
+    items_: list
+    score: Callable[[IntArray], FloatArray]
+
+    def next_scores(self, basket: IntArray) -> FloatArray:
+        return self.score(basket)
+
+
+def read_split(path: Path) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
+    """Training, validation and test baskets, by a permutation with seed 0."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [[int(x) for x in line.replace(",", " ").split()] for line in lines]
+    test = min(TEST, len(rows) // 4)
+    skipped = min(SKIPPED, len(rows) // 20)
+    mixed = [rows[t] for t in np.random.default_rng(0).permutation(len(rows))]
+    return mixed[test + skipped :], mixed[test : test + skipped], mixed[:test]
+
+
+def counts_of(train: list) -> dict[str, Scores]:
+    """Popularity, item–item counts, and association rules with one or two items on the left."""
+    found = Baskets.read(train)
+    X = sparse.csc_array(found.subsets.to_sparse().astype(np.float64))
+    counts = np.asarray(X.sum(axis=0)).ravel()
+    together = (X.T @ X).toarray()
+    np.fill_diagonal(together, 0.0)
+    conditional = (together + counts / len(train)) / (counts[:, None] + 1.0)  # P(j | i), a basket of chance added
+    confidence = np.where(together >= LEAST, together / np.maximum(counts[:, None], 1.0), 0.0)
+    by_pair: dict[tuple[int, int], FloatArray] = {}
+    rows = X.tocsr()
+
+    def pair(i: int, j: int) -> FloatArray:
+        """P(item | both), where enough baskets have all three."""
+        if (i, j) not in by_pair:
+            both = np.intersect1d(X.indices[X.indptr[i] : X.indptr[i + 1]], X.indices[X.indptr[j] : X.indptr[j + 1]])
+            with_both = np.asarray(rows[both].sum(axis=0)).ravel()
+            by_pair[i, j] = np.where(with_both >= LEAST, with_both / max(both.size, 1), 0.0)
+        return by_pair[i, j]
+
+    def rules(J: IntArray) -> FloatArray:
+        best = counts / counts.sum() * 1e-3  # where no rule speaks, by popularity
+        for i in J.tolist():
+            best = np.maximum(best, confidence[i])
+        for i, j in combinations(sorted(J.tolist()), 2) if J.size <= 12 else ():
+            best = np.maximum(best, pair(i, j))
+        return best
+
+    return {
+        "popularity": Scores(found.items, lambda J: counts),  # noqa: ARG005
+        "item–item counts": Scores(found.items, lambda J: conditional[J].sum(axis=0) if J.size else counts),
+        "association rules": Scores(found.items, rules),
+    }
+
+
+def independent(train: list, test: list) -> float:
+    """Mean log-probability of test baskets where each item is in a basket by itself."""
+    found = Baskets.read(train)
+    p = found.subsets.inclusion_counts() / len(train)
+    known = Baskets.read(test, found.items, unseen="drop")
+    return float(np.log1p(-p).sum() + np.mean([np.log(p / (1 - p))[Y].sum() for Y in known.subsets]))
+
+
+def rows_of(name: str, train: list, test: list) -> tuple[list[list], dict[str, KernelDPP], list[list]]:
+    """A row for each method, our models, and the learning curve."""
+    models = {method: KernelDPP(**options).fit(train) for method, options in OURS.items()}
+    rows = []
+    for method, model in {**counts_of(train), **models}.items():
+        found, last = completion(model, test), completion(model, [sorted(one) for one in test], "last")
+        likelihood: object = found.log_likelihood if method in models else "none"
+        if method == "popularity":
+            likelihood = independent(train, test)
+        auc: object = found.auc if method in models else "none"
+        mpr = [f"{one.mpr:.1f} ± {one.mpr_error:.1f}" for one in (found, last)]
+        rows.append([name, method, *mpr, f"{100 * found.recall[10]:.1f}", auc, likelihood])
+    curve = []
+    for size in (*(n for n in CURVE if n < len(train)), len(train)):
+        part = train[:size]
+        some = {**counts_of(part), "DPP, nonsymmetric": KernelDPP(nonsymmetric=True, alpha=1.0).fit(part)}
+        curve.append([name, size, *(completion(model, test).mpr for model in some.values())])
+        print(curve[-1], flush=True)
+    return rows, models, curve
+
+
+def pairs_of(name: str, model: KernelDPP) -> list[list]:
+    found = model.together(k=5)
+    return [
+        [name, kind, f"{one.first} and {one.second}", f"{one.correlation:+.3f}", int(one.baskets), f"{one.lift:.2f}"]
+        for kind, pairs in (("attract", found.attract), ("repel", found.repel))
+        for one in pairs
+    ]
+
+
+def run(data: Path, pictures: Path, quick: bool = False) -> dict:  # noqa: ARG001
+    rows, curves, pairs, sizes = [], [], [], []
+    for name, file in FILES.items():
+        train, _, test = read_split(data / file)
+        some, models, curve = rows_of(name, train, test)
+        rows, curves, pairs = rows + some, curves + curve, pairs + pairs_of(name, models["DPP, nonsymmetric"])
+        sizes.append(f"{name}: {len(train):,} to learn from, {len(test):,} to test")
+    draw(curves, pictures / "evidence_baskets.png")
+    methods = ["popularity", "item–item counts", "association rules", "DPP, nonsymmetric"]
+    return {
+        "question": "What does a kernel learned from baskets say of items held out, and of whole baskets, that "
+        "counts do not?",
+        "data": "Baby registries (Gillenwater et al. 2014; copy of an MIT repository), 100 and 300 items by "
+        f"number, without names; {'; '.join(sizes)}.",
+        "protocol": "One item of each test basket is held out, any or the last of the sorted ones, and ranked "
+        "given the rest. MPR: mean percentile rank (50 by chance), ± standard error; first ten: how often it is "
+        "there, in percent; AUC: real baskets against random sets of the same sizes; log-likelihood: per basket, "
+        "of popularity that of independent items. The prior of a kernel is chosen within training. A rule has one "
+        f"or two items on its left and was seen in {LEAST} baskets.",
+        "answer": answer(rows),
+        "picture": (
+            "evidence_baskets.png",
+            "Two panels: mean percentile rank against the number of baskets, for four methods.",
+        ),
+        "tables": [
+            {
+                "title": "Held-out items and baskets",
+                "columns": ["registry", "method", "MPR, any", "MPR, last", "first ten, %", "AUC", "log-likelihood"],
+                "rows": rows,
+            },
+            {
+                "title": "MPR (any item) by the number of baskets",
+                "columns": ["registry", "baskets", *methods],
+                "rows": curves,
+            },
+            {
+                "title": "Pairs that the nonsymmetric kernel finds",
+                "columns": ["registry", "pairs that", "items", "correlation", "baskets with both", "lift"],
+                "rows": pairs,
+            },
+        ],
+        "notes": [
+            "Published for the last item, of an order and a split that we do not know: apparel 62.6 symmetric and "
+            "72.2 nonsymmetric, three categories 61.0 and 74.1. The authors' own code gives 71.4 and 71.8 for "
+            "apparel (two rates), AUC 0.63 and 0.62 where 0.77 was published, log-likelihood -9.59 and -9.61 on its "
+            "own split ([Learning from baskets](baskets.md#how-good-it-is)).",
+        ],
+    }
+
+
+def answer(rows: list[list]) -> str:
+    """One sentence, from the figures."""
+    said, ahead = [], 0
+    for name in dict.fromkeys(row[0] for row in rows):
+        mpr = {row[1]: float(row[2].split()[0]) for row in rows if row[0] == name}
+        gain = {row[1]: row[6] for row in rows if row[0] == name}
+        best = max(mpr, key=lambda method: mpr[method])
+        said.append(
+            f"of {name}, {best} rank the held-out item best ({mpr[best]:.1f}; nonsymmetric DPP "
+            f"{mpr['DPP, nonsymmetric']:.1f}, popularity {mpr['popularity']:.1f}), and the nonsymmetric DPP adds "
+            f"{gain['DPP, nonsymmetric'] - gain['popularity']:.2f} to the log-likelihood of a basket, the symmetric "
+            f"one {gain['DPP, symmetric'] - gain['popularity']:.2f}"
+        )
+        ahead += best in OURS
+    verdict = "counts rank the next item better" if not ahead else f"it ranks the next item best in {ahead} registries"
+    return f"A kernel gives whole baskets a probability, which counts do not; {verdict}: {'; '.join(said)}."
+
+
+def draw(curves: list[list], path: Path) -> None:
+    from dpplearn.plots.style import BLACK, BLUE, GREY, TWO_COLUMNS, VERMILION, new_figure, style
+
+    labels = ("popularity", "item–item counts", "association rules", "DPP, nonsymmetric")
+    with style():
+        figure, axes = new_figure(TWO_COLUMNS, 2.4, columns=2)
+        for ax, name in zip(axes, FILES, strict=True):
+            rows = [row for row in curves if row[0] == name]
+            for m, (label, color) in enumerate(zip(labels, (GREY, BLACK, VERMILION, BLUE), strict=True)):
+                ax.semilogx(
+                    [row[1] for row in rows], [row[2 + m] for row in rows], "o-", color=color, label=label, markersize=3
+                )
+            ax.set(title=name, xlabel="baskets", ylabel="MPR of a held-out item" if ax is axes[0] else "")
+        axes[0].legend()
+        figure.savefig(path, dpi=160)

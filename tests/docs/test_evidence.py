@@ -1,0 +1,146 @@
+"""The studies of benchmarks/evidence: measures by hand and by enumeration, and every study on a tiny folder of data."""
+
+import json
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+from benchmarks.evidence import __main__ as evidence
+from benchmarks.evidence import arguments, baskets, people
+from benchmarks.evidence.page import interval, page, signed
+
+MAKES = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 1, 1]], bool)
+WORDS = ["river", "bridge", "school", "teacher", "tax", "market", "harbour", "village", "doctor", "winter", "copper"]
+
+
+def test_alpha_ndcg_by_hand_and_by_enumeration():
+    by_hand = 1 + 0.5 / np.log2(3) + 1 / np.log2(4)  # the second for the first key point counts half
+    assert arguments.discounted(MAKES, np.array([0, 1, 2])) == pytest.approx(by_hand)
+    best = max(arguments.discounted(MAKES, np.array(order)) for order in permutations(range(5), 3))
+    assert arguments.discounted(MAKES, arguments.ideal(MAKES, 3)) == pytest.approx(best)
+    assert arguments.alpha_ndcg(MAKES, arguments.ideal(MAKES, 3)) == pytest.approx(1.0)
+
+
+def test_recall_and_precision_by_hand():
+    order = np.array([0, 3, 4])
+    assert arguments.recall(MAKES, order) == 1.0
+    assert arguments.recall(MAKES, order[:2]) == pytest.approx(1 / 3)
+    assert arguments.precision(MAKES, order) == pytest.approx(3 / 9)
+
+
+def test_covering_sets_make_all_key_points_and_nothing_else(rng):
+    for chosen in arguments.covering_sets(MAKES, 3, 20, rng):
+        assert MAKES[chosen].any(axis=0).all()
+        assert MAKES[chosen].any(axis=1).all()
+        assert chosen.size == 3
+    assert arguments.covering_sets(MAKES, 9, 1, rng)[0].tolist() == [0, 1, 2, 4]  # all that make a key point
+
+
+def test_a_difference_has_its_interval():
+    mean, low, high, p = interval([1.0, 2.0, 3.0])
+    assert (mean, p < 0.1) == (2.0, True)
+    assert low == pytest.approx(2 - 4.302653 / np.sqrt(3))
+    assert high - mean == pytest.approx(mean - low)
+    assert signed([1.0, 1.1, 0.9], 1) == "+1.0 [+0.8, +1.2]*"
+    assert not signed([1.0, -1.0]).endswith("*")
+
+
+def test_rules_and_counts_rank_what_was_bought_together():
+    train = 20 * [[1, 2, 3]] + 10 * [[1, 4]] + 5 * [[2, 5]]
+    found = baskets.counts_of(train)
+    number = {item: j for j, item in enumerate(found["popularity"].items_)}
+    scores = found["association rules"].next_scores(np.array([number[1], number[2]]))
+    assert scores[number[3]] == 1.0  # of baskets with 1 and 2, all have 3
+    assert scores[number[4]] == pytest.approx(1 / 3)  # of those with 1; with both, none
+    assert found["popularity"].next_scores(np.array([0])).tolist() == [30, 25, 20, 10, 5]
+
+
+def test_agreement_is_within_topics_and_of_means():
+    grades = np.array([[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]])
+    within, between = people.agreement(np.array([[1.0, 2.0, 3.0], [9.0, 8.0, 7.0]]), grades)
+    assert within.tolist() == pytest.approx([1.0, -1.0])
+    assert between == pytest.approx(0.0) or np.isnan(between)
+    assert people.agreement(np.zeros((2, 3)), grades)[0].size == 0  # all the same: nothing agrees
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder with files of the corpora's forms, of a few made-up words."""
+    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(3)
+
+    def write(name, records):
+        (folder / name).write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+
+    def sentence(about, n=7):
+        return " ".join([about, *rng.choice(WORDS, n)]).capitalize() + "."
+
+    def argument_list(t):
+        points = {f"p{j}": WORDS[j] for j in range(2 + t % 3)}
+        made = [[f"p{i % len(points)}"] if i % 4 else [] for i in range(24)]
+        about = [points[some[0]] if some else "nothing" for some in made]
+        items = [
+            {"id": f"a{i}", "text": sentence(word), "intents": some}
+            for i, (word, some) in enumerate(zip(about, made, strict=True))
+        ]
+        return {"id": f"t.{t}", "topic": f"We should build a {WORDS[t // 2]}", "intents": points, "items": items}
+
+    write(arguments.FILE, [argument_list(t) for t in range(8)])
+    topics = [f"M00{t}.english" for t in range(3)]
+    texts = {one: [[sentence("The mayor said", 12) for _ in range(6)] for _ in range(3)] for one in topics}
+    clusters = [{"id": one, "lang": "english", "references": [some[0] for some in texts[one]]} for one in topics]
+    for one in clusters:
+        documents = enumerate(texts[one["id"]])
+        one["documents"] = [{"id": f"d{i}", "title": "News", "text": " ".join(some)} for i, some in documents]
+    write(people.CORPUS, clusters)
+    write(
+        people.PEERS,
+        [
+            {"id": one, "system": f"S{s}", "summary": " ".join(texts[one][s][:2]), "grades": [1 + s, 2 + (s + t) % 3]}
+            for t, one in enumerate(topics)
+            for s in range(3)
+        ],
+    )
+    for file, between in zip(baskets.FILES.values(), (",", " "), strict=True):
+        rows = [sorted({1 + int(x) for x in rng.integers(0, 12, rng.integers(1, 6))}) for _ in range(300)]
+        (folder / file).write_text("\n".join(between.join(map(str, row)) for row in rows), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore::Warning")  # so few data leave much unknown
+def test_every_study_runs_and_is_kept(data, tmp_path, capsys):
+    where = ["--results", str(tmp_path / "results"), "--out", str(tmp_path / "docs" / "evidence.md")]
+    evidence.main(["--data", str(data), "--quick", *where])
+    text = (tmp_path / "docs" / "evidence.md").read_text(encoding="utf-8")
+    for name in evidence.STUDIES:
+        assert (tmp_path / "results" / f"{name}.json").exists(), capsys.readouterr().out
+    assert text.count("**Question.**") == text.count("**Answer.**") == len(evidence.STUDIES)
+    for word in ("mayor", "harbour"):  # no text of the corpora
+        assert word not in text.lower()
+    for line in text.splitlines():
+        if line.startswith("!["):
+            assert (tmp_path / "docs" / line.split("](")[1].rstrip(")")).stat().st_size > 5000
+    before = (tmp_path / "results" / "baskets.json").stat().st_mtime_ns
+    evidence.main(["--data", str(data), "--quick", *where])  # all is kept
+    assert (tmp_path / "results" / "baskets.json").stat().st_mtime_ns == before
+
+
+def test_a_study_that_fails_says_so_and_the_others_go_on(tmp_path, capsys):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    where = ["--results", str(tmp_path / "results"), "--out", str(tmp_path / "docs" / "evidence.md")]
+    evidence.main(["--data", str(empty), "--quick", "--only", "baskets", "speed", *where])
+    text = (tmp_path / "docs" / "evidence.md").read_text(encoding="utf-8")
+    assert "Not run here: FileNotFoundError" in text
+    assert "FOLDER/registries_apparel.csv" in text
+    assert "## 5. Speed\n\n**Question.**" in text
+    assert "Not run here: no result is stored yet." in text
+    assert "failed" in capsys.readouterr().out
+
+
+def test_the_page_is_that_of_the_stored_results():
+    there = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
+    assert page(ROOT / "benchmarks" / "results" / "evidence", evidence.STUDIES, {}) == there
