@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).parents[2]
-
 from benchmarks.evidence import __main__ as evidence
 from benchmarks.evidence import arguments, baskets, people
 from benchmarks.evidence.page import interval, page, signed
+
+ROOT = Path(__file__).parents[2]
 
 MAKES = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 1, 1]], bool)
 WORDS = ["river", "bridge", "school", "teacher", "tax", "market", "harbour", "village", "doctor", "winter", "copper"]
