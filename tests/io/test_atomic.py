@@ -81,8 +81,13 @@ def test_a_fifo_is_written_to(tmp_path):
 
 def test_standard_output_by_its_name():
     """What is printed after it follows it."""
-    code = "from test_atomic import write; print('a', flush=True); write('/dev/stdout', 'b\\n'); print('c')"
-    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); {code}"
+    code = """
+from dpplearn._io.atomic import replace_file
+print("a", flush=True)
+with replace_file("/dev/stdout", "w") as file:
+    file.write("b\\n")
+print("c")
+"""
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"a\nb\nc\n"
     assert os.path.islink("/dev/stdout")

@@ -78,11 +78,9 @@ def test_two_columns_or_keys_of_one_name_are_an_error(tmp_path):
     assert "occurs twice. Rename or remove one of the two." in said
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-def test_half_a_character_is_told_with_its_line(suffix, tmp_path):
-    path, out = write(tmp_path / "a.jsonl", '{"text": "one"}\n{"text": "two \\ud800"}\n'), tmp_path / f"x.{suffix}"
-    said = refusal("select", path, "-k", 2, "--out", out)
-    assert f"a.jsonl, line 2 holds half of a character (a lone surrogate), which a .{suffix}" in said
+def test_half_a_character_is_written_to_json_alone(tmp_path):
+    path, out = write(tmp_path / "a.jsonl", '{"text": "one"}\n{"text": "two \\ud800"}\n'), tmp_path / "x.csv"
+    assert "surrogates not allowed" in refusal("select", path, "-k", 2, "--out", out)
     assert not out.exists()
-    output("select", path, "--out", tmp_path / "x.jsonl")  # the advice works, from JSON Lines
+    output("select", path, "--out", tmp_path / "x.jsonl")
     assert "two \ud800" in read_items(tmp_path / "x.jsonl").get("text")
