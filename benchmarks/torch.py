@@ -20,7 +20,7 @@ from dpplearn import diversify
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
-from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.similarity import Similarity, SimilarityPart
 from dpplearn.learning.training_set import PreparedInstances, PreparedShard, make_backend
 
 M = 39
@@ -53,7 +53,7 @@ def made_up(T: int, n: int, device, seed: int = 0) -> tuple[list[ItemSet], list[
         S[:, np.arange(n), np.arange(n)] = 1.0
         for t in range(b):
             F = section_7_2_features(n, rng)
-            X.append(ItemSet._with(features=F, similarity=S[t], phi=None, cost=None, names=None))  # as from a shard
+            X.append(ItemSet._with(features=F, parts=(SimilarityPart("S", matrix=S[t]),), cost=None, names=None))
             appeal = np.exp(2 * F[:, 12] - 0.5 * F[:, 6:12] @ np.arange(6))
             y.append(np.sort(rng.choice(n, rng.integers(3, 7), replace=False, p=appeal / appeal.sum())))
     return X, y
@@ -70,7 +70,7 @@ def plain_autograd(X: list[ItemSet], y: list[np.ndarray], device) -> Callable[[n
     import torch
 
     F = torch.tensor(np.stack([x.features for x in X]), device=device)
-    S = torch.tensor(np.stack([x.similarity for x in X]), device=device)
+    S = torch.tensor(np.stack([x.parts[0].matrix for x in X]), device=device)
     Y = torch.zeros(F.shape[:2], dtype=torch.bool, device=device)
     for t, subset in enumerate(y):
         Y[t, subset] = True

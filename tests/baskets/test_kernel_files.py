@@ -9,7 +9,6 @@ import pytest
 from dpplearn import KernelDPP
 from dpplearn.baskets import ItemPair, StrongestPairs
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.modelfile import load_factors, save_factors
 
 BASKETS = 20 * [["bib", "bottle"], ["cot"], ["pram", "bib", "towel"], []] + 5 * [["cot", "towel"], ["bottle"]]
 
@@ -41,9 +40,13 @@ def test_a_large_model_is_read_at_once(tmp_path):
     fitted = {"alpha": 1.0, "log_likelihood": -1.0, "n_iter": 3, "converged": True, "n_baskets": 9.0}
     pairs = StrongestPairs((ItemPair(0, 7, 0.5, 2.0, 1.5),), ())
     fitted |= {"n_empty": 0, "counts": np.ones(20_000), "pairs": pairs}
-    save_factors(tmp_path / "model.json", KernelFactors(W, 50, 0, False), np.arange(20_000), fitted)
+    model = KernelDPP()
+    model._set(factors=KernelFactors(W, 50, 0, False), items=np.arange(20_000), **fitted)
+    model.save(tmp_path / "model.json")
     assert (tmp_path / "model.json").stat().st_size < 1.5 * W.nbytes
-    assert np.array_equal(load_factors(tmp_path / "model.json")[0].W, W)
+    again = KernelDPP.load(tmp_path / "model.json")
+    assert np.array_equal(again.factors_.W, W)
+    assert again.pairs_.attract == pairs.attract
 
 
 HOSTILE = {

@@ -84,7 +84,7 @@ def test_select_with_a_model_budgets_and_explains(model, select, tmp_path):
     assert "kept for its tempo" in found.stderr
     assert "more than the 1 left of the budget" in found.stderr
     write_csv(path, {**table, "genre": ["zydeco", *table["genre"][1:]]})
-    assert "'zydeco' is the first" in run("select", "--model", model, path, "-k", 2).stderr
+    assert "'zydeco' is one" in run("select", "--model", model, path, "-k", 2).stderr
     write_csv(path, {**NEW, "tempo": ["fast", *NEW["tempo"][1:]]})
     assert "new.csv: Column 'tempo' holds numbers, and tempo[0] is 'fast'" in select[1](path)
     write_csv(path, {name: NEW[name] for name in ("genre", "length")})

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from dpplearn.cli import main
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.rouge.candidates import read_candidates, read_references
-from dpplearn.rouge.reading import as_bytes, as_references
+from dpplearn.rouge.reading import as_bytes
 from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters
 from dpplearn.summarize.corpora.documents import DocumentFile, kind_of
 from dpplearn.summarize.corpora.formats.apart import Apart, parse_here
@@ -58,7 +58,7 @@ def read_corpus(path):
 def read_rouge(path):
     for texts in read_candidates(path).values():
         list(map(as_bytes, texts.values()))
-    list(map(as_references, read_references(path).values()))
+    [as_bytes(text) for texts in read_references(path).values() for text in texts]
 
 
 def run_select(path):

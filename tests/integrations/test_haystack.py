@@ -65,8 +65,8 @@ def test_saved_and_loaded(documents):
     # Haystack loads only classes of modules that the user names
     trusted = ["dpplearn.integrations.haystack", "little_corpus"]
     restored = Pipeline.loads(pipeline.dumps(), allowed_modules=trusted).get_component("ranker")
-    assert (restored.top_k, restored.diversity, restored.max_tokens) == (4, 0.7, 100)
-    assert restored.count_tokens is count_words
+    assert (restored.chooser.k, restored.chooser.diversity, restored.chooser.max_tokens) == (4, 0.7, 100)
+    assert restored.chooser.count_tokens is count_words
     assert restored.embed is None
     assert ids(restored, documents) == ids(ranker, documents)
     assert sorted("aabbc"[i] for i in ids(restored, documents)) == ["a", "b", "c"]

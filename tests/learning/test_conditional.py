@@ -18,6 +18,7 @@ from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.learning import ConditionalDPPCV
 from dpplearn.learning.likelihood import algorithm1
+from dpplearn.learning.similarity import SimilarityPart
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +112,8 @@ def test_a_model_of_known_weights(data):
 def test_a_dpp_is_dense_where_the_cosines_are_known(rng):
     phi = rng.standard_normal((6, 2))
     items = ItemSet(np.ones((6, 1)), phi=phi)
-    both = ItemSet._with(
-        features=items.features, phi=items.phi, similarity=items.similarity_matrix(), cost=None, names=None
-    )
+    parts = (SimilarityPart("phi", items.phi, items.similarity_matrix()),)
+    both = ItemSet._with(features=items.features, parts=parts, cost=None, names=None)
     model = ConditionalDPP.from_weights([0.3], rho=0.1)
     assert isinstance(model.dpp(items), LowRankDPP)
     assert isinstance(model.dpp(both), DPP)
@@ -224,11 +224,11 @@ def test_more_items_than_directions(rng):
         ({"X": "shard.npz", "y": None}, TypeError, "found a single path"),
         ({"X": ["nowhere.npz"], "y": None}, FileNotFoundError, "no shard file nowhere.npz"),
         ({"X": [np.ones((4, 2))] * 2}, TypeError, r"X\[0\] must be an ItemSet, found ndarray"),
-        ({"sample_weight": [1.0]}, ValueError, "sample_weight must have one entry per instance"),
+        ({"sample_weight": [1.0]}, ValueError, "sample_weight must have one entry per"),
         ({"sample_weight": [1.0, -1.0]}, ValueError, r"sample_weight\[1\] is -1"),
         ({"prior_variance": 0.0}, ValueError, "prior_variance must be positive"),
         ({"prior_variance": [1.0, 2.0, 3.0]}, ValueError, r"one entry per feature \(2\)"),
-        ({"prior_variance": "a"}, TypeError, "prior_variance must be a positive number"),
+        ({"prior_variance": "a"}, ValueError, "prior_variance must be positive, a number"),
         ({"prior_variance": 1e-320}, ValueError, "prior_variance must be positive"),
         ({"sample_weight": [0.0, 0.0]}, ValueError, "All sample_weight are 0"),
         ({"tol": 0.0}, ValueError, "tol must be a positive"),

@@ -163,7 +163,7 @@ def test_columns_with_one_value():
 @pytest.mark.parametrize("options", [{}, {"given_size": True}])
 def test_features_too_large_are_refused(size, options, rng):
     X = [ItemSet(np.column_stack([rng.random(4), size * rng.random(4)]), phi=np.eye(4), names=["a", "b"])]
-    with pytest.raises(ValueError, match=r"Feature 'b' has values up to .*at most 1e\+100.*Divide the column"):
+    with pytest.raises(ValueError, match=r"Feature 'b' has values up to .*above 1e\+100.*Divide"):
         ConditionalDPP(**options).fit(X, [[0, 1]])
 
 
@@ -259,9 +259,7 @@ def test_parts_that_are_the_same_matrix_are_told(rng):
 def test_texts_that_are_no_categories_and_the_label_itself_are_refused():
     prices = [f"{price / 100:.2f} EUR" for price in range(900, 1100)]
     table = {"group": [k // 10 for k in range(200)], "price": prices, "y": [k % 10 == 0 for k in range(200)]}
-    with pytest.raises(
-        ValueError, match=r"'price' of features has 200 different texts in 200 rows, such as '10.00 EUR'"
-    ):
+    with pytest.raises(ValueError, match=r"'price' has 200 different texts in 200 rows, such as '10.00 EUR'"):
         ItemSet.from_long(table, group="group", features=["price"], chosen="y")
     with pytest.raises(ValueError, match=r"'y' says which items were chosen: leave it out of features"):
         ItemSet.from_long(table, group="group", features=["y"], chosen="y")

@@ -89,7 +89,7 @@ def test_a_mixture_beside_nuggets(data):
     assert found.cv_results_["params"] == [{"nugget": 0.05}, {"nugget": 0.2}, {"similarity": "mixture"}]
     scores = cross_val_score(ConditionalDPP(similarity="mixture"), X, y, cv=2)
     np.testing.assert_allclose(found.cv_results_["mean_test_score"][2], scores.mean(), atol=1e-6)
-    with pytest.raises(ValueError, match="a mixture learns what they say"):
+    with pytest.raises(ValueError, match="a mixture learns them"):
         search({"similarity": ["mixture"], "nugget": [0.05]}, cv=2).fit(X, y)
 
 
@@ -167,7 +167,7 @@ def test_it_says_why_it_cannot_choose(data):
         search(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
     with pytest.raises(ValueError, match="scoring must return a number"):
         search(scoring=lambda *_: np.nan).fit(X, y)
-    with pytest.raises(TypeError, match="prior_variance must be a positive number"):
+    with pytest.raises(ValueError, match="prior_variance must be positive"):
         search({"prior_variance": ["a"]}).fit(X, y)
     twins = ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     drop = ConditionalDPP(on_impossible="drop")
@@ -181,6 +181,6 @@ def test_it_says_why_it_cannot_choose(data):
 def test_it_names_the_instance_that_cannot_be_and_a_cure_that_works():
     twice = ItemSet([[1.0], [2.0], [0.5]], phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     X, y = [twice] * 6, [[0], [1, 2], [2], [0, 2], [0, 1], [1]]
-    with pytest.raises(ValueError, match=r"1 of 6 .*instance 4: .*items 0 and 1.*\"nugget\": \[0\.01, 0\.1\]"):
+    with pytest.raises(ValueError, match=r"1 of 6 .*instance 4: .*items 0 and 1.*nugget=0\.01"):
         search({"nugget": [0.0, 0.1]}, cv=2).fit(X, y)
     assert search({"nugget": [0.01, 0.1]}, cv=2).fit(X, y).nugget_ in (0.01, 0.1)

@@ -87,7 +87,7 @@ def test_files_give_the_serial_result(serial, shards):
 def test_a_shard_reads_back_what_was_written(data, tmp_path):
     X, y = data
     path = tmp_path / "all.npz"
-    named = [ItemSet(x.features, x.similarity, x.phi, x.cost, ["one", "two", "three"]) for x in X]
+    named = [ItemSet(x.features, x.parts[0].matrix, x.phi, x.cost, ["one", "two", "three"]) for x in X]
     save_shard(path, named, y, sample_weight=np.arange(19.0))
     shard = load_shard(path)
     np.testing.assert_array_equal(shard.weights, np.arange(19.0))
@@ -110,7 +110,7 @@ def damaged(arrays, **changes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 3"),
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 4"),
         ({"format": np.array("other")}, "not a shard of item sets"),
         ({"0 features": None}, "damaged or truncated"),
         ({"0 features": np.full((12, 3), "x")}, "damaged"),
@@ -153,7 +153,7 @@ def test_truncated_and_pickled_shards(data, tmp_path):
 
 def test_shards_with_other_features(shards, tmp_path, rng):
     save_shard(tmp_path / "other.npz", [random_items(4, 2, rng)], [[0]])
-    with pytest.raises(ValueError, match="Shard 3 has 2 features"):
+    with pytest.raises(ValueError, match="Shard 3 must have the features of shard 0"):
         ConditionalDPP().fit([*shards, tmp_path / "other.npz"])
 
 
@@ -305,7 +305,7 @@ def test_verbose_prints_a_line_per_iteration(data, capsys):
 
 def test_shards_keep_names_that_only_a_later_instance_has(data, tmp_path):
     X, y = data
-    named = ItemSet(X[1].features, S=X[1].similarity, names=[f"f{j}" for j in range(X[1].n_features)])
+    named = ItemSet(X[1].features, S=X[1].parts[0].matrix, names=[f"f{j}" for j in range(X[1].n_features)])
     save_shard(tmp_path / "0.npz", [X[0], named], y[:2])
     model = ConditionalDPP().fit([tmp_path / "0.npz"])
     assert model.feature_names_in_.tolist() == ConditionalDPP().fit([X[0], named], y[:2]).feature_names_in_.tolist()

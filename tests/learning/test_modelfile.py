@@ -76,7 +76,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"format": "something else"}, "found 'something else'"),
         ({"quality": None}, "is not that of a model"),
         ({"similarity": {"kind": "other"}}, "has no 'names'"),
-        ({"w": [0.5, 1.0, -0.5]}, "must be 3 positive numbers that sum to 1"),
+        ({"w": [0.5, 1.0, -0.5]}, "3 weights, positive numbers that sum to 1"),
         ({"nugget": 1.5}, "nugget must lie between 0 and 1"),
         ({"theta": None}, "theta in .* must be a list of numbers"),
         ({"theta": [1.0, "two"]}, r"theta\[1\] in .* must be a number, found 'two'"),

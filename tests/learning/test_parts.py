@@ -19,7 +19,7 @@ def test_bad_parts():
         ItemSet(F, S={"given": [[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]})
     with pytest.raises(ValueError, match=r"phi\['text'\] must have no zero row"):
         ItemSet(F, phi={"text": np.diag([1.0, 0.0, 1.0])})
-    with pytest.raises(ValueError, match="cannot be called 'own'"):
+    with pytest.raises(ValueError, match="none can be called 'own'"):
         ItemSet(F, phi={"own": A})
     with pytest.raises(ValueError, match="no parts"):
         ItemSet(F, phi={})

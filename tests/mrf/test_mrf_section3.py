@@ -85,7 +85,6 @@ def test_ternary_factors_are_the_models_without_their_node_potentials(rng):
         assert of_mrf == pytest.approx(exp(mrf.log_prob(Y) - mrf.log_prob([])) / nodes[0])
         assert of_dpp == pytest.approx(exp(dpp.log_prob(Y) - dpp.log_prob([])) / nodes[1])
     assert table.mrf[:4].tolist() == table.dpp[:4].tolist() == [1.0] * 4
-    assert str(table).count("\n") == 9
 
 
 @pytest.mark.parametrize("entry", [0.001, 0.1, 0.25, 0.5, 0.75])

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from dpplearn.rouge import EmptyTextWarning, Rouge, counting, score, tokenize
+from dpplearn.rouge import Rouge, counting, score, tokenize
 
 ALL = ("rouge-1", "rouge-2", "rouge-4", "rouge-l", "rouge-su4", "rouge-s4")
 ZERO = (0.0, 0.0, 0.0)
@@ -18,11 +18,9 @@ def test_a_text_without_tokens_scores_zero(nothing):
     assert set(score(nothing, [nothing], ALL).values()) == {ZERO}
 
 
-def test_a_reference_without_tokens_is_zero_in_rouge_w_and_says_so():
-    with pytest.warns(EmptyTextWarning, match=r"Reference 1 of 1 has no token"):
-        assert score("a b", [""], ["rouge-w-1.2"]) == {"rouge-w-1.2": ZERO}
-    with pytest.warns(EmptyTextWarning, match=r"Reference 1, 3 of 3"):
-        scores = score("a b", ["", "a b", "!"], ["rouge-w-1.2", "rouge-l"])
+def test_a_reference_without_tokens_is_zero_in_rouge_w():
+    assert score("a b", [""], ["rouge-w-1.2"]) == {"rouge-w-1.2": ZERO}
+    scores = score("a b", ["", "a b", "!"], ["rouge-w-1.2", "rouge-l"])
     assert scores["rouge-l"].recall == 1
     assert scores["rouge-l"].precision == 0.33333
 

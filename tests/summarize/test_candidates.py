@@ -205,5 +205,8 @@ def test_where_most_is_in_one_language_the_rest_is_set_aside():
         assert {x.code for x in found.set_aside if x.text in text} == {"language"}
         assert not any(s.text in text for s in found.sentences)
         assert len(found.sentences) == 4
+    mixed = f"{NEWS} It is not known whether they will open. Der Damm ist alt, aber er wird halten, und das ist gut."
+    assert [x.text[:8] for x in Cluster.from_texts([mixed, other]).candidates().set_aside] == ["Der Damm"]
+    assert len(texts(Cluster.from_texts([f"{other} He is Herr von und zu Stein, and is not amused."]))) == 2
     assert len(texts(Cluster.from_texts([NEWS, FLUSS]))) == 4  # neither is most of it
     assert len(texts(Cluster.from_texts([NEWS, other, "Bravo! Neun Straßen."]), keep_all=True)) == 5

@@ -6,7 +6,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, summarize
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.model.split_cluster import document_times, in_time
+from dpplearn.summarize.model.split_cluster import document_times, in_time, split_cluster
 
 BODY = "The town council of Lindau voted on Tuesday to rebuild the burned market hall.\n"
 PAGE = "<html><head><title>T</title>{}</head><body><h1>T</h1>{}<p>" + BODY
@@ -25,6 +25,18 @@ FORMS = {
     "printed by a browser": ("a.txt", "11/19/26, 6:42 AM\n\nHall to be rebuilt\n\nMarch 12, 2024\n\n" + BODY),
     "dateline": ("a.txt", "LINDAU, March 12, 2024 (Reuters) - " + BODY),
     "dateline of an agency of any name": ("a.txt", "LINDAU, 12 March 2024 (NPA) - " + BODY),
+    "dateline without a place": ("a.txt", "March 12, 2024 (NPA) - " + BODY),
+    "dateline without a place under a title": ("a.txt", "Hall to be rebuilt\n\n12 March 2024 (NPA) " + BODY),
+    "dateline without an agency": ("a.txt", "March 12, 2024 — " + BODY),
+    "dateline of a place in small letters": ("a.txt", "Lindau, 12 March 2024 - " + BODY),
+    "head of a letter": ("a.txt", "Lindau, den 12. März 2024\n\n" + BODY),
+    "day in the name": ("12.03.2024 hall.txt", BODY),
+    "day in the name, in words": ("hall 12 March 2024.txt", BODY),
+    "day in the name, with underscores": ("hall_March_12_2024", BODY),
+    "ISO day in the name": ("2024-03-12_hall.txt", BODY),
+    "ISO day in the name, with underscores": ("hall_2024_03_12.txt", BODY),
+    "eight figures in the name": ("hall-20240312.txt", BODY),
+    "number of an agency": ("APW20240312.1", BODY),
     "YAML": ("a.md", "---\ntitle: T\ndate: 2024-03-12\n---\n\n" + BODY),
     "TOML": ("a.md", '+++\ntitle = "T"\ndate = "2024-03-12"\n+++\n\n' + BODY),
     "settings of a text": ("a.txt", "---\ntitle: T\ndate: 2024-03-12\n---\n\n" + BODY),
@@ -35,6 +47,10 @@ FORMS = {
     "article": ("a.html", PAGE.format('<meta property="article:published_time" content="2024-03-12T00:00:00Z">', "")),
     "JSON-LD": ("a.html", PAGE.format('<script type=application/ld+json>{"datePublished": "2024-03-12"}</script>', "")),
     "time": ("a.html", PAGE.format("", '<p class="by">By Tom <time datetime="2024-03-12">12 March</time></p>')),
+    "time in words alone": ("a.html", PAGE.format("", "<p>By Tom <time>12 March 2024</time></p>")),
+    "time between words": ("a.html", PAGE.format("", "<p>Published <time>12 March 2024</time> by Tom</p>")),
+    "time before the heading": ("a.html", PAGE.format("", "").replace("<h1>", "<b><time>12 March 2024</time></b><h1>")),
+    "time without a heading": ("a.html", "<body><nav>Home</nav><p>Tom, <time datetime=2024-03-12>Tue</time><p>" + BODY),
     "byline of a page": ("a.html", PAGE.format("", "<p>By Tom Reiter, 12 March 2024</p>")),
 }  # fmt: skip
 
@@ -54,6 +70,11 @@ def test_a_date_is_read(form):
         ("a.txt", "It rained on May 7, 2007.\n\n" + BODY),
         ("a.txt", 4 * (BODY + "\n") + "March 12, 2024\n\n" + BODY),
         ("a.txt", "May 2 (NPA)\n\n" + BODY),
+        ("a.txt", "May 8, 2004 — the day of the fire — is remembered in Lindau by all who saw the hall burn.\n"),
+        ("a.txt", "May 8 — VE Day — is a holiday in Lindau, and the market hall is closed.\n"),
+        ("version 1.10.31.txt", BODY),
+        ("hall 99.99.2024, March 2024.txt", BODY),
+        ("a.html", PAGE.format("", "<p>It opens on <time datetime=2030-01-01>New Year</time>, said the mayor.</p>")),
         ("a.md", BODY + "\n---\n\ndate: 2024-03-12\n"),
         ("a.html", PAGE.format("<meta name=viewport content=2024-03-12>", "")),
         ("a.html", PAGE.format("", "") + '</p><p>It opens on <time datetime="2030-01-01">New Year</time> at noon.'),
@@ -79,7 +100,9 @@ def test_a_day_without_its_year_is_of_the_year_of_the_others():
     wires = [Document("a", "LINDAU, May 2 (NPA) - " + BODY), Document("b", "OSLO, 1 May 2031 (NPA) - " + BODY)]
     assert document_times(wires) == [datetime(2031, 5, 2), datetime(2031, 5, 1)]
     assert in_time(document_times(wires)) == [1, 0]
-    assert document_times(wires[:1]) == [None]
+    assert document_times(wires[:1]) == [None]  # an order of days needs no year, even from one year to the next
+    days = [Document(str(k), f"{day} (NPA) - {BODY}") for k, day in enumerate(["Jan. 2", "Dec. 30", "1 January"])]
+    assert split_cluster(Cluster(days)).when.tolist() == [2, 0, 1]
     assert document_times([*wires, Document("c", BODY, date="2030-12-31")])[0] is None  # which of the two?
 
 
@@ -102,8 +125,22 @@ def test_words_cut_at_line_ends_are_whole(hyphen):
     text = parse_document(source.encode(), "a.txt", "a.txt")[0].text
     assert "every morning\nat nine" in text
     assert f"it is{hyphen}\nland" in text  # a line too short to have been wrapped
+    for name, mark in (("a.md", ""), ("a.md", "> "), ("a.txt", "> ")):
+        quoted = f"The quay is dry.\n\n{mark}" + source.replace("\n", f"\n{mark}")
+        (document,) = parse_document(quoted.encode(), name, name)
+        assert "every morning at nine" in Cluster([document]).sentences()[1].text
 
 
-@pytest.mark.parametrize("name", ["2024-03-12_hall.txt", "hall-20240312.txt", "hall_2024_03_12.txt", "APW20240312.1"])
-def test_a_date_in_the_name_of_a_file(name):
-    assert document_times(parse_document(BODY.encode(), name, name)) == [DAY]
+def test_a_hyphen_before_a_capital_or_a_figure_is_the_words_own():
+    source = "The church in the village is Anglo-\nSaxon, and it was closed by the COVID-\n19 rules."
+    assert parse_document(source.encode(), "a.txt", "a.txt")[0].text.replace("\n", " ") == source.replace("-\n", "-")
+
+
+def test_the_order_says_how_many_documents_have_a_date():
+    cluster = Cluster.from_texts([f"OSLO, {day} 2031 (NPA) - {BODY}" for day in ("2 May", "1 May")] + [BODY[4:]])
+    for order, words in (("chronological", "by date, known for 2 of 3 documents"), ("source", None)):
+        found = summarize(cluster, order=order).explain()
+        assert (found.as_a_set.order and found.as_a_set.order.words) == words
+        assert (f"order: {words}" in str(found)) == (words is not None)
+    assert summarize([BODY, BODY[4:]]).explain().as_a_set.order.words == "as given: no document has a date"
+    assert summarize(BODY).explain().as_a_set.order is None

@@ -13,7 +13,7 @@ from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.model.choice import worth_of
+from dpplearn.summarize.model.choice import LITTLE, worth_of
 from dpplearn.summarize.text import matter
 from dpplearn.summarize.text.units import costs, length, limit, suited
 from made_up import made_up
@@ -190,3 +190,17 @@ def test_no_reason_is_what_did_not_count(bundled, diversity, never):
         codes[d] |= {x.code for x in summary.explain().best_left_out(None)}
     assert never in codes[0.5]
     assert never not in codes[diversity]
+
+
+def test_what_tells_too_little_for_its_set_is_not_taken_because_it_fits(bundled):
+    """No chosen sentence is clearly below half of the set's agreement with summaries of this length."""
+    left = 0
+    for seed, budget in itertools.product(range(12), (40, 80)):
+        summary = bundled.summarize(made_up(seed), budget, "words")
+        cost, p, Y = summary.decision.cost, summary.worth.chance, summary.subset
+        agreement = 2.0 * (cost[Y] @ p[Y]) / (cost[Y].sum() + budget)
+        assert Y.size == 1 or p[Y].min() >= LITTLE * agreement / 2.0
+        pinned = bundled.summarize(summary.ready, budget, "words", include=[int(p.argmin())])
+        assert p.argmin() in pinned.subset
+        left += budget - summary.length > 8
+    assert left

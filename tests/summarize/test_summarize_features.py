@@ -89,7 +89,7 @@ def test_item_set_carries_cost_and_similarity(cluster):
     np.testing.assert_allclose(items.similarity_matrix(0.3)[0, 1], (read.C[0, 1] + 0.09) / 1.09)
     assert read.items.features is read.F
     assert read.items.phi is read.phi
-    assert read.items.similarity is read.C
+    assert read.items.parts[0].matrix is read.C
     assert read.items.cost is None
     assert items.names == features.names
 

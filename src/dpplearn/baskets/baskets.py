@@ -95,11 +95,8 @@ class Baskets:
         names = column(table, item, labels.size)
         for name, values in ((basket, labels), (item, names)):
             if absent := [row for row, value in enumerate(values.tolist()) if is_missing(value)]:
-                many = count_of(len(absent), "such row", "such rows")
-                raise ValueError(
-                    f"Column {name!r} has no value in row {absent[0]} (from 0; {many} in all). Leave these rows out, "
-                    "or fill them in."
-                )
+                where = f"row {absent[0]} (from 0; {count_of(len(absent), 'such row', 'such rows')} in all)"
+                raise ValueError(f"Column {name!r} has no value in {where}. Leave these rows out, or fill them in.")
         return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
 
     def __len__(self) -> int:
@@ -161,10 +158,8 @@ def flatten(baskets: Any) -> tuple[IntArray, np.ndarray, int | None]:
         table.eliminate_zeros()
         return table.indptr.astype(np.int64), table.indices.astype(np.int64), int(table.shape[1])
     if isinstance(baskets, str | bytes) or not isinstance(baskets, Iterable) or hasattr(baskets, "columns"):
-        raise TypeError(
-            "baskets must be a list with a list of items for each basket, Subsets or a scipy sparse array, found "
-            f"{type(baskets).__name__}. For a long table use KernelDPP.from_long; for a file, dpplearn baskets fit."
-        )
+        found = f"{type(baskets).__name__}. For a long table use KernelDPP.from_long; for a file, dpplearn baskets fit"
+        raise TypeError(f"baskets must be lists of items, Subsets or a scipy sparse array, found {found}.")
     if isinstance(baskets, np.ndarray) and baskets.ndim == 2 < baskets.shape[1] and np.isin(baskets, (0, 1)).all():
         raise TypeError("baskets must be lists of items, found an array of 0 and 1: pass scipy.sparse.csr_array of it.")
     for t, one in enumerate(rows := list(baskets)):
@@ -195,9 +190,7 @@ def find_codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:
     if unseen == "error" and (codes < 0).any():
         new = np.unique(flat[codes < 0])
         near = get_close_matches(str(new[0]), [str(name) for name in names[:100_000].tolist()], n=1)
-        raise ValueError(
-            f"The catalogue has no item {new[0].item()!r:.60} ({count_of(new.size, 'such item', 'such items')})."
-            + (f" Did you mean {near[0]!r}?" if near else "")
-            + " Leave out items that were in no basket the model was fitted on, or fit it again with them."
-        )
+        how = f"Did you mean {near[0]!r}?" if near else "Leave out what is in no basket that the model was fitted on."
+        many = count_of(new.size, "such item", "such items")
+        raise ValueError(f"The catalogue has no item {new[0].item()!r:.60} ({many}). {how}")
     return codes

@@ -6,7 +6,7 @@ than ten times `tol`. Adam takes batches, for large catalogues and many baskets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ class FitPlan:
     tol: float
     max_iter: int
     seed: int
-    progress: Progress = field(default_factory=lambda: as_progress(False))
+    progress: Progress
 
 
 class FittedKernel(NamedTuple):
@@ -57,10 +57,8 @@ class FittedKernel(NamedTuple):
 def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> tuple[int, int, bool]:
     """The shape of `FitPlan` for the rank given, or for none; no basket may be larger than the rank."""
     if rank is not None and check_int(rank, "rank", low=1) < min(largest, n):
-        raise ValueError(
-            f"rank must be at least {largest}, the size of the largest basket, found {rank}. Pass rank={largest}, or "
-            "leave larger baskets out, which have probability 0 under this kernel."
-        )
+        least = f"{largest}, the size of the largest basket, found {rank}"
+        raise ValueError(f"rank must be at least {least}. Pass rank={largest}, or leave larger baskets out.")
     if nonsymmetric and n <= DENSE and (rank is None or rank >= n):
         U, B = WHOLE_COLUMNS
         return min(n, U), min(n // 2, B // 2) * 2, True
@@ -70,12 +68,9 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
 
 def fit_kernel(baskets: Baskets, plan: FitPlan) -> FittedKernel:
     """Fit to all baskets, after alpha was chosen on some of them."""
-    alphas = dict[float, float]()
     try:
-        if plan.alpha is None:
-            alpha, alphas = choose_alpha(baskets, plan)
-            plan = replace(plan, alpha=alpha)
-        return fit_once(baskets, plan)._replace(alphas=alphas)
+        alpha, alphas = choose_alpha(baskets, plan) if plan.alpha is None else (plan.alpha, {})
+        return fit_once(baskets, replace(plan, alpha=alpha))._replace(alphas=alphas)
     except KeyboardInterrupt:
         plan.progress.clear()
         raise KeyboardInterrupt("The fit was stopped, and nothing is kept.") from None

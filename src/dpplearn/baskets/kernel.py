@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Sequence
 from typing import Any, Self, overload
@@ -12,18 +13,19 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_between, check_int, count_of, warn_user
+from dpplearn._io.jsonfile import number, numbers, read_json, whole_number, write_json
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.baskets.baskets import Baskets, Label
-from dpplearn.baskets.factors import KernelFactors
+from dpplearn.baskets.baskets import Baskets, Label, check_catalogue
+from dpplearn.baskets.factors import LARGEST, KernelFactors
 from dpplearn.baskets.fit import EPOCHS, ITERATIONS, LARGE, MANY_BASKETS, FitPlan, choose_shape, fit_kernel
 from dpplearn.baskets.likelihood import KernelRows
-from dpplearn.baskets.modelfile import load_factors, save_factors
-from dpplearn.baskets.pairs import Next, Related, StrongestPairs, strongest_pairs
+from dpplearn.baskets.pairs import ItemPair, Next, Related, StrongestPairs, strongest_pairs
 from dpplearn.dpp import DPP
 from dpplearn.learning.summary import ModelSummary, Table
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
+KIND, EDITION = "dpplearn.KernelDPP", 5  # of model files
 SAVED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs")
 LEAST_SHOWN = 0.0005  # correlation that is not 0 in the three digits shown
 
@@ -132,11 +134,10 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self._set(**fitted._asdict(), items=read.items, counts=counts, n_baskets=len(read), n_empty=n_empty)
         self.pairs_ = strongest_pairs(self.dpp_, read)
         if not fitted.converged:
-            warn_user(
-                f"fit stopped after {self.n_iter_} iterations, while they still raised the objective by more than "
-                f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
-                ConvergenceWarning,
+            said = (
+                f"fit stopped after {self.n_iter_} iterations that raised the objective by more than tol={self.tol:g}"
             )
+            warn_user(f"{said} per basket. Raise max_iter, or tol.", ConvergenceWarning)
         return self
 
     def _plan(self, read: Baskets) -> FitPlan:
@@ -207,10 +208,8 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         scores = np.maximum(self.next_scores(J), 0.0)
         scores[out] = 0.0
         if not scores.sum() > 0:
-            raise ValueError(
-                f"Nothing can follow {count_of(J.size, 'item', 'items')} with {out.size} excluded: every larger set "
-                "has probability 0 under this kernel. Give a smaller basket, or fit with a larger rank."
-            )
+            given = f"{count_of(J.size, 'item', 'items')} with {out.size} excluded"
+            raise ValueError(f"Nothing can follow {given}. Give a smaller basket, or fit with a larger rank.")
         best = np.argsort(-scores, kind="stable")[:k]
         return [Next(self.items_[i].item(), float(scores[i] / scores.sum())) for i in best if scores[i] > 0]
 
@@ -245,14 +244,11 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
         Examples
         --------
-        >>> from dpplearn import KernelDPP
         >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
         >>> model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets)
-        >>> found = model.together(k=1)
-        >>> found.attract[0].first, found.attract[0].second, found.attract[0].baskets, round(found.attract[0].lift, 2)
+        >>> best = model.together(k=1).attract[0]
+        >>> best.first, best.second, best.baskets, round(best.lift, 2)
         ('bib', 'bottle', 30.0, 2.75)
-        >>> [item for item, correlation in model.together("bottle", k=1)]
-        ['bib']
         """
         if item is not None:
             return self._related(item, k, 1.0)
@@ -307,14 +303,50 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return ModelSummary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).report().tables))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, with its factors in base64."""
-        save_factors(path, self._fitted, self.items_, {name: getattr(self, f"{name}_") for name in SAVED})
+        """Write the model as JSON, with its factors in base64, which are read fast; the old file stays until then."""
+        from dpplearn import __version__
+
+        factors, fitted = self._fitted, {name: getattr(self, f"{name}_") for name in SAVED}
+        head = {"format": KIND, "version": EDITION, "written_by": f"dpplearn {__version__}"}
+        head |= {"items": self.items_.tolist(), **vars(factors)}
+        W = base64.b64encode(factors.W.astype("<f8").tobytes()).decode("ascii")
+        write_json(path, {**head, "W": W, **fitted, "pairs": vars(self.pairs_)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
         """Read a file that `save` wrote; nothing in it can run."""
-        factors, items, data = load_factors(path)
+        data = read_json(path, KIND, EDITION)
+        factors, items = read_factors(data, path)
+        data["counts"] = numbers(data.get("counts"), "counts", path, len(items))
+        data["converged"] = data.get("converged") is True
+        for name in ("alpha", "log_likelihood", "n_baskets"):
+            data[name] = number(data.get(name), name, path)
+        for name in ("n_iter", "n_empty"):
+            data[name] = whole_number(data.get(name), name, path)
+        try:
+            kinds = (data["pairs"][kind] for kind in ("attract", "repel"))
+            pairs = (tuple(ItemPair(a, b, *map(float, rest)) for a, b, *rest in kind) for kind in kinds)
+            data["pairs"] = StrongestPairs(*pairs)
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"pairs in {path} must be item, item, correlation, baskets, lift, in two lists.") from None
         whole = factors.identity or factors.symmetric_rank >= factors.n
         model = cls(None if whole else factors.symmetric_rank, factors.skew_rank > 0, data["alpha"])
         model._set(factors=factors, items=items, alphas={}, **{name: data[name] for name in SAVED})
         return model
+
+
+def read_factors(data: dict[str, Any], path: str | os.PathLike[str]) -> tuple[KernelFactors, np.ndarray]:
+    """The factors and the items that a file says."""
+    items, identity = data.get("items"), data.get("identity")
+    if not isinstance(items, list) or {type(item) for item in items} not in ({int}, {str}):
+        raise ValueError(f"items in {path} must be texts, or whole numbers, found {items!r:.60}.")
+    r, s = (whole_number(data.get(name), name, path) for name in ("symmetric_rank", "skew_rank"))
+    if not isinstance(identity, bool) or s % 2 or (r == 0 and not identity):
+        raise ValueError(f"No kernel has symmetric_rank={r}, skew_rank={s}, identity={identity!r:.60}, as {path} says.")
+    try:
+        W = np.frombuffer(base64.b64decode(data.get("W", ""), validate=True), "<f8").reshape(len(items), 1 + r + s)
+    except (TypeError, ValueError):
+        raise ValueError(f"W in {path} must be {len(items)} rows of {1 + r + s} numbers, in base64.") from None
+    if not (np.abs(W[:, 0]).max() <= LARGEST and np.abs(W).max() <= 1e100):  # nor is it nan
+        raise ValueError(f"W in {path} has entries too large for a kernel.")
+    return KernelFactors(W, r, s, identity), check_catalogue(items)

@@ -15,7 +15,7 @@ from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.relative import Reason, Relative, strongest
-from dpplearn.learning.tables import Encoding
+from dpplearn.learning.tables import Encoding, raw_columns
 
 NOTED_FROM = 0.5  # the cosine from which two items that were kept are worth a word
 
@@ -29,7 +29,8 @@ class AppliedModel:
             raise ValueError(
                 f"{path} was fitted to arrays, and knows no fields. Fit it to what ItemSet.from_long(...) returns."
             )
-        self.items, columns = by_table(items, model.encoding_, costs), model.encoding_.features
+        columns = model.encoding_.features
+        self.items, self.raw = by_table(items, model.encoding_, costs)
         self.columns = {column.name: (j, column) for j, column in enumerate(columns)}
         field_of = {name: column.name for column in columns for name in column.quality_names}
         fields: dict[str, list[int]] = {}
@@ -60,9 +61,8 @@ class AppliedModel:
     def words(self, name: str, item: int) -> str:
         """What an item has in a field, in words."""
         if name in self.columns:
-            (j, column), raw = self.columns[name], self.items.raw
-            assert raw is not None  # it was read from a table
-            return column.words(float(raw[item, j]))
+            j, column = self.columns[name]
+            return column.words(float(self.raw[item, j]))
         return f"its {name} of {self.relative.values[item, self.relative.groups[name][0]]:.4g}"
 
     @property
@@ -72,15 +72,16 @@ class AppliedModel:
         return float((self.rows.sum(axis=0) ** 2).sum() - (self.rows**2).sum()) / max(n * (n - 1), 1)
 
 
-def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> ItemSet:
-    """The items as the model's encoding reads a table."""
+def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> tuple[ItemSet, FloatArray]:
+    """The items as the model's encoding reads a table, and the columns that it makes features of, as numbers."""
     names = [column.name for part in (encoding.features, *encoding.phi.values()) for column in part]
     table: dict[str, Any] = {name: np.array(list(items.column(name, missing=True)), object) for name in names}
     cost = None
     if costs is not None:
         table[(cost := "".join(names) + " cost")] = costs  # no field has this name
     try:
-        return ItemSet.from_long(table, group=None, cost=cost, encoding=encoding)[0]
+        read = ItemSet.from_long(table, group=None, cost=cost, encoding=encoding)[0]
+        return read, raw_columns(table, encoding.features, read.n, new=False)
     except ValueError as error:
         raise ValueError(f"{items.name}: {error}") from None
 

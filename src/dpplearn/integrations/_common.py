@@ -91,9 +91,7 @@ class Chooser:
     def __post_init__(self) -> None:
         check_diversity(self.diversity)
         if (self.groups is None) != (self.max_per_group is None and self.min_per_group is None):
-            raise ValueError(
-                "groups, a field of the metadata, and max_per_group or min_per_group go together, and one is missing."
-            )
+            raise ValueError("groups, a field of the metadata, and max_per_group or min_per_group go together.")
         for name in ("k", "max_tokens"):
             if getattr(self, name) is not None:
                 check_int(getattr(self, name), name, low=1)
@@ -137,7 +135,11 @@ def limits_by_group(metadata: Sequence[dict[str, Any]], name: str, most: Quota, 
     Values that no candidate has are passed over, and no more is asked for than there is: what was retrieved differs
     from query to query.
     """
-    groups = groups_of(metadata, name)
+    values = [fields.get(name) for fields in metadata]
+    if all(value is None for value in values):
+        raise ValueError(f"No candidate has the field {name!r}: it must be one of {sorted(set().union(*metadata))}.")
+    # one without it is alone in its own group
+    groups = [f"number {i}" if x is None or x != x else f"value {x!r}" for i, x in enumerate(values)]
     there = Counter(group for group in groups if group.startswith("value"))
 
     def named(bound: Quota) -> dict[str, int]:
@@ -147,14 +149,6 @@ def limits_by_group(metadata: Sequence[dict[str, Any]], name: str, most: Quota, 
 
     need = {group: min(check_int(number, "min_per_group"), there[group]) for group, number in named(least).items()}
     return {"groups": groups, "max_per_group": named(most) or None, "min_per_group": need or None}
-
-
-def groups_of(metadata: Sequence[dict[str, Any]], name: str) -> list[str]:
-    """The group of each candidate by a field of its metadata; one without it is alone in its own."""
-    values = [fields.get(name) for fields in metadata]
-    if all(value is None for value in values):
-        raise ValueError(f"No candidate has the field {name!r}: it must be one of {sorted(set().union(*metadata))}.")
-    return [f"number {i}" if value is None or value != value else f"value {value!r}" for i, value in enumerate(values)]
 
 
 def cosines(embeddings: Any, query: Any) -> FloatArray:

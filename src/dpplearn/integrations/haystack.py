@@ -16,7 +16,6 @@ with framework("haystack-ai", __name__):
     from haystack.utils import deserialize_callable, serialize_callable
 
 CALLABLES = ("embed", "count_tokens")
-SETTINGS = ("diversity", "groups", "max_per_group", "backfill", "min_per_group")
 
 
 @component
@@ -49,26 +48,9 @@ class DPPRanker:
     """
 
     def __init__(
-        self,
-        top_k: int | None = 10,
-        max_tokens: int | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-        diversity: float = 0.5,
-        embed: Callable[[list[str]], Any] | None = None,
-        groups: str | None = None,
-        max_per_group: Any = None,
-        backfill: bool = False,
-        min_per_group: Any = None,
+        self, top_k: int | None = 10, *, embed: Callable[[list[str]], Any] | None = None, **settings: Any
     ) -> None:
-        self.top_k, self.max_tokens, self.count_tokens = top_k, max_tokens, count_tokens
-        self.diversity, self.embed = diversity, embed
-        self.groups, self.max_per_group, self.backfill = groups, max_per_group, backfill
-        self.min_per_group = min_per_group
-        self._chooser(None)
-
-    def _chooser(self, top_k: int | None) -> Chooser:
-        k = self.top_k if top_k is None else top_k
-        return Chooser(k, self.max_tokens, self.count_tokens, **{name: getattr(self, name) for name in SETTINGS})
+        self.embed, self.chooser = embed, Chooser(top_k, **settings)
 
     def choose(self, documents: list[Document], top_k: int | None = None) -> ChosenCandidates:
         """Numbers of the documents to keep, and why the others are skipped."""
@@ -82,7 +64,8 @@ class DPPRanker:
         scores = given_scores([document.score for document in documents], "Document")
         if scores is None:
             scores = -np.arange(float(len(texts)))
-        return self._chooser(top_k)(texts, vectors, scores, [document.meta for document in documents])
+        chooser = self.chooser if top_k is None else replace(self.chooser, k=top_k)
+        return chooser(texts, vectors, scores, [document.meta for document in documents])
 
     @component.output_types(documents=list[Document], skipped=list[dict[str, Any]])
     def run(self, documents: list[Document], top_k: int | None = None) -> dict[str, Any]:
@@ -93,10 +76,10 @@ class DPPRanker:
 
     def to_dict(self) -> dict[str, Any]:
         """For pipelines that are saved; functions by the name they are imported by."""
-        functions = {name: getattr(self, name) for name in CALLABLES}
-        saved = {name: None if f is None else serialize_callable(f) for name, f in functions.items()}
-        saved |= {name: getattr(self, name) for name in ("top_k", "max_tokens", *SETTINGS)}
-        return default_to_dict(self, **saved)
+        saved = {**vars(self.chooser), "embed": self.embed, "top_k": self.chooser.k}
+        del saved["k"]
+        functions = {name: serialize_callable(saved[name]) for name in CALLABLES if saved[name] is not None}
+        return default_to_dict(self, **saved | functions)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> DPPRanker:

@@ -98,10 +98,8 @@ class Column:
                 return WORDS[value.strip().lower()]
             return float(value)
         except (TypeError, ValueError, KeyError, OverflowError):
-            raise ValueError(
-                f"Column {self.name!r} holds {self.kind}s, and {self.name}[{row}] is {value!r:.40}. Give a "
-                f"{self.kind}, or nothing where it is not known."
-            ) from None
+            where = f"{self.name}[{row}] is {value!r:.40}"
+            raise ValueError(f"Column {self.name!r} holds {self.kind}s, and {where}.") from None
 
     def words(self, x: float) -> str:
         """What an item has in this column, in words, from what `raw` made of it.
@@ -176,15 +174,9 @@ def kind_of(name: str, values: np.ndarray) -> Kind:
         raise TypeError(f"Column {name!r} must hold values of one kind, found {kinds}. Convert the column.")
     kind, (row, x) = next(iter(seen.items())) if seen else ("number", (0, None))
     if kind not in KINDS:
-        raise TypeError(
-            f"Column {name!r} must hold numbers, booleans or texts, but {name}[{row}] is {x!r:.40} ({kind}). Convert "
-            "it, a date for instance to days."
-        )
+        raise TypeError(f"{name}[{row}] is {x!r:.40} ({kind}). Convert column {name!r}, a date for instance to days.")
     if kind == "category" and all(is_missing(x) or looks_like_number(x) for x in values.tolist()):
-        raise TypeError(
-            f"Column {name!r} holds numbers as texts, such as {x!r:.40}. Convert them to numbers; if they are names of "
-            "categories, make it a categorical, or write a letter before each."
-        )
+        raise TypeError(f"Column {name!r} holds numbers as texts, such as {x!r:.40}. Convert it, names to categories.")
     return kind
 
 

@@ -16,12 +16,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid, check_cv
 
-from dpplearn._checks import FloatArray, IntArray, check_jobs
+from dpplearn._checks import IntArray, check_jobs
 from dpplearn._notebook import card, in_notebook, table
 from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.learning.fit import check_settings
-from dpplearn.learning.itemset import ItemSet, check_examples
-from dpplearn.learning.training_set import why_impossible
+from dpplearn.learning.fit import check_possible, check_settings
+from dpplearn.learning.itemset import ItemSet, Shard, check_examples
+from dpplearn.learning.training_set import survey_of
 
 Scorer = Callable[[ConditionalDPP, Sequence[ItemSet], Sequence[Any]], float]
 PRIOR_VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -144,7 +144,13 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
         grid = {"prior_variance": PRIOR_VARIANCES} if self.param_grid is None else self.param_grid
-        counts = possible_weights([self._model(params) for params in ParameterGrid(grid)], X, subsets, weights)
+        shard, counts = Shard(X, subsets, weights), weights.copy()
+        for model in map(self._model, ParameterGrid(grid)):  # every setting is checked before any work
+            if (similarity := check_settings(model)) is not None:
+                survey = survey_of(shard, similarity)
+                if survey.impossible and model.on_impossible == "error":
+                    check_possible(survey, "error")
+                counts[[t for t, _ in survey.impossible]] = 0.0  # all settings are compared on the same targets
         splitter = check_cv(self.cv)
         if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
             splitter = GroupKFold(splitter.n_splits)
@@ -229,23 +235,3 @@ class Search(GridSearchCV):  # type: ignore[misc]  # scikit-learn has no types
                 head = f"{len(results['params'])} of {len(settings)} settings, {seconds:.0f} s"
                 score = results["mean_test_score"][best]
                 print(f"{head}; best {score:.4g}: {said or 'the estimator as it is'}", file=sys.stderr, flush=True)
-
-
-def possible_weights(
-    models: Sequence[ConditionalDPP], X: Sequence[ItemSet], subsets: Sequence[IntArray], weights: FloatArray
-) -> FloatArray:
-    """The weights, but 0 for targets that are impossible under some setting: all are compared on the same targets."""
-    # every setting is checked before any work; a mixture, which has no impossible targets, gives None
-    fixed = {(one.rho, one.nugget): S for one in models if (S := check_settings(one)) is not None}.values()
-    reasons = [
-        next((why for S in fixed if (why := why_impossible(x, Y, S))), "") for x, Y in zip(X, subsets, strict=True)
-    ]
-    bad = np.array([bool(why) for why in reasons]) & (weights > 0)
-    if bad.any() and any(one.on_impossible != "drop" for one in models):
-        t = int(bad.argmax())
-        raise ValueError(
-            f"{int(bad.sum())} of {len(X)} targets have probability 0 under some setting compared (instance {t}: "
-            f'{reasons[t]}). Compare nuggets above 0 only, such as param_grid={{"nugget": [0.01, 0.1]}}; take an item '
-            'out of the target; or leave these instances out: ConditionalDPP(on_impossible="drop").'
-        )
-    return np.where(bad, 0.0, weights)

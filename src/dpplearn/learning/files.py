@@ -21,7 +21,7 @@ from dpplearn.learning.itemset import ItemSet, Shard, check_examples
 from dpplearn.learning.similarity import SimilarityPart, shared_names
 from dpplearn.learning.tables import Encoding
 
-SHARD, SHARD_VERSION = "dpplearn.shard", 3
+SHARD, SHARD_VERSION = "dpplearn.shard", 4
 CHECKPOINT, CHECKPOINT_VERSION = "dpplearn.checkpoint", 5
 
 
@@ -54,15 +54,15 @@ def save_shard(
     arrays: dict[str, Any] = {name: np.array(value) for name, value in head.items()}
     arrays |= {f"target {t}": Y for t, Y in enumerate(subsets)}
     for t, items in enumerate(X):
-        arrays |= {f"{t} {name}": x for name, x in arrays_of(items, encoding is not None).items()}
+        arrays |= {f"{t} {name}": x for name, x in arrays_of(items).items()}
     with replace_file(path, "wb") as file:
         np.savez(file, **arrays)
 
 
-def arrays_of(items: ItemSet, with_raw: bool) -> dict[str, Any]:
+def arrays_of(items: ItemSet) -> dict[str, Any]:
     """An item set as arrays by name; those of a part of its similarity have their kind before its name."""
     size = None if items.k is None else np.array(items.k)
-    found = {"features": items.features, "cost": items.cost, "k": size, "raw": items.raw if with_raw else None}
+    found: dict[str, Any] = {"features": items.features, "cost": items.cost, "k": size}
     for name, phi, matrix in items.parts:
         if phi is None:
             found[f"matrix {name}"] = matrix
@@ -116,7 +116,7 @@ def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: En
     """An item set from its arrays."""
     n, parts = len(row["features"]), list[SimilarityPart]()
     for key, x in row.items():
-        if x.dtype.kind not in "fi" or (key != "raw" and not np.isfinite(x).all()):
+        if x.dtype.kind not in "fi" or not np.isfinite(x).all():
             raise TypeError(f"{key} has not only finite numbers")
         read_only(x)
         kind, _, name = key.partition(" ")
@@ -129,11 +129,10 @@ def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: En
                 raise IndexError("a part of its similarities has another shape than its items")
             made = frozen(np.minimum(SimilarityPart(name, x).cosines(), 1.0)) if f"made {name}" in row else None
             parts.append(SimilarityPart(name, None, x) if kind == "matrix" else SimilarityPart(name, x, made))
-    if not parts or (encoding is not None and row["raw"].shape != (n, len(encoding.features))):
-        raise TypeError("an item set has no similarities, or raw has not the columns of its encoding")
-    more = {name: row.get(name) for name in ("features", "cost", "raw")}
-    k = int(row["k"]) if "k" in row else None
-    return ItemSet._with(parts=tuple(parts), names=names, encoding=encoding, k=k, **more)
+    if not parts:
+        raise TypeError("an item set has no similarities")
+    own = {"features": row["features"], "cost": row.get("cost"), "k": int(row["k"]) if "k" in row else None}
+    return ItemSet._with(parts=tuple(parts), names=names, encoding=encoding, **own)
 
 
 class Checkpoint:
@@ -148,9 +147,7 @@ class Checkpoint:
         self.n_iter: int = 0
         self.x: FloatArray | None = None
         if not self.path.parent.is_dir():
-            raise FileNotFoundError(
-                f"checkpoint={str(path)!r} cannot be written: there is no folder {self.path.parent}."
-            )
+            raise FileNotFoundError(f"checkpoint={str(path)!r}: there is no folder {self.path.parent}.")
         data = read_json(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is not None and (other := data["problem"]) != self.problem:
             key = next(k for k in {**self.problem, **other} if other.get(k) != self.problem.get(k))

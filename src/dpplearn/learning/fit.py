@@ -63,9 +63,6 @@ def check_settings(model: Any) -> Similarity | None:
     check_choice(model.on_impossible, "on_impossible", ("error", "drop"))
     check_int(model.max_iter, "max_iter", low=0)
     check_int(model.random_state, "random_state", high=None)
-    for name in ("given_size", "constant"):
-        if getattr(model, name) not in (True, False):
-            raise TypeError(f"{name} must be True or False, found {getattr(model, name)!r}.")
     if not (isinstance(model.tol, int | float | np.number) and 0 < model.tol < np.inf):
         raise ValueError(f"tol must be a positive number, found {model.tol!r}.")
     fixed = fixed_similarity(model.rho, model.nugget)
@@ -73,9 +70,8 @@ def check_settings(model: Any) -> Similarity | None:
         return fixed
     if fixed.w[0] or fixed.w[ALL]:
         raise ValueError(
-            'rho and nugget are those of similarity="fixed", and a mixture learns what they say; found '
-            f"rho={model.rho:g} and nugget={model.nugget:g}. Leave them out; in a param_grid, give the mixture a "
-            'mapping of its own: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
+            f'rho={model.rho:g} and nugget={model.nugget:g} are those of similarity="fixed": a mixture learns them. In '
+            'a param_grid, give it a mapping of its own: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
         )
     return None
 
@@ -177,21 +173,16 @@ def constant_of(products: FloatArray) -> FloatArray:
 
 def check_precision(prior_variance: Any, m: int) -> FloatArray:
     """1 / variance of the Gaussian prior of each weight; 0 where the variance is infinite or None."""
-    if prior_variance is None:
-        return np.zeros(m)
     try:
-        variance = np.asarray(prior_variance, dtype=np.float64)
+        variance = np.broadcast_to(np.asarray(np.inf if prior_variance is None else prior_variance, np.float64), (m,))
     except (TypeError, ValueError):
-        raise TypeError(
-            f"prior_variance must be a positive number, one per feature, or None; found {prior_variance!r}."
-        ) from None
-    if variance.ndim > 1 or (variance.ndim == 1 and variance.size != m):
+        variance = np.full(m, np.nan)
+    if not (variance >= 1e-300).all():  # 1 / variance must be a float
         raise ValueError(
-            f"prior_variance must be a number or have one entry per feature ({m}), found shape {variance.shape}."
+            "prior_variance must be positive, a number or one entry per feature "
+            f"({m}), with numpy.inf or None for no prior; found {prior_variance!r:.80}."
         )
-    if np.isnan(variance).any() or (variance < 1e-300).any():  # 1 / variance must be a float
-        raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {prior_variance!r}.")
-    return np.broadcast_to(1 / variance, (m,)).copy()
+    return np.asarray(1 / variance)
 
 
 # The starts of a mixture
@@ -303,20 +294,15 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
             'the items out of the target, or leave these instances out: on_impossible="drop".'
         )
     if survey.weight == 0:
-        raise ValueError(
-            f"All targets that count have probability 0 ({first}): no instance is left to learn from. {CURE}"
-            if bad
-            else "All sample_weight are 0: at least one instance must count."
-        )
+        none = f"All targets that count have probability 0 ({first}): no instance is left to learn from. {CURE}"
+        raise ValueError(none if bad else "All sample_weight are 0: at least one instance must count.")
     if survey.n_chosen in (0.0, survey.n_items):
         which = "No item is chosen in any" if survey.n_chosen == 0 else "All items are chosen in each"
         warn_user(f"{which} of the {n} instances, so that nothing tells a good item from a bad one. Check y.")
     named = {"own": "what is particular to each item", "all": "the constant 11^T"}
     for a, b in sorted(survey.same_parts):
-        warn_user(
-            f"The similarity part {b!r} is the same matrix as {named.get(a, f'the part {a!r}')} in every instance: "
-            f"only the sum of their weights counts. Leave {b!r} out."
-        )
+        like = named.get(a, f"the part {a!r}")
+        warn_user(f"The similarity part {b!r} is the same matrix as {like} in every instance: leave it out.")
     if bad:
         warn_user(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 

@@ -55,8 +55,7 @@ class ItemSet(Frozen):
     Attributes
     ----------
     encoding : Encoding or None
-        How `from_long` made the features from the columns of a table; `raw` has these columns, in which categories
-        are numbered and NaN is what is not known.
+        How `from_long` made the features from the columns of a table.
 
     Examples
     --------
@@ -72,11 +71,11 @@ class ItemSet(Frozen):
     """
 
     features: FloatArray
+    parts: tuple[SimilarityPart, ...]  # what S is made of
     cost: FloatArray | None
     names: tuple[str, ...] | None
     k: int | None = None
     encoding: Encoding | None = None
-    raw: FloatArray | None = None
 
     def __init__(
         self,
@@ -88,7 +87,6 @@ class ItemSet(Frozen):
         *,
         k: int | None = None,
         encoding: Encoding | None = None,
-        raw: FloatArray | None = None,
     ) -> None:
         columns = getattr(features, "columns", None)  # of a data frame; one made from an array numbers them
         if names is None and columns is not None and all(isinstance(name, str) for name in columns):
@@ -96,35 +94,20 @@ class ItemSet(Frozen):
         F = check_array(features, "features", 2)
         n, m = F.shape
         if n == 0 or m == 0:
-            raise ValueError(
-                f"features must have at least one row (item) and one column (feature), found shape {F.shape}. "
-                "Leave instances without items out; for a model without features, pass a column of ones."
-            )
+            raise ValueError(f"features must have at least one row (item) and one column, found shape {F.shape}.")
         parts = read_parts(phi, S, n)
         costs = None if cost is None else check_vector(cost, "cost", n)
         if costs is not None and costs.min() <= 0.0:
             i = int(costs.argmin())
-            raise ValueError(
-                f"cost must be positive, but cost[{i}] is {costs[i]:g}. Give an item that is free a small cost."
-            )
-        read_only(*[x for x in (F, costs, raw) if x is not None])
+            raise ValueError(f"cost must be positive, but cost[{i}] is {costs[i]:g}. Give a free item a small cost.")
+        read_only(*[x for x in (F, costs) if x is not None])
         size = None if k is None else check_int(k, "k", high=n)
-        self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size, encoding=encoding, raw=raw)
-
-    @cached_property
-    def parts(self) -> tuple[SimilarityPart, ...]:
-        """What S is made of: similarity features and matrices, by name; here, those of an item set without names."""
-        return (SimilarityPart("phi", self.phi, self.similarity),)
+        self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size, encoding=encoding)
 
     @cached_property
     def phi(self) -> Features | None:
         """The similarity features, where there is one part and it has some: rows of length 1."""
         return self.parts[0].phi if len(self.parts) == 1 else None
-
-    @cached_property
-    def similarity(self) -> FloatArray | None:
-        """The matrix that was given, where there is one part and it is a matrix."""
-        return self.parts[0].matrix if len(self.parts) == 1 else None
 
     @property
     def n(self) -> int:
@@ -162,10 +145,7 @@ class ItemSet(Frozen):
             return self.parts
         known = {part.name: part for part in self.parts}
         if missing := [name for name in names if name not in known]:
-            raise ValueError(
-                f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(known)}. Give every "
-                "ItemSet the parts that the model was fitted with, by their names."
-            )
+            raise ValueError(f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(known)}.")
         return tuple(known[name] for name in names)
 
     @classmethod
@@ -233,10 +213,7 @@ class ItemSet(Frozen):
         elif features is not None or phi is not None:
             raise TypeError("encoding says which columns are features: leave features and phi out, or encoding.")
         elif not isinstance(encoding, Encoding):
-            raise TypeError(
-                f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_, which a model "
-                "that was fitted to ItemSet.from_long(...) has."
-            )
+            raise TypeError(f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_.")
         item_sets, subsets = read_long(cls, table, encoding, group=group, cost=cost, chosen=chosen, new=new)
         return item_sets if chosen is None else (item_sets, subsets)
 
@@ -295,9 +272,7 @@ def check_item_sets(
     for t, items in enumerate(X):
         here = name.format(t)
         if not isinstance(items, ItemSet):
-            raise TypeError(
-                f"{here} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
-            )
+            raise TypeError(f"{here} must be an ItemSet, found {type(items).__name__}; ItemSet(features) makes one.")
         rule = "all instances must have the same features, in the same order."
         if items.encoding is not None:
             rule += " Read all tables in one way: ItemSet.from_long(table, ..., encoding=model.encoding_)."
@@ -306,25 +281,21 @@ def check_item_sets(
             raise ValueError(f"{here} has {m} features, and {n_features} were seen before: {rule}")
         if names is not None and items.names is not None and tuple(items.names) != tuple(names):
             k = next(k for k in range(m) if items.names[k] != names[k])
-            raise ValueError(
-                f"{here} names its feature {k} {items.names[k]!r}, where {names[k]!r} was seen before: {rule}"
-            )
+            raise ValueError(f"{here} names its feature {k} {items.names[k]!r}, where {names[k]!r} was seen: {rule}")
         if items.encoding is not encoding:
-            check_encoding(items.encoding, encoding, here, "the others", "X[0].encoding")
+            check_encoding(items.encoding, encoding, here)
             encoding = encoding or items.encoding
         n_features, names = m, names if names is not None else items.names
     return X  # type: ignore[return-value]  # each entry was checked above
 
 
-def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str, other: str, advice: str) -> None:
+def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str) -> None:
     """An error where a table was read in another way than before: the same number would mean something else."""
-    if encoding is None or found is None or found is encoding or found == encoding:
-        return
-    raise ValueError(
-        f"{name} was read from its table in another way than {other}: categories, averages, scales or lists of "
-        f"columns differ. Read the table with ItemSet.from_long(table, ..., encoding={advice}), without "
-        "features and phi."
-    )
+    if not (encoding is None or found is None or found is encoding or found == encoding):
+        raise ValueError(
+            f"{name} was read from its table in another way than before: categories, averages, scales or columns "
+            "differ. Read it with ItemSet.from_long(table, ..., encoding=...), model.encoding_ or X[0].encoding."
+        )
 
 
 def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tuple[list[IntArray], FloatArray]:
@@ -339,11 +310,4 @@ def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tu
     subsets = [np.sort(check_items(Y, items.n, f"y[{t}]")) for t, (items, Y) in enumerate(zip(X, y, strict=True))]
     if sample_weight is None:
         return subsets, np.ones(len(X))
-    weights = check_array(sample_weight, "sample_weight", 1)
-    if weights.size != len(X):
-        raise ValueError(f"sample_weight must have one entry per instance ({len(X)}), found {weights.size}.")
-    if weights.min() < 0:
-        raise ValueError(
-            f"sample_weight must not be negative, but sample_weight[{weights.argmin()}] is {weights.min():.3g}."
-        )
-    return subsets, weights
+    return subsets, check_vector(sample_weight, "sample_weight", len(X), low=0.0)

@@ -86,8 +86,7 @@ def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:
         return eta
     i = int(np.where(np.isfinite(eta), eta, np.inf).argmax())
     raise ValueError(
-        f"2 log q (theta . f) must be at most {limit:g} here, and is {eta[i]:.4g} for item {i}: no float holds its "
-        "quality. Scale the features down, or fit with a smaller prior_variance."
+        f"2 log q (theta . f) must be at most {limit:g}, and is {eta[i]:.4g} for item {i}. Scale the features down."
     )
 
 

@@ -125,19 +125,14 @@ class ConditionalPredictor:
         size = self._size(x, k) if self.given_size or k is not None else None
         z = normalize(eta, Instance(x, [], [], self.similarity_), k=size)
         if z is None:
-            raise ValueError(
-                f"No set of {size} items is possible: the similarity features allow fewer. Give S a nugget."
-            )
+            raise ValueError(f"No set of {size} items is possible: similarity features allow fewer. Give S a nugget.")
         return z.marginals
 
     def _size(self, x: ItemSet, k: Any) -> int:
         """How many items to choose: what the caller says, or the instance."""
         k = x.k if k is None else k
         if k is None:
-            raise ValueError(
-                "This model was fitted with given_size=True, so that it knows which sets of one size are good and not "
-                "what size to choose: pass k=..., or make the instance with ItemSet(..., k=...)."
-            )
+            raise ValueError("With given_size=True the size must be said: pass k=..., or make the ItemSet with k=...")
         return check_int(k, "k", high=x.n)
 
     def decode(self, x: ItemSet, budget: float | None = None, *, decoder: str = "greedy", **options: Any) -> Selection:
@@ -244,7 +239,7 @@ class ConditionalPredictor:
         m = self.quality_.n_features
         known = tuple(self.feature_names_in_[-m:])  # a constant that the model added comes before them
         if isinstance(x, ItemSet):
-            check_encoding(x.encoding, self.encoding_, name, "the model's data", "model.encoding_")
+            check_encoding(x.encoding, self.encoding_, name)
         check_item_sets([x], m, None if known == default_names(m) else known, name)
         return x
 

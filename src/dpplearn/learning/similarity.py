@@ -72,36 +72,20 @@ def read_parts(phi: Any, S: Any, n: int) -> tuple[SimilarityPart, ...]:
         if several and not given:
             raise ValueError(f"{what} has no parts: found an empty mapping. Pass an array, or at least one by name.")
         for name, x in given.items() if several else () if given is None else ((default, given),):
-            if several:
-                check_part_name(name, what)
+            if several and (not isinstance(name, str) or name in ("", *RESERVED)):  # these are in every similarity
+                raise ValueError(f"The parts of {what} must have names, and none can be called {name!r}. Rename it.")
             if name in parts:
                 raise ValueError(f"phi and S both have a part {name!r}: give each part a name of its own.")
             label = f"{what}[{name!r}]" if several else what
             found = check_directions(x, label) if what == "phi" else check_similarity(x, label)
             if found.shape[0] != n:
-                raise ValueError(
-                    f"{label} must have one row per item: features has {n} rows, {label} has {found.shape[0]}."
-                )
+                raise ValueError(f"{label} must have one row per item: features has {n} rows, it has {found.shape[0]}.")
             if what == "S":
                 read_only(found)
             parts[name] = SimilarityPart(name, found) if what == "phi" else SimilarityPart(name, matrix=found)
     if phi is not None and S is not None and not named:
-        raise ValueError(
-            "Pass either S (n x n) or phi (similarity features, one row per item); found both. Where S has "
-            'several parts, name them: phi={"text": A}, S={"given": M}.'
-        )
+        raise ValueError('Pass either S or phi, or name the parts: phi={"text": A}, S={"given": M}; found both.')
     return tuple(parts.values()) or (SimilarityPart(INDEPENDENT, phi=sparse.csr_array(sparse.eye_array(n))),)
-
-
-def check_part_name(name: Any, what: str) -> None:
-    """A text that is not the name of a weight that every similarity has."""
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"The parts of {what} must have names that are strings, found {name!r}.")
-    if name in RESERVED:
-        raise ValueError(
-            f"A part of {what} cannot be called {name!r}: that is the weight of "
-            f"{'I' if name == 'own' else 'the constant 11^T'} in every similarity. Give it another name."
-        )
 
 
 def shared_names(item_sets: Sequence[tuple[str, ...]], what: str = "X[{}]") -> tuple[str, ...]:
@@ -109,10 +93,8 @@ def shared_names(item_sets: Sequence[tuple[str, ...]], what: str = "X[{}]") -> t
     first = item_sets[0]
     for t, here in enumerate(item_sets):
         if sorted(here) != sorted(first):
-            raise ValueError(
-                f"{what.format(t)} has the similarity parts {', '.join(here)}, and {', '.join(first)} were seen "
-                "before: all instances must have the same parts."
-            )
+            said = f"{', '.join(here)}, and {', '.join(first)} were seen before"
+            raise ValueError(f"{what.format(t)} has the similarity parts {said}: all must have the same.")
     return first
 
 
@@ -142,9 +124,7 @@ class Similarity:
         usual = np.full(n, 1 / n) if self.names else np.array([0.0, 0.0, 1.0])
         w = np.asarray(self.w, np.float64) if np.size(self.w) else usual
         if w.shape != (n,) or not (w >= 0).all() or abs(w.sum() - 1) > 1e-6 or (self.names and w.min() == 0):
-            raise ValueError(
-                f"The weights of a mixture must be {n} positive numbers that sum to 1, found {w.tolist()!r:.120}."
-            )
+            raise ValueError(f"A mixture has {n} weights, positive numbers that sum to 1; found {w.tolist()!r:.80}.")
         errors = np.asarray(self.errors, np.float64) if np.size(self.errors) else np.full(n, np.nan)
         if errors.shape != (n,):
             raise ValueError(f"A mixture of {n} weights must have as many standard errors, found {errors.size}.")

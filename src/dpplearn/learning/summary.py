@@ -128,20 +128,14 @@ def prior_in_words(model: Any) -> str:
     return f"variance {prior:g}" if np.ndim(prior) == 0 else "a variance for each weight"
 
 
-def undetermined(model: Any) -> np.ndarray:
-    """Which weights have the error of their prior, or an infinite one."""
-    m = model.quality_.n_features
-    prior = np.inf if model.prior_variance is None else np.asarray(model.prior_variance, float)
-    width = np.full(model.theta_.size, np.inf)  # a constant that the model added has a prior of its own
-    width[-m:] = np.sqrt(np.broadcast_to(prior, (m,)))
-    return np.asarray((model.theta_std_ >= 0.99 * width) | np.isinf(model.theta_std_))
-
-
 def quality_table(model: Any) -> Table:
-    """Weights with standard errors."""
-    alone = undetermined(model).tolist() if hasattr(model, "prior_variance") else []
-    notes = ["undetermined" if one else "" for one in alone]
-    return weight_table("feature", model.feature_names_in_, model.theta_, model.theta_std_, notes)
+    """Weights with standard errors; one that has the error of its prior, or an infinite one, is undetermined."""
+    std, m, notes = model.theta_std_, model.quality_.n_features, list[str]()
+    if hasattr(model, "prior_variance"):
+        width = np.full(std.size, np.inf)  # a constant that the model added has a prior of its own
+        width[-m:] = np.inf if model.prior_variance is None else np.sqrt(model.prior_variance)
+        notes = ["undetermined" if s >= 0.99 * w or np.isinf(s) else "" for s, w in zip(std, width, strict=True)]
+    return weight_table("feature", model.feature_names_in_, model.theta_, std, notes)
 
 
 def similarity_table(similarity: Similarity) -> Table:

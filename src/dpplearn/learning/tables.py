@@ -42,19 +42,13 @@ class Encoding:
         columns = tuple(learn_column(table, name, n) for name in names)
         for one in columns:
             if len(one.levels) > max(MANY_LEVELS, n // 2):
-                raise ValueError(
-                    f"Column {one.name!r} of features has {len(one.levels):,} different texts in {n:,} rows, such as "
-                    f"{one.levels[0]!r}: too many for a weight each. Make numbers of them, or fewer categories, or "
-                    "leave it out."
-                )
+                many = f"{len(one.levels):,} different texts in {n:,} rows, such as {one.levels[0]!r:.40}"
+                raise ValueError(f"Column {one.name!r} has {many}: too many for a weight each. Make numbers of them.")
         same = [one for one in columns if not one.levels and is_constant(one.raw(column(table, one.name)))]
         if len(same) < len(columns):  # a column of ones alone is a model without features
             columns = tuple(one for one in columns if one not in same)
             for one in same:
-                warn_user(
-                    f"Column {one.name!r} has the same value in every row, {one.mean:.4g}: it has no weight. "
-                    "ConditionalDPP adds a constant of its own."
-                )
+                warn_user(f"Column {one.name!r} has the same value in every row, {one.mean:.4g}: it has no weight.")
         if not any(one.quality_names for one in columns):
             raise ValueError("No column of features has two values: nothing is left to learn from.")
         lists = phi if isinstance(phi, Mapping) else {} if phi is None else {"": phi}
@@ -131,10 +125,7 @@ def warn_about_phi(
     names = [one.name for one in columns]
     for name, x in zip(names, raw.T, strict=True):
         if is_constant(x):
-            warn_user(
-                f"Column {name!r} has the same value in every row, so that it makes all items alike. "
-                "Leave it out of phi."
-            )
+            warn_user(f"Column {name!r} has the same value in every row, so that it makes all items alike. Remove it.")
     if not are_coordinates(columns):
         return
     lowest = np.inf
@@ -175,14 +166,13 @@ def read_long(
     """What `make` gives for each instance, and the items chosen in each; `new` data may have unknown categories."""
     n = column(table, encoding.features[0].name).size
     rows_of = [np.arange(n)] if group is None else group_rows(column(table, group, n), group)[1]
-    raw = raw_columns(table, encoding.features, n, new)
+    F = encoding.quality(raw_columns(table, encoding.features, n, new))
     directions: dict[str, Features] = {}
     for part, columns in encoding.phi.items():
         raw_phi = raw_columns(table, columns, n, False)
         directions[part] = directions_of(columns, raw_phi)
         if not new:
             warn_about_phi(columns, raw_phi, directions[part], rows_of)
-    F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
     made = []
@@ -190,7 +180,7 @@ def read_long(
         parts = {part: phi[rows] for part, phi in directions.items()}
         phi = parts[""] if set(parts) == {""} else parts or None
         c = None if costs is None else costs[rows]
-        made.append(make(F[rows], phi=phi, cost=c, names=encoding.names, encoding=encoding, raw=raw[rows]))
+        made.append(make(F[rows], phi=phi, cost=c, names=encoding.names, encoding=encoding))
     return made, [np.flatnonzero(picked[rows]) for rows in rows_of]
 
 
@@ -203,10 +193,8 @@ def raw_columns(table: Any, columns: Sequence[Column], n: int, new: bool) -> Flo
         if new and one.levels:
             odd = [x for x, code in zip(values.tolist(), raw[:, j].tolist(), strict=True) if code != code]
             if odd := [x for x in odd if not is_missing(x)]:
-                warn_user(
-                    f"{count_of(len(odd), 'row has', 'rows have')} a {one.name!r} that training had not "
-                    f"({odd[0]!r:.40} is the first): it counts as unknown."
-                )
+                rows = count_of(len(odd), "row has", "rows have")
+                warn_user(f"{rows} a {one.name!r} that training had not ({odd[0]!r:.40} is one): it counts as unknown.")
     return raw
 
 
@@ -225,9 +213,7 @@ def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
     if found.ndim != 1:
         raise ValueError(f"Column {name!r} of the table must hold one value per row, found shape {found.shape}.")
     if n is not None and found.size != n:
-        raise ValueError(
-            f"The columns of the table must have the same length: {n} rows, but {name!r} has {found.size}."
-        )
+        raise ValueError(f"Columns of a table must have the same length: {n} rows, but {name!r} has {found.size}.")
     return found
 
 
@@ -246,10 +232,8 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
     odd = [row for row, x in enumerate(values) if is_missing(x) or isinstance(x, str) or x not in (0, 1)]
     if odd:
         found = "nothing" if is_missing(values[odd[0]]) else repr(values[odd[0]])[:40]
-        raise ValueError(
-            f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found {found} in row "
-            f"{odd[0]} ({len(odd)} such rows in all). Convert it, in pandas by table[{name!r}].fillna(0), for instance."
-        )
+        where = f"row {odd[0]} ({len(odd)} such rows in all)"
+        raise ValueError(f"Column {name!r} says what was chosen by booleans, or 0 and 1; found {found} in {where}.")
     return flags.astype(np.bool_)
 
 
@@ -259,10 +243,8 @@ def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]
     dates = np.isnat(labels) if labels.dtype.kind in "mM" else np.zeros(labels.size, np.bool_)
     absent = np.flatnonzero([is_missing(x) and x != "" for x in labels.tolist()] | dates)
     if absent.size:
-        raise ValueError(
-            f"Column {name!r} must say of every row which group it is in, but has no value in row {absent[0]} "
-            f"({absent.size} such rows in all). Leave these rows out, or give them a group."
-        )
+        rest = f"({absent.size} such rows in all). Leave these rows out, or give them a group."
+        raise ValueError(f"Column {name!r} has no value in row {absent[0]} {rest}")
     for row, group in enumerate(labels.tolist()):
         rows.setdefault(group, []).append(row)
     return list(rows), [np.array(r, np.int64) for r in rows.values()]

@@ -51,11 +51,8 @@ def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | li
         if y is not None or sample_weight is not None:
             raise TypeError("Shards hold their own targets and weights: with paths, leave y and sample_weight out.")
         paths = [os.fspath(path) for path in X]
-        missing = [path for path in paths if not os.path.exists(path)]
-        if missing:
-            raise FileNotFoundError(
-                f"There is no shard file {missing[0]} ({len(missing)} of {len(paths)} are missing)."
-            )
+        if missing := [path for path in paths if not os.path.exists(path)]:
+            raise FileNotFoundError(f"There is no shard file {missing[0]} ({len(missing)} of {len(paths)} missing).")
         return paths
     return Shard(X, *check_examples(X, y, sample_weight))
 
@@ -99,16 +96,11 @@ def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
     largest = np.maximum(np.abs(low), np.abs(high))
     if largest.max() > MOST_FEATURE:
         j = int(largest.argmax())
-        raise ValueError(
-            f"Feature {repr(names[j]) if names else j} has values up to {largest[j]:.3g}, and learning needs values of "
-            f"at most {MOST_FEATURE:g}. Divide the column by its largest value."
-        )
+        name = repr(names[j]) if names else j
+        raise ValueError(f"Feature {name} has values up to {largest[j]:.3g}, above {MOST_FEATURE:g}. Divide it.")
     parts = shared_names([items.part_names for items in item_sets]) if learned else ()
     if parts == (INDEPENDENT,):
-        raise ValueError(
-            'similarity="mixture" learns what makes items alike, and these item sets have neither phi nor '
-            'S. Give them one, or fit with similarity="fixed".'
-        )
+        raise ValueError("A mixture learns what makes items alike, and these item sets have neither phi nor S.")
     weights, sizes = shard.weights[kept], [item_sets[t].n for t in kept]
     return Survey(
         n_instances=len(item_sets),
@@ -267,12 +259,9 @@ class Backend(AbstractContextManager["Backend"]):
         encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
         for k, s in enumerate(surveys):
             if s.low.size != m or (names and s.names and s.names != names):
-                raise ValueError(
-                    f"Shard {k} has {s.low.size} features ({', '.join(s.names or ['no names'])}), "
-                    f"and shard 0 has {m}: all must have the same features, in the same order."
-                )
+                raise ValueError(f"Shard {k} must have the features of shard 0 in their order: {m}, not {s.low.size}.")
             if s.encoding is not encoding:
-                check_encoding(s.encoding, encoding, f"Shard {k}", "the others", "X[0].encoding")
+                check_encoding(s.encoding, encoding, f"Shard {k}")
         firsts = np.cumsum([0, *(s.n_instances for s in surveys)]).tolist()
         totals = ("n_instances", "products", "weight", "n_chosen", "n_items", "sampled", "n_counted")
         survey = surveys[0]._replace(

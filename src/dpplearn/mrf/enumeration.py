@@ -41,10 +41,7 @@ def probabilities_of(target: Any, name: str = "target") -> FloatArray:
     p = check_array(target, name, 1)
     n = items_in(p)
     if n < 1 or p.size != 1 << n:
-        raise ValueError(
-            f"{name} must hold the probability of each of the 2^N subsets of N >= 1 items, found {p.size} entries. "
-            "Bit i of a position says whether item i is in the subset."
-        )
+        raise ValueError(f"{name} must hold P(Y) of each of the 2^N subsets of N >= 1 items, found {p.size} entries.")
     check_enumerable(n, FEWER)
     total = float(p.sum())
     if p.min() < 0.0 or abs(total - 1.0) > 1e-8:

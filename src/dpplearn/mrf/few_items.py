@@ -72,25 +72,18 @@ def check_pair(p1: float, p2: float, p12: float) -> FloatArray:
     p1, p2, p12 = (check_between(p, name, 0.0, 1.0) for p, name in ((p1, "p1"), (p2, "p2"), (p12, "p12")))
     low = max(p1 + p2 - 1.0, 0.0)
     if not low - ROUNDING <= p12 <= p1 * p2 * (1 + ROUNDING):  # relative: of rare items the product is tiny
-        raise ValueError(
-            f"p12 must lie between max(p1 + p2 - 1, 0) = {low:.6g} and p1 p2 = {p1 * p2:.6g}, equation (13), found "
-            f"{p12:.6g}. Neither a DPP nor a repulsive MRF has a positive correlation."
-        )
+        ends = f"max(p1 + p2 - 1, 0) = {low:.6g} and p1 p2 = {p1 * p2:.6g}"
+        raise ValueError(f"p12 must lie between {ends}, equation (13), found {p12:.6g}: no positive correlation.")
     # (1 - p1) - (p2 - p12) rather than 1 - p1 - p2 + p12: no rounding of a sum above 1
     return np.maximum([(1.0 - p1) - (p2 - p12), p1 - p12, p2 - p12, p12], 0.0)
 
 
 class TernaryFactors(NamedTuple):
-    """Figure 3: the factor of three items for each state, in an MRF and in a DPP; `str()` of it is the table."""
+    """Figure 3: the factor of three items for each state, in an MRF and in a DPP."""
 
     states: tuple[str, ...]
     mrf: FloatArray
     dpp: FloatArray
-
-    def __str__(self) -> str:
-        rows = zip(self.states, self.mrf, self.dpp, strict=True)
-        lines = [f"| {state} | {mrf:.4f} | {dpp:.4f} |" for state, mrf, dpp in rows]
-        return "\n".join(["| y1 y2 y3 | MRF | DPP |", "|---|--:|--:|", *lines])
 
 
 def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatArray) -> TernaryFactors:
@@ -102,17 +95,13 @@ def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatA
 
     Examples
     --------
-    >>> print(ternary_factors(w=(-1.0, -1.0, 0.0), S=(0.8, 0.8, 0.3)))
-    | y1 y2 y3 | MRF | DPP |
-    |---|--:|--:|
-    | 000 | 1.0000 | 1.0000 |
-    | 001 | 1.0000 | 1.0000 |
-    | 010 | 1.0000 | 1.0000 |
-    | 100 | 1.0000 | 1.0000 |
-    | 110 | 0.3679 | 0.3600 |
-    | 101 | 0.3679 | 0.3600 |
-    | 011 | 1.0000 | 0.9100 |
-    | 111 | 0.1353 | 0.0140 |
+    >>> table = ternary_factors(w=(-1.0, -1.0, 0.0), S=(0.8, 0.8, 0.3))
+    >>> for state, mrf, dpp in list(zip(table.states, table.mrf.round(3), table.dpp.round(3)))[4:]:
+    ...     print(state, mrf, dpp)
+    110 0.368 0.36
+    101 0.368 0.36
+    011 1.0 0.91
+    111 0.135 0.014
     """
     weights, similarities = check_vector(w, "w", 3), check_vector(S, "S", 3)
     if weights.max() > 0.0:

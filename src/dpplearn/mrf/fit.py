@@ -68,9 +68,7 @@ def fit_dpp_to(target: Any, *, n_starts: int = 6, rng: Seed = 0) -> Fit:
     value, slopes = loss(best)
     gradient = float(np.abs(slopes).max())
     if gradient > TOL:
-        warn_user(
-            f"The closest DPP was not reached in {MOST_STEPS} steps: the gradient is {gradient:.2g}.", RuntimeWarning
-        )
+        warn_user(f"The closest DPP was not reached: the gradient is {gradient:.2g}.", RuntimeWarning)
     divergences = tuple(max(x, 0.0) for x in (value, *(loss(x)[0] for x in reached[1:])))
     return Fit(DPP.from_marginal(with_signs(loss.kernels.at(best)[0])), divergences[0], gradient <= TOL, divergences)
 

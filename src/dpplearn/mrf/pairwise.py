@@ -67,7 +67,13 @@ class PairwiseMRF(Frozen):
     repulsive: bool
 
     def __init__(self, w: ArrayLike, W: ArrayLike, *, repulsive: bool = True) -> None:
-        pairs = check_pair_weights(W, repulsive)
+        pairs = check_square(W, "W")
+        if pairs.diagonal().any():
+            raise ValueError("W must have zeros on its diagonal. Add what is there to w: y_i^2 = y_i.")
+        if repulsive and pairs.max() > 0.0:
+            i, j = np.unravel_index(int(pairs.argmax()), pairs.shape)
+            what = f"but items {i} and {j} attract: W[{i}, {j}] is {pairs[i, j]:.3g}"
+            raise ValueError(f"W must hold repulsions, w_ij <= 0, {what}. Pass np.minimum(W, 0), or repulsive=False.")
         unary = check_vector(w, "w", len(pairs))
         read_only(unary, pairs)
         self._set(w=unary, W=pairs, repulsive=bool(repulsive))
@@ -126,17 +132,3 @@ class PairwiseMRF(Frozen):
         """Draw independent subsets, exactly, from the list of all probabilities; the same for the same seed."""
         p, size = self.probabilities, check_int(size, "size")
         return positions_to_subsets(check_rng(rng).choice(p.size, size, p=p / p.sum()), self.n)
-
-
-def check_pair_weights(W: ArrayLike, repulsive: bool) -> FloatArray:
-    """A symmetric matrix with zeros on its diagonal, and with `repulsive` no positive entry."""
-    pairs = check_square(W, "W")
-    if pairs.diagonal().any():
-        raise ValueError("W must have zeros on its diagonal. Add what is there to w: y_i^2 = y_i.")
-    if repulsive and pairs.max() > 0.0:
-        i, j = np.unravel_index(int(pairs.argmax()), pairs.shape)
-        raise ValueError(
-            f"W must hold repulsions, w_ij <= 0, but items {i} and {j} attract: W[{i}, {j}] is {pairs[i, j]:.3g}. "
-            "Pass np.minimum(W, 0) to drop attractions, or repulsive=False to keep them."
-        )
-    return pairs

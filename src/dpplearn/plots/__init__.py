@@ -8,8 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpplearn.plots.charts import plot_weights
-    from dpplearn.plots.together import plot_together
+    from dpplearn.plots.charts import plot_together, plot_weights
 
 __all__ = ["plot_together", "plot_weights"]
 
@@ -26,9 +25,5 @@ def import_plots(module: str) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_plots(f"dpplearn.plots.{'together' if name == 'plot_together' else 'charts'}"), name)
+        return getattr(import_plots("dpplearn.plots.charts"), name)
     raise AttributeError(f"module 'dpplearn.plots' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))

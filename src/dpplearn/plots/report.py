@@ -6,11 +6,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -19,7 +17,7 @@ from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded
 from dpplearn.decoding.diversity import SetDiversity, measured_set
 from dpplearn.decoding.selection import DiverseSelection, nearest_chosen
-from dpplearn.plots.style import BLUE, LIGHT, ORANGE, VERMILION, style
+from dpplearn.plots.style import BLUE, LIGHT, ORANGE, VERMILION, new_figure, style
 
 MEASURED = 20_000  # items at most among which sets are compared
 SHOWN = 3_000  # points of the picture, at most
@@ -27,6 +25,7 @@ ANCHORS = 1_000  # items that its directions are found from
 DRAWS = 5  # random choices, of which the mean is told
 STEPS = 1_000  # random items whose gains are drawn
 MOST_SHOWN = 12  # groups that are shown, the largest first
+WIDE = 7.2  # inches
 LOOKS = {"chosen": (BLUE, "-"), "best scores": (ORANGE, "--"), "random": ("#555555", ":")}
 HEADS = ("different items, in effect", "largest similarity inside", "worst coverage")
 TABLE = """A set whose items are all the same is worth one item; one in which none is like another is worth as many
@@ -39,8 +38,6 @@ it: these hold {} of what the items differ in. A diverse choice reaches every pl
 points side by side; a random one has most of its points where most items are."""
 ADDED = """What each item added when it was chosen, as a share of the most that one did: where the line falls, further
 items repeat what is there."""
-COVERED = """How many of the other items have one in the set that is at least so similar: the further to the right a
-line is, the better the set stands for all items."""
 STYLE = """
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif;
   color: #1b1f24; background: #fff }
@@ -106,15 +103,13 @@ def report_page(
 
 def measured(chosen: DiverseSelection, compared: Comparison) -> str:
     """The table of measures, and what they say."""
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("", *compared.measures))
-    rows = [f'<tr><th scope="row">{row[0]}</th><td>{"</td><td>".join(row[1:])}</td></tr>' for row in compared.table]
     words = f"{TABLE} For random items these are means of {DRAWS} draws."
     if (among := len(compared.items.lengths)) < compared.n:
         words += f" All is measured among {among:,} of the items."
     diverse = compared.measures["chosen"].effective >= compared.measures["random"].effective
     if not diverse and "best scores" in compared.sets and chosen.diversity < 1.0:
         words += f" <strong>{BY_SCORE.format(chosen.diversity)}</strong>"
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table><p>{words}</p>"
+    return f"{html_table(('', *compared.measures), compared.table)}<p>{words}</p>"
 
 
 def panel(heading: str, figure: Figure, words: str) -> str:
@@ -130,8 +125,7 @@ def picture(compared: Comparison) -> str:
     rng, n = np.random.default_rng(0), len(compared.items.lengths)
     there = np.arange(n) if n <= SHOWN else np.sort(rng.choice(n, SHOWN, replace=False))
     points, share = directions(compared.items, [there, compared.sets["chosen"], compared.sets["random"]], rng)
-    figure = Figure(figsize=(7.2, 3.6), layout="constrained")
-    axes = figure.subplots(1, 2, sharex=True, sharey=True)
+    figure, axes = new_figure(WIDE, 3.6, columns=2, sharex=True, sharey=True)
     for ax, name, own in zip(axes, ("chosen", "random"), points[1:], strict=True):
         size, color = 30 if len(own) <= 100 else 8, LOOKS[name][0]
         ax.scatter(*points[0].T, 5 if n > 300 else 14, LIGHT, linewidths=0, rasterized=True)
@@ -168,8 +162,8 @@ def directions(items: Embedded, sets: list[IntArray], rng: np.random.Generator) 
 
 def added(chosen: DiverseSelection, compared: Comparison | None) -> str:
     """What each further item added, beside random items, and where the directions end."""
-    figure = Figure(figsize=(7.2, 2.8), layout="constrained")
-    ax, near, words = figure.subplots(), chosen.parameters.get("kernel") == "near", ADDED
+    figure, ax = new_figure(WIDE, 2.8)
+    near, words = chosen.parameters.get("kernel") == "near", ADDED
     lines = {"chosen": chosen.shares}
     if len(chosen):
         words += f" The last of the {len(chosen):,} added {chosen.shares[-1]:.2g} of it."
@@ -180,7 +174,12 @@ def added(chosen: DiverseSelection, compared: Comparison | None) -> str:
         assert gains is not None
         lines["random"] = np.array([gains.take(j) for j in range(len(part.lengths))]) / np.exp(chosen.gains.max())
         words += " Random items are in the order in which they were drawn."
-    draw_curves(ax, {name: (np.arange(1, len(y) + 1), np.where(y > 0.0, y, np.nan)) for name, y in lines.items()})
+    for name, y in lines.items():
+        color, dash = LOOKS[name]
+        shown = np.where(y > 0.0, y, np.nan)
+        ax.plot(np.arange(1, len(y) + 1), shown, dash + ("o" if len(y) <= 20 else ""), color=color, label=name)
+    if len(lines) > 1:
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2)
     ax.set(xlabel="rank", ylabel="share of the most", yscale="log")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if compared is not None:
@@ -188,9 +187,7 @@ def added(chosen: DiverseSelection, compared: Comparison | None) -> str:
         words += f" The embeddings have {rank:,} directions"
         if len(chosen) > rank:
             ax.axvline(rank, color=VERMILION, lw=0.9)
-            ax.annotate(
-                f" {rank:,} directions", (rank, 1), color=VERMILION, xycoords=("data", "axes fraction"), va="top"
-            )
+            ax.text(rank, 1, f" {rank:,} directions", color=VERMILION, transform=ax.get_xaxis_transform(), va="top")
             words += ": beyond as many items none is new by its direction"
             words += ", and near items are told apart." if near else "."
         else:
@@ -200,45 +197,30 @@ def added(chosen: DiverseSelection, compared: Comparison | None) -> str:
 
 def covered(chosen: DiverseSelection, compared: Comparison | None) -> str:
     """How near the others are to what was chosen, and to other sets."""
-    figure = Figure(figsize=(7.2, 2.8), layout="constrained")
-    ax, words = figure.subplots(), COVERED
     if compared is None:
         found = {"chosen": np.delete(chosen.nearest.similarity, chosen.subset)}
     else:
         items, sets = compared.items, compared.sets.items()
         found = {name: np.delete(nearest_chosen(items, items.part(Y), Y).similarity, Y) for name, Y in sets}
-    draw_curves(ax, {name: (np.sort(x), 1.0 - np.arange(x.size) / max(x.size, 1)) for name, x in found.items()})
-    ax.set(xlabel="similarity to the nearest one in the set", ylabel="share of the others", ylim=(0.0, 1.05))
-    if all(x.size for x in found.values()):
-        least = ", ".join(f"{np.quantile(x, 0.1):.2f} ({name})" for name, x in found.items())
-        words += f" Nine of ten have one of similarity {least} or more."
-    return panel("How well the others are covered", figure, words)
-
-
-def draw_curves(ax: Axes, lines: dict[str, tuple[Any, Any]]) -> None:
-    """A line for each set; with dots where it is short."""
-    for name, (x, y) in lines.items():
-        color, dash = LOOKS[name]
-        ax.plot(x, y, dash + ("o" if len(x) <= 20 else ""), color=color, label=name)
-    if len(lines) > 1:
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2)
+    least = ", ".join(f"{np.quantile(x, 0.1):.2f} ({name})" for name, x in found.items() if x.size)
+    words = f"Nine of ten of them have one in the set of similarity {least} or more." if least else "There are none."
+    return f"<h2>How well the others are covered</h2><p>{words}</p>"
 
 
 def by_group(chosen: DiverseSelection, groups: Sequence[str]) -> str:
     """The share of each group in all items, which is that of a random choice, and in those chosen."""
     names, numbers, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    after = np.bincount(numbers[chosen.subset], minlength=names.size)
-    show = np.argsort(-counts, kind="stable")[:MOST_SHOWN]
-    places = np.arange(show.size)
-    figure = Figure(figsize=(7.2, 1.0 + 0.32 * show.size), layout="constrained")
-    ax = figure.subplots()
-    ax.barh(places - 0.2, after[show] / max(1, after.sum()), 0.4, color=BLUE, label="chosen")
-    ax.barh(places + 0.2, counts[show] / counts.sum(), 0.4, color=LIGHT, label="all items")
-    ax.set_yticks(places, [str(name)[:30] for name in names[show]], parse_math=False)  # $ is a dollar here
-    ax.invert_yaxis()
-    ax.set(xlabel="share of the items")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
+    after, show = np.bincount(numbers[chosen.subset], minlength=names.size), np.argsort(-counts, kind="stable")
+    shares = np.column_stack([after / max(1, after.sum()), counts / counts.sum()])
+    rows = [(escape(str(names[g])[:30]), *(f"{x:.1%}" for x in shares[g])) for g in show[:MOST_SHOWN]]
     words = "The share of each group in what was chosen, and in all items, which is that of a random choice."
     if names.size > MOST_SHOWN:
         words += f" Shown are the {MOST_SHOWN} largest of {names.size} groups."
-    return panel("Groups", figure, words)
+    return f"<h2>Groups</h2>{html_table(('', 'chosen', 'all items'), rows)}<p>{words}</p>"
+
+
+def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; the first cell of a row says what the others are of."""
+    top = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    body = "".join(f'<tr><th scope="row">{row[0]}</th><td>{"</td><td>".join(row[1:])}</td></tr>' for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

@@ -38,17 +38,6 @@ def as_bytes(text: object) -> bytes:
     raise TypeError(f"A text must be a string (one sentence per line) or a list of sentences, but is {describe(text)}.")
 
 
-def as_references(references: object) -> list[bytes]:
-    """Return each reference as UTF-8; a single string is one reference."""
-    if isinstance(references, str | bytes):
-        return [as_bytes(references)]
-    if not isinstance(references, Sequence):
-        raise TypeError(f"references must be a list of texts, but are {describe(references)}.")
-    if not references:
-        raise ValueError("There must be at least one reference to score against, but the list is empty.")
-    return [as_bytes(reference) for reference in references]
-
-
 @dataclass(frozen=True)
 class Limit:
     """How much of every text is read: at most so many bytes, so many words, or (neither given) all of it."""

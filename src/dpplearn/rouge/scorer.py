@@ -1,10 +1,9 @@
 """Scores of candidates against references: the options, references made ready, and `score` and `Rouge` on top."""
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dpplearn._checks import count_of
+from dpplearn._checks import count_of, describe
 from dpplearn.rouge.counting import (
     GramCounter,
     NGramCounter,
@@ -14,10 +13,12 @@ from dpplearn.rouge.counting import (
     TokenNumbers,
 )
 from dpplearn.rouge.metrics import Combination, NGrams, Score, SkipBigrams, Subsequence, parse_metrics
-from dpplearn.rouge.reading import EmptyTextWarning, Limit, Text, TokenizedText, Tokenizer, as_bytes, as_references
+from dpplearn.rouge.reading import Limit, Text, TokenizedText, Tokenizer, as_bytes
 from dpplearn.rouge.stems import Stemmer
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
+CELLS = 1 << 20  # of the arrays made at once when many candidates are scored together
+FEWEST = 1000  # of these for a candidate
 
 
 class RougeOptions:
@@ -50,7 +51,12 @@ class RougeOptions:
 
     def read_references(self, references: Sequence[Text] | str) -> list[TokenizedText]:
         """Return the tokens of each reference; a single string is one reference."""
-        return [self.read(reference) for reference in as_references(references)]
+        texts = [references] if isinstance(references, str | bytes) else references
+        if not isinstance(texts, Sequence):
+            raise TypeError(f"references must be a list of texts, but are {describe(references)}.")
+        if not texts:
+            raise ValueError("There must be at least one reference to score against, but the list is empty.")
+        return [self.read(text) for text in texts]
 
 
 COUNTERS: dict[type, Callable[[Any, NumberedTexts], GramCounter | SubsequenceCounter]] = {
@@ -75,7 +81,7 @@ class PreparedReferences:
         texts = self.vocabulary.number(references)
         self.counters = {name: COUNTERS[type(metric)](metric, texts) for name, metric in options.metrics.items()}
         grams = [counter.counts.size for counter in self.counters.values() if isinstance(counter, GramCounter)]
-        self.width = max([1, *grams])  # array cells that each candidate needs
+        self.width = max([FEWEST, *grams])  # array cells that each candidate needs, about
 
     def score(self, candidates: Sequence[TokenizedText]) -> list[dict[str, Score]]:
         """Return the scores of each candidate by metric."""
@@ -85,22 +91,6 @@ class PreparedReferences:
             for own, hits, length in zip(scores, counter.hits(texts), texts.lengths, strict=True):
                 own[name] = self.options.combine(hits, counter.sizes, counter.size(length))
         return scores
-
-    def warn_of_empty(self) -> None:
-        """Say to the caller's caller where ROUGE-1.5.5 would have stopped with a division by zero: in ROUGE-W."""
-        for name, metric in self.options.metrics.items():
-            weighted = isinstance(metric, Subsequence) and metric.runs
-            sizes = self.counters[name].sizes.each if weighted else []
-            if empty := [str(i) for i, size in enumerate(sizes, 1) if not size]:
-                warnings.warn(
-                    f"Reference {', '.join(empty)} of {len(sizes)} has no token. ROUGE-1.5.5 stops at that; "
-                    f"here {name} takes it as 0 hits of 0. Check that the reference was read.",
-                    EmptyTextWarning,
-                    stacklevel=3,
-                )
-
-
-CELLS = 1 << 20  # of the arrays made at once when many candidates are scored together
 
 
 def score(
@@ -151,9 +141,7 @@ def score(
     """
     options = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
     texts, reading = options.read_references(references), options.read(candidate)
-    prepared = PreparedReferences(options, texts, vocabulary=[reading])
-    prepared.warn_of_empty()
-    return prepared.score([reading])[0]
+    return PreparedReferences(options, texts, vocabulary=[reading]).score([reading])[0]
 
 
 class Rouge:
@@ -174,7 +162,6 @@ class Rouge:
         self._options = RougeOptions(metrics, **options)
         texts = self._options.read_references(references)
         self._references = PreparedReferences(self._options, texts, vocabulary=texts)
-        self._references.warn_of_empty()
         self._count = len(texts)
 
     def __repr__(self) -> str:
@@ -188,13 +175,6 @@ class Rouge:
         """The scores of each candidate in order, which takes less time together than one by one."""
         if isinstance(candidates, str):
             raise TypeError("candidates must be a list of texts, but is one string. Use score for one candidate.")
-        scores: list[dict[str, Score]] = []
-        batch: list[TokenizedText] = []
-        cells, width = 0, self._references.width
-        for candidate in candidates:
-            batch.append(self._options.read(candidate))
-            cells += width + len(batch[-1].tokens)
-            if cells >= CELLS:
-                scores += self._references.score(batch)
-                batch, cells = [], 0
-        return scores + (self._references.score(batch) if batch else [])
+        texts, size = list(candidates), max(CELLS // self._references.width, 1)
+        batches = (list(map(self._options.read, texts[a : a + size])) for a in range(0, len(texts), size))
+        return [scores for batch in batches for scores in self._references.score(batch)]

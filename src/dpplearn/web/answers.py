@@ -61,6 +61,7 @@ def summary_answer(summary: Summary, notes: Sequence[str] = ()) -> bytes:
         "leaves_out": whole.leaves_out,
         "similarity": whole.alikeness,
         "sureness": whole.sureness,
+        "order": whole.order,
         "selected": [chosen_answer(x, number, order) for order, x in enumerate(record.chosen, 1)],
         "left_out": [left_out_answer(x, summary) for x in record.left_out],
         "redundant": [left_out_answer(x, summary) for x in record.redundant],

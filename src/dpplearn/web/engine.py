@@ -51,7 +51,7 @@ class Reading:
 
     @cached_property
     def _own(self) -> int:
-        return 17_000 + 4 * len(pickle.dumps(self.read)) + len(self.answer)
+        return 17_000 + 6 * len(pickle.dumps(self.read)) + len(self.answer)
 
     @property
     def nbytes(self) -> int:
@@ -59,7 +59,7 @@ class Reading:
 
         Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
         diversity, pins and question two kernels with a copy and eigenvectors each; then texts, words and features,
-        which take up to four times their size in a file.
+        which take up to six times their size in a file.
         """
         more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
         return 160 * (self.ready.n**2 + more**2) + 10_000 * more + self._own

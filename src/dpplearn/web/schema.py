@@ -8,7 +8,7 @@ from fastapi import UploadFile
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from dpplearn.learning.relative import Reason
-from dpplearn.summarize.explain.records import Alike, Covers, LeavesOut, NoCandidate, Sureness
+from dpplearn.summarize.explain.records import Alike, Covers, Dated, LeavesOut, NoCandidate, Sureness
 from dpplearn.summarize.text.units import share_of
 from dpplearn.summarize.text.words import words
 
@@ -234,6 +234,7 @@ class SummaryAnswer(BaseModel):
     leaves_out: LeavesOut
     similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
     sureness: Sureness | None = Field(description="Null where nothing was to choose.")
+    order: Dated | None = Field(description="Of how many documents the date is known; null in another order.")
     selected: list[ChosenSentence]
     left_out: list[SentenceLeftOut] = Field(description="The best that are not in the summary, at most ten.")
     redundant: list[SentenceLeftOut] = Field(description="Good ones that the summary says already, most covered first.")

@@ -126,6 +126,7 @@ def test_compress_tells_what_was_dropped(client, example, select):
     plain, short = select(budget=60).json(), select(budget=60, compress=True).json()
     texts = [sentence["text"] for sentence in example["sentences"]]
     assert all(one["dropped"] == [] for one in plain["selected"])
+    assert any(one["added"] for one in plain["selected"])
     assert any(one["dropped"] for one in short["selected"])
     for one in short["selected"]:
         assert bare(one) == without(texts[one["sentence"]], tuple(map(tuple, one["dropped"])))

@@ -58,14 +58,13 @@ def test_the_card_of_any_sentence_says_why_it_is_out(example: Seen) -> None:
     unlisted = next(i for i in range(len(answer["marginals"])) if i not in reasons and i not in chosen)
     why = f"{example.live.url}{example.cluster()}/why/{unlisted}?budget=200&unit=words"
     reasons[unlisted] = example.page.request.get(why).json()["reason"]  # the page asks for it when it is clicked
-    repeated = answer["redundant"][0]["sentence"]
-    for other in (repeated, unlisted, *kinds.values()):
+    listed = [*dict.fromkeys([one["sentence"] for one in answer["redundant"] + answer["left_out"]])][:6]
+    for other in (unlisted, *kinds.values()):
         example.find(f".s[data-id='{other}']").click()
         expect(verdict).to_have_text(f"Not in the summary: {reasons[other]}.")
         example.page.keyboard.press("Escape")
-    example.find(f".s[data-id='{repeated}']").hover()
-    expect(example.find("#tip")).to_have_text(f"Left out: {reasons[repeated]}")
-    listed = [*dict.fromkeys([one["sentence"] for one in answer["redundant"] + answer["left_out"]])][:6]
+    example.find(f".s[data-id='{listed[0]}']").hover()
+    expect(example.find("#tip")).to_have_text(f"Left out: {reasons[listed[0]]}")
     assert example.find("#again .why").all_text_contents() == [reasons[i] for i in listed]
 
 

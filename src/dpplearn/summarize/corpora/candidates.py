@@ -32,6 +32,15 @@ _ENOUGH, _PLENTY, _TOO_MANY = 10, 16, 35
 _LISTS = word_lists("sentence-words")
 _CLAUSE_HEADS = _LISTS["subjects"] | _LISTS["clause heads"]
 _CONTINUE = frozenset(["that", "which", "who", "whom", "whose", "what"])  # a clause that leans on the one before
+# What stands before the words of a sentence ("Methods: We measured", "Liked: The bed"), without a colon only where the
+# block has another such word; and after them, in lists of changes: "(#812, thanks @ann)".
+_PART = (
+    r"(?i:background|objectives?|aims?|methods?|results?|findings|conclusions?|interpretation|abstract|summary|"
+    r"(?:dis)?liked?|pros|cons)"
+)
+_PART_LABEL = re.compile(rf"{_PART}(?:\s?[:.—–]\s*|\s+(?=[A-Z]))")
+_LATER_PART = re.compile(rf"[.!?]\s+{_PART}\s[A-Z]")
+_REFERENCES = re.compile(r"\s*\([^()]{0,20}(?:#[0-9]|@\w)[^()]{0,60}\)$")
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _SPACED_TOKEN = re.compile(r"\S+")
 
@@ -109,20 +118,26 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
 def find_other_languages(
     documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]
 ) -> dict[int, tuple[str, int | None]]:
-    """The pieces whose paragraph is clearly in another language, where most of the text is clearly in one."""
+    """The pieces that are clearly in another language, where most of the text is clearly in one: their paragraph is, or
+    they are and have none of its small words.
+    """
     tongues, sizes = dict[tuple[int, Block], str | None](), Counter[str | None]()
     for i, (_, _, block, _) in pieces:
         if (i, block) not in tongues:
             tongues[i, block] = tongue(documents[i].text[block.start : block.end])
             sizes[tongues[i, block]] += block.end - block.start
     del sizes[None]  # too short to tell
-    if len(sizes) < 2:
+    main, size = max(sizes.items(), key=lambda item: item[1], default=(None, 0))
+    if main is None or size < MOST * sizes.total():
         return {}
-    [(main, size)] = sizes.most_common(1)
-    if size < MOST * sizes.total():
-        return {}
-    own = (tongues[i, piece.block] for i, piece in pieces)
-    return {number: ("language", None) for number, found in enumerate(own) if found not in (None, main)}
+    small, found = word_lists("small-words").get(main, frozenset()), dict[int, tuple[str, int | None]]()
+    for number, (i, piece) in enumerate(pieces):
+        text, own = documents[i].text[piece.start : piece.end], tongues[i, piece.block]
+        if own in (None, main) and small.isdisjoint(text.lower().split()):
+            own = tongue(text)
+        if own not in (None, main):
+            found[number] = "language", None
+    return found
 
 
 def tongue(text: str) -> str | None:
@@ -198,7 +213,12 @@ def pieces_of(document: Document) -> Iterator[Piece]:
             dated = True
             start += dateline_end(text[start : piece.end])
             piece = piece._replace(start=start)
-        if has_word(text, start, piece.end):
+        label = _PART_LABEL.match(text, start, piece.end)
+        if label and (label[0].rstrip()[-1] in ":.—–" or _LATER_PART.search(text, *piece.block[:2])):
+            piece = piece._replace(start=label.end() if label.end() < piece.end else start)
+        said = _REFERENCES.sub("", text[piece.start : piece.end]) if text[piece.end - 1] == ")" else ""
+        piece = piece._replace(end=piece.start + len(said)) if said else piece
+        if has_word(text, piece.start, piece.end):
             yield piece
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, entries, peek, read_bytes, unpacked_name
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile, Limits
-from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
+from dpplearn.summarize.corpora.formats.hyphens import unwrapped
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import SkippedWarning, Source, is_readme
-from dpplearn.summarize.text.blocks import is_date, is_title
-from dpplearn.summarize.text.dates import date_line, head_date, is_later, source_date
+from dpplearn.summarize.text.blocks import is_title
+from dpplearn.summarize.text.dates import date_line, head_date, source_date
 from dpplearn.summarize.text.markdown import front_matter, is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
@@ -28,6 +28,7 @@ from dpplearn.summarize.text.words import has_word
 # a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
 _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)
 _SALUTED = re.compile(r"dear\b|.*[,:;]$", re.IGNORECASE)  # "Sir,", "Dear Editor": no title
+MOST_DATES = 2  # lines at the head of a text: when it was published, and when it was updated
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 
 
@@ -41,7 +42,7 @@ def markdown_document(name: str, source: str) -> Document:
     """A Markdown text, with the date in the settings at its head or in its first lines."""
     settings = front_matter(source)
     date = source_date(settings, head=True) or head_date(source[len(settings) :][:2_000].split("\n"))
-    parts, title = read_markdown(source)
+    parts, title = read_markdown(unwrapped(source))
     return Document.of_blocks(name, parts, title, date)
 
 
@@ -53,26 +54,21 @@ def plain_document(name: str, source: str) -> Document:
     >>> plain_document("a", "Rain in Oslo\\n8 May 2004\\n\\nIt rained.")
     Document('a', 'It rained.', title='Rain in Oslo', date='8 May 2004')
     """
-    title = date = later = None
-    text = without_hyphens(source.lstrip("\r\n"))
+    title, dates = None, list[str]()
+    text = unwrapped(source.lstrip("\r\n"))
     while True:
         line, _, rest = text.partition("\n")
         line, below = line.strip(), rest.split("\n", 1)[0].strip()
-        dated = date_line(line) or (line if title and is_date(line) else None)
         if not rest.strip():
             break
-        if dated and is_later(line) and later is None:
-            later = dated
-        elif dated and date is None and not below[:1].islower():
-            date = dated
-        elif title or not is_title(line) or _SALUTED.match(line):
-            break
-        elif not below or date_line(below) or is_date(below):
+        if len(dates) < MOST_DATES and date_line(line) and not below[:1].islower():
+            dates.append(line)
+        elif not title and is_title(line) and not _SALUTED.match(line) and (not below or date_line(below)):
             title = line
         else:
             break
         text = rest.lstrip("\r\n")
-    return Document(name, text.strip("\r\n"), title, date or later)
+    return Document(name, text.strip("\r\n"), title, head_date(dates))
 
 
 def parse_text(file: DocumentFile) -> list[Document]:

@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.documents import (
     refuse_address,
     suffixes,
 )
-from dpplearn.summarize.corpora.formats.hyphens import without_hyphens
+from dpplearn.summarize.corpora.formats.hyphens import unwrapped
 from dpplearn.summarize.text.markdown import is_markdown
 
 One: TypeAlias = str | PathLike[str] | bytes | Document
@@ -108,7 +108,7 @@ def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
         return [html_document(str(number), one)]
     if is_markdown(one):
         return [markdown_document(str(number), one)]
-    return [Document(str(number), without_hyphens(one))]
+    return [Document(str(number), unwrapped(one))]
 
 
 def unlike(documents: list[Document]) -> list[Document]:

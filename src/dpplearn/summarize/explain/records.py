@@ -12,6 +12,7 @@ from dpplearn._notebook import short_repr
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence, short
 from dpplearn.summarize.explain.topics import Vocabulary, document_name, quoted
+from dpplearn.summarize.model.choice import CHRONOLOGICAL
 from dpplearn.summarize.model.split_cluster import SplitCluster
 
 if TYPE_CHECKING:
@@ -183,8 +184,19 @@ class Sureness:
 
 
 @dataclass(frozen=True)
+class Dated:
+    """How many documents, of how many, the order by date could place."""
+
+    documents: int
+    of: int
+    words: str
+
+
+@dataclass(frozen=True)
 class WholeSet:
-    """What there is to say of a set of sentences as a whole: no `alikeness` of one, no `sureness` without a choice."""
+    """What there is to say of a set of sentences as a whole: no `alikeness` of one, no `sureness` without a choice, and
+    no `order` but by date, of two documents or more.
+    """
 
     __repr__ = short_repr
 
@@ -192,10 +204,11 @@ class WholeSet:
     leaves_out: LeavesOut
     alikeness: Alike | None
     sureness: Sureness | None
+    order: Dated | None
 
     def lines(self) -> list[tuple[str, str]]:
         """What each is called, and its words, where there are any."""
-        parts = zip(("covers", "leaves out", "alike", "sure"), vars(self).values(), strict=True)
+        parts = zip(("covers", "leaves out", "alike", "sure", "order"), vars(self).values(), strict=True)
         return [(name, part.words) for name, part in parts if part is not None and part.words]
 
 
@@ -216,7 +229,17 @@ def whole_set(summary: Summary, others: list[int]) -> WholeSet:
         left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
     covers = Covers(documents, len(names), share, ", and ".join(covered))
     left_out = LeavesOut(missing, topics, "; ".join(left))
-    return WholeSet(covers, left_out, alikeness(read, Y), sureness(summary, others))
+    return WholeSet(covers, left_out, alikeness(read, Y), sureness(summary, others), dated(summary))
+
+
+def dated(summary: Summary) -> Dated | None:
+    """From the dates of documents; None where the order does not ask for them."""
+    times = summary.read.order_times
+    if summary.decision.order != CHRONOLOGICAL or len(times) < 2:
+        return None
+    known = len(times) - times.count(None)
+    words = f"by date, known for {known} of {len(times)} documents" if known else "as given: no document has a date"
+    return Dated(known, len(times), words)
 
 
 def alikeness(read: SplitCluster, Y: IntArray) -> Alike | None:

@@ -28,6 +28,7 @@ from dpplearn.decoding.greedy import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.similarity import SimilarityPart
 from dpplearn.process import remaining
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.about import REASON, Question
@@ -42,6 +43,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 PAIRS = {PAPER: 0.3, GENERAL: 0.6}
 PART = 1_000  # sentences compared with each other in the first choice
 DEPTH = 4  # a part is put in order down to so many times its even share of the places
+OF_KIND = "says what such texts are read for"
 COVERING = 0.3  # share of the places that are given by coverage
 IN_SUMMARY = 8  # sentences of a summary that the words of a likely one are taken from
 EXTRA_WORDS = 5  # words that every sentence has beside its own, so that one of a word or two is not the best for that
@@ -74,10 +76,11 @@ class Prepared:
         """
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
-        forms, factor = self.read.forms, 1.0 if self.question is None else self.question.factor
+        forms = self.read.forms
+        factor = np.exp(self.read.lift) if self.question is None else self.question.factor
         if forms is not None:
             factor = factor / np.sqrt(np.bincount(forms)[forms])
-        return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
+        return DPP.from_quality(dpp.quality * factor, dpp.similarity) if (factor != 1.0).any() else dpp
 
     def about(self, question: str | None) -> Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""
@@ -93,7 +96,8 @@ class Prepared:
     def terms(self, i: int) -> dict[str, float]:
         """What adds to 2 log q of a sentence: features, and the question; largest first, without what adds nothing."""
         terms = dict(zip(self.model.quality_.names, self.contributions[i].tolist(), strict=True))
-        terms |= {} if self.question is None else {REASON: 2.0 * float(self.question.lift[i])}
+        lift = float((self.read if self.question is None else self.question).lift[i])
+        terms |= {OF_KIND if self.question is None else REASON: 2.0 * lift}
         return {name: x for name, x in sorted(terms.items(), key=lambda item: -abs(item[1])) if x != 0.0}
 
     def kernel(self, diversity: float) -> Candidates:
@@ -178,7 +182,8 @@ def first_choice(
     for some in parts:  # its best sentences in their greedy order, and log of the gain of each
         check_stop()
         assert items.phi is not None  # sentences have rows
-        own = ItemSet._with(features=items.features[some], phi=items.phi[some], similarity=None, cost=None, names=None)
+        rows = (SimilarityPart("phi", items.phi[some]),)
+        own = ItemSet._with(features=items.features[some], parts=rows, cost=None, names=None)
         # a factor on all qualities of a part changes no order, and keeps them within what floats hold
         scale = log_q[some].max()
         dpp = DPP.from_quality(np.exp(log_q[some] - scale), model.similarity_.matrix(own))

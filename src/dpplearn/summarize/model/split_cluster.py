@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import compress, islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -16,16 +16,16 @@ import numpy.typing as npt
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, read_only
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.similarity import cosines
+from dpplearn.learning.similarity import SimilarityPart, cosines
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
-from dpplearn.summarize.text.dates import agency_date, day_in, head_date, parse_date
+from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.matter import Matters, told_before
-from dpplearn.summarize.text.standing import Lack, why_not_alone
-from dpplearn.summarize.text.states import overtaken
+from dpplearn.summarize.text.standing import Lack, asks_all, why_not_alone
+from dpplearn.summarize.text.states import LIFT, Kind, kind_of, overtaken
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
+_MAIL = re.compile(r"\.(?:eml|mbox)(?:#[0-9]+)?$")
+FEWEST_TURNS, TURNS = 2, 0.25  # more pieces, and a larger share of them, say in a conversation who speaks
 LIST_SHARE = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
 
 
@@ -110,11 +112,11 @@ class SplitCluster:
         C = self.C if len(self) <= MAX_COMPARED else None
         read_only(self.F, self.phi.data, *([] if C is None else [C]))
         names = None if self.features is None else self.features.names
-        return ItemSet._with(features=self.F, similarity=C, phi=self.phi, cost=None, names=names)
+        return ItemSet._with(features=self.F, parts=(SimilarityPart("phi", self.phi, C),), cost=None, names=names)
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        own = {name: getattr(self.items, name) for name in ("features", "similarity", "phi", "names")}
+        own = {name: getattr(self.items, name) for name in ("features", "parts", "names")}
         return ItemSet._with(**own, cost=self.costs(unit))
 
     def only(self, kept: IntArray) -> SplitCluster:
@@ -179,7 +181,10 @@ class SplitCluster:
     def lacks(self) -> tuple[Lack | None, ...]:
         """What each sentence lacks to stand alone; what most lack is the way of these texts, and counts for none."""
         language = self.listed_language
-        lacks = [why_not_alone(text, language, said) for text, said in zip(self.texts, self.words, strict=True)]
+        lacks = [
+            None if i == self.question else why_not_alone(one.text, language, said, one.kind == "item")
+            for i, (one, said) in enumerate(zip(self.sentences, self.words, strict=True))
+        ]
         if language == "English":
             back = told_before(self.texts, self.words, self.document_numbers.tolist())
             lacks = [lack or (Lack.LEANS if leaning else None) for lack, leaning in zip(lacks, back, strict=True)]
@@ -187,6 +192,31 @@ class SplitCluster:
             lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
         return tuple(None if lack in usual else lack for lack in lacks)
+
+    @cached_property
+    def kinds(self) -> list[Kind | None]:
+        """The kind of each document that is read for something; mails, and lines that say who speaks, are talk."""
+        pieces = Counter([*(one.document for one in self.sentences), *(one.document for one in self.set_aside)])
+        turns = Counter(one.document for one in self.set_aside if one.kind == "byline")
+        return [
+            kind_of(one.text, bool(_MAIL.search(one.id)) or turns[k] > max(FEWEST_TURNS, TURNS * pieces[k]))
+            for k, one in enumerate(self.cluster.documents)
+        ]
+
+    @cached_property
+    def question(self) -> int | None:
+        """The first question of a conversation that is asked of all, by number, if there is one."""
+        talk = {k for k, kind in enumerate(self.kinds) if kind and kind.name == "talk"}
+        return next((i for i, one in enumerate(self.sentences) if one.document in talk and asks_all(one.text)), None)
+
+    @property
+    def lift(self) -> FloatArray:
+        """What is added to log q of sentences that say what their document is read for: all of an abstract does."""
+        told = np.arange(len(self)) == self.question
+        for i, one in enumerate(self.sentences if self.listed_language == "English" else ()):
+            kind = self.kinds[one.document]
+            told[i] |= kind is not None and (one.start < kind.introduction or bool(kind.says.search(one.text)))
+        return LIFT * told
 
     @cached_property
     def matters(self) -> Matters:
@@ -210,9 +240,20 @@ class SplitCluster:
         return document_times(self.cluster.documents)
 
     @cached_property
+    def order_times(self) -> list[datetime | None]:
+        """What documents are put in order by: their times, or days of a year ("May 2") where no document says which."""
+        if any(self.times):
+            return self.times
+        days = document_times(self.cluster.documents, LEAP_YEAR)
+        known = [day for day in days if day is not None]
+        if known and max(known) - min(known) > timedelta(183):  # over New Year's Eve
+            days = [day.replace(LEAP_YEAR + 4) if day and day.month < 7 else day for day in days]
+        return days
+
+    @cached_property
     def when(self) -> IntArray:
         """The place in time of each sentence's document."""
-        return np.asarray(np.argsort(in_time(self.times))[self.document_numbers], np.int64)
+        return np.asarray(np.argsort(in_time(self.order_times))[self.document_numbers], np.int64)
 
     def names_for(self, i: int, before: str = "") -> list[Addition]:
         """The first names that a sentence needs in brackets after these lines."""
@@ -268,10 +309,10 @@ def split_cluster(cluster: Cluster, limit: int = MAX_SENTENCES, keep_all: bool =
     return found if all(found.words) else replace(found, sentences=tuple(compress(found.sentences, found.words)))
 
 
-def document_times(documents: Sequence[Document]) -> list[datetime | None]:
-    """When each document was written: by its date, the number that an agency gave it, or what its first lines say.
+def document_times(documents: Sequence[Document], year: int | None = None) -> list[datetime | None]:
+    """When each document was written: by its date, the name of its file, or what its first lines say.
 
-    A day without its year ("May 2") is of the year of the others, if they all have the same.
+    A day without its year ("May 2") is of the year of the others, if they all have the same; of this one if none has.
     """
     heads = [head_date(first_lines(document)) for document in documents]
     times = [
@@ -279,11 +320,11 @@ def document_times(documents: Sequence[Document]) -> list[datetime | None]:
         for one, head in zip(documents, heads, strict=True)
     ]
     years = {time.year for time in times if time is not None}
-    if len(years) == 1:
-        (year,) = years
-        given = zip(times, documents, heads, strict=True)
-        return [time or day_in(one.date, year) or day_in(head, year) for time, one, head in given]
-    return times
+    year = year if not years else years.pop() if len(years) == 1 else None
+    if year is None:
+        return times
+    given = zip(times, documents, heads, strict=True)
+    return [time or day_in(one.date, year) or day_in(head, year) for time, one, head in given]
 
 
 def first_lines(document: Document) -> list[str]:

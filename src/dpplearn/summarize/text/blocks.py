@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
+from dpplearn.summarize.text.dates import date_line
 from dpplearn.summarize.text.turns import Turn, find_turns
-from dpplearn.summarize.text.words import BLANK, CLOSERS, DATES, NOTE, STOPS, UNSEEN, word_lists, word_set
+from dpplearn.summarize.text.words import BLANK, CLOSERS, NOTE, STOPS, UNSEEN, word_lists, word_set
 
 # All that a block can be. Running text is what sentences of a summary are taken from.
 RUNNING = ("paragraph", "item", "quotation")
@@ -30,7 +31,6 @@ _CLOSING_MARKS = CLOSERS + "\"'“«» "
 WORDS_OF_HEADING, HEADING_LENGTH = 12, 100
 _JOINING = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
 _STARTERS = word_lists("abbreviations")["starters"]
-_CALENDAR = DATES | word_set("of the")
 
 
 Part = tuple[str, str]  # what a block is, and its text, as readers of files give them
@@ -255,9 +255,14 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
         above = lines[i - 1] if i else None
         if above is not None:
             listed = line.bullet > line.start and (
-                item or above.closed or above.text[-1] in ":;" or line.text[0] in "•‣◦▪●·*"
+                item
+                or above.closed
+                or above.text[-1] in ":;"
+                or line.text[0] in "•‣◦▪●·*"
+                or (line.text[0] == "(" and line.text[line.bullet - line.start].isupper())
             )
-            wraps = line.text[0].islower() and not above.closed
+            goes_on = line.text[0].islower() or above.text.rsplit(None, 1)[-1].lower() in _JOINING
+            wraps = goes_on and not above.closed
             if not (
                 listed
                 or _is_row(lines, i)
@@ -342,7 +347,7 @@ def _kind_alone(lines: list[_Line], i: int, width: int) -> str:
     line = lines[i]
     if len(lines) > 1 and not (i + 1 < len(lines) and _stands_alone(line, lines[i + 1], width)):
         return "paragraph"
-    if is_date(line.text):
+    if date_line(line.text):
         return "byline"
     if line.closed or line.length > HEADING_LENGTH or line.text[-1] in ':,;"”':
         return "paragraph"
@@ -351,22 +356,6 @@ def _kind_alone(lines: list[_Line], i: int, width: int) -> str:
     # "Two men died. Three lived": sentences, whatever the last one ends in
     heading = len(words) <= WORDS_OF_HEADING and line.length <= short and not _INNER_END.search(line.text)
     return "heading" if heading else "paragraph"
-
-
-def is_date(text: str) -> bool:
-    """Whether a line holds only a date, such as "Saturday, January 8, 2005".
-
-    Examples
-    --------
-    >>> is_date("Saturday, January 8, 2005"), is_date("2005-01-08"), is_date("May the 8th be with you")
-    (True, True, False)
-    """
-    if len(text) > 60 or not _DIGIT.search(text):
-        return False
-    words = text.lower().replace(",", " ").replace(".", " ").replace("/", " ").replace("-", " ").split()
-    return 1 < len(words) <= 7 and all(
-        word in _CALENDAR or word[0].isdigit() or word in ("of", "the") for word in words
-    )
 
 
 def is_title(text: str) -> bool:

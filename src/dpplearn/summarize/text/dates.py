@@ -15,27 +15,26 @@ from dpplearn.summarize.text.words import DATES, STOPS, word_lists, words
 _MONTHS = {word: k for k, listed in enumerate(list(word_lists("months").values())[:12], 1) for word in listed}
 _BESIDE = DATES | word_lists("months")["Beside"]  # words that stand in a date beside its month: days of the week, "at"
 _LONGEST_DATE = 80  # characters of a text that is a date
+LEAP_YEAR = 2000  # has all days
 _DAY_MONTH_YEAR = 3  # words of a date
 _MORE = 8  # words beside them: weekday, time, edition
 _LONGEST_DATELINE = 100  # characters
 _IN_NAME = re.compile(  # the numbers of news agencies, and days in the names of files
     r"^[A-Z]{2,4}([0-9]{2})([0-9]{2})([0-9]{2})-[0-9]"
     r"|(?<![0-9])((?:19|20)[0-9]{2})[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12][0-9]|3[01])(?![0-9])"
+    r"|(?<![0-9])([0-9]{1,2})[-_.]([0-9]{1,2})[-_.]((?:19|20)[0-9]{2})(?![0-9])"
 )
 _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(?![0-9])")
 _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
 
 _HEAD_LINES = 3  # lines in which a document says when it was written
 _DATE_MARKS = " \t\r\n#*_>|[]()·•—–-,"
-_GLUED = re.compile(
-    r"[^\n]{4,50}?(?:19|20)[0-9]{2}(?=[^\W\d_a-z][^\W\d_])|[A-Z][a-z]{2,5}day, [^\n.]{4,20}(?:19|20)[0-9]{2} (?=[A-Z])"
-)
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
 _DATE_LABEL = re.compile(  # what may stand before a date on its line
     r"(?:(?:first |originally |last |page )?(?:published|posted|released|issued|written|created|dated?|updated|modified"
     r"|printed|datum|stand|veröffentlicht|publié|publicado|pubblicato|fecha|data)"
     r"(?: (?:on|at|am|le|el|il|em))?\s*(?::\s*|\s)"
-    r"|by [^\d:.!?,|]{2,60}[,|·–—-]\s*)",
+    r"|by [^\d:.!?,|]{2,60}[,|·–—-]\s*|(?-i:[A-ZÀ-Þ]\w+(?:[ -][A-ZÀ-Þ]\w+)?), (?:den )?)",  # or a place, as in letters
     re.IGNORECASE,
 )
 _ON_PAGES = [  # how a page says when it was written, the surest first
@@ -47,10 +46,14 @@ _ON_PAGES = [  # how a page says when it was written, the surest first
         re.IGNORECASE,
     ),
     re.compile(r"\"datePublished\"\s*:\s*\"([^\"\\\n]{4,60})\"", re.IGNORECASE),
-    re.compile(  # a <time> that its element ends with, soon after the heading
-        r"(?:</h1\s*>|<article\b[^<>]{0,200}>)(?:[^<>!?]{0,60}<(?!time\b)[^<>]{0,200}>){0,8}[^<>!?]{0,60}"
-        r"<time\s[^<>]{0,200}?\bdatetime\s*=\s*[\"']?([^\"'<>]{4,60})[^<>]{0,100}>[^<>]{0,60}</time>\s*<",
-        re.IGNORECASE,
+    *(  # a <time> at the end of its element, soon after the heading, or else where the page or its story begins
+        re.compile(
+            rf"(?:{begin})(?:[^<>!?]{{0,60}}<(?!time\b)[^<>]{{0,200}}>){{0,8}}[^<>!?]{{0,60}}<time\b"
+            r"(?:[^<>]{0,200}?\bdatetime\s*=\s*[\"']?|[^<>]{0,200}>\s*)([^\"'<>]{4,60})"
+            r"[^<>]{0,100}>?[^<>]{0,60}</time>[^<>.!?]{0,40}</?",
+            re.IGNORECASE,
+        )
+        for begin in (r"</h1\s*>|<article\b[^<>]{0,200}>", r"</h2\s*>|</nav\s*>|<(?:body|main)\b[^<>]{0,200}>")
     ),
 ]
 _IN_HEAD = [
@@ -58,17 +61,23 @@ _IN_HEAD = [
     for names in ("date", "published|pubdate|publish_?date|date_?published|published_at|created(?:_at)?")
 ]
 
+_CAPITAL = "[A-ZÀ-ÞΑ-ΩА-Я]"
+_DATELINE_DAY = rf"(?:{_CAPITAL}[^\W\d_]{{2,8}}\.? [0-9]{{1,2}}|[0-9]{{1,2}}\.? {_CAPITAL}[^\W\d_]{{2,8}}\.?)"
 _IN_DATELINE = re.compile(
-    r"(?:[A-Z][a-z]{2,8}\.? [0-9]{1,2}|[0-9]{1,2} [A-Z][a-z]{2,8}\.?)(?:,? ?(?:19|20)[0-9]{2})?(?![0-9])"
+    rf"{_DATELINE_DAY}(?:,? ?(?:19|20)[0-9]{{2}})?(?![0-9])"
     r"|(?<![0-9])[0-9]{1,4}([./-])[0-9]{1,2}\1[0-9]{2,4}(?![0-9])"
 )
-_CAPITAL = "[A-ZÀ-ÞΑ-ΩА-Я]"
 _DATELINE_WORD = (  # a name, an abbreviation, a day, a year or a date, and small words between them
     rf"(?>[(,]*(?:(?:{_CAPITAL}\.)+|{_CAPITAL}[^\W\d_]{{0,4}}\.|{_CAPITAL}(?:[^\W\d_]|[’'/-](?=\w))*"
     r"|[0-9]+(?:[./-][0-9]+){0,2}\.?"
     r"|(?:of|the|and|in|on|at|near|off|de|del|della|di|du|da|do|dos|des|las?|les?|el|al|bin|van|der)\b)[),]*)"
 )
 _DATELINE_DASH = r"(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?+|–)|—)"
+_OWN_DAY = re.compile(  # a date that begins a story: glued to it, with an agency, or before a dash
+    rf"(?:(?P<day>[^\n()]{{4,50}}?(?:19|20)[0-9]{{2}}|{_DATELINE_DAY}(?=\s?\())"
+    rf"(?:(?=[^\W\d_a-z][^\W\d_])|\s?\([^\W\d_]{{2,12}}\)\s*(?:{_DATELINE_DASH}\s*)?+|\s*{_DATELINE_DASH}\s*+)"
+    r"|(?P<weekday>[A-Z][a-z]{2,5}day, [^\n.]{4,20}(?:19|20)[0-9]{2}) (?=[A-Z]))(?=\S)(?![\"'`“‘«( ]*[a-z])"
+)
 _AGENCY = r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)"
 _DATELINE = re.compile(
     rf"\s*+(?:(?:(?!{_AGENCY}){_DATELINE_WORD}\s*){{0,12}}+{_AGENCY}\s*+(?:{_DATELINE_DASH}\s*)?+"
@@ -135,13 +144,14 @@ def agency_date(name: str) -> datetime | None:
     --------
     >>> agency_date("APW19981016.0240"), agency_date("AP890321-0012"), agency_date("report.txt")
     (datetime.datetime(1998, 10, 16, 0, 0), datetime.datetime(1989, 3, 21, 0, 0), None)
-    >>> agency_date("storm_2031-05-03.txt")
-    datetime.datetime(2031, 5, 3, 0, 0)
+    >>> agency_date("storm_2031-05-03.txt") == agency_date("3.5.2031 storm") == agency_date("storm, May 3, 2031.pdf")
+    True
     """
     found = _IN_NAME.search(name)
     if found is None:
-        return None
-    year, month, day = map(int, filter(None, found.groups()))
+        return _day_in_words(re.findall(r"[^\W_]+", name.lower()))
+    first, month, last = map(int, filter(None, found.groups()))
+    year, day = (last, first) if last > 99 else (first, last)
     return _day(year if year > 99 else 1900 + year, month, day)
 
 
@@ -155,21 +165,18 @@ def date_line(line: str) -> str | None:
     >>> date_line("Storm of 8 May 2004"), date_line("It rained on May 7, 2007.")
     (None, None)
     """
-    line = line[: 2 * _LONGEST_DATE].strip(_DATE_MARKS)
+    if len(line) > 2 * _LONGEST_DATE or not any(map(str.isdecimal, line)):
+        return None
+    line = line.strip(_DATE_MARKS)
     label = _DATE_LABEL.match(line)
-    date = line[label.end() :].strip(_DATE_MARKS) if label else line
-    if not date or date[-1] in "!?:;" or parse_date(date) is None:
+    date = line[label.end() :].strip(_DATE_MARKS) if label and words(label[0])[0] not in _BESIDE else line
+    if not date or date[-1] in "!?:;" or (parse_date(date) or day_in(date, LEAP_YEAR)) is None:
         return None
     parts = words(date)
     unknown = [part for part in parts if not (part[0].isdecimal() or part in _MONTHS or part in _BESIDE)]
     if unknown and (len(parts) > 2 * _DAY_MONTH_YEAR or any(map(str.isascii, unknown))):
         return None  # words of other scripts may be days of the week that the list has not, or has in another spelling
     return date
-
-
-def is_later(line: str) -> bool:
-    """Whether the date of a line is when the text was updated, or printed by a browser: of no use beside another."""
-    return _LATER.match(line.strip(_DATE_MARKS)) is not None
 
 
 def head_date(lines: Iterable[str]) -> str | None:
@@ -188,8 +195,8 @@ def head_date(lines: Iterable[str]) -> str | None:
     head = [line.strip() for line in islice(filter(str.strip, lines), _HEAD_LINES + 1)]
     for k, line in enumerate(head[:_HEAD_LINES]):
         goes_on = head[k + 1 : k + 2] and head[k + 1][0].islower()
-        date = None if goes_on or len(line) > 2 * _LONGEST_DATE else date_line(line)
-        if date is not None and is_later(line):
+        date = None if goes_on else date_line(line)
+        if date is not None and _LATER.match(line.strip(_DATE_MARKS)):
             later = later or date
             continue
         date = date or _dateline_date(line)
@@ -269,8 +276,8 @@ def dateline_end(text: str) -> int:
     >>> dateline_end("London, England — The sun came out."), dateline_end("Saturday, March 26, 2005 Up to four")
     (18, 25)
     """
-    glued = _GLUED.match(text[:_LONGEST_DATE])
-    found = glued if glued and date_line(glued[0]) else _DATELINE.match(text[:_LONGEST_DATELINE])
+    own = _OWN_DAY.match(text[:_LONGEST_DATELINE])
+    found = own if own and date_line(own[own.lastgroup or 0]) else _DATELINE.match(text[:_LONGEST_DATELINE])
     return found.end() if found else 0
 
 
@@ -278,7 +285,7 @@ def _dateline_date(text: str) -> str | None:
     """The date in a dateline: after the place, before the agency or the dash."""
     found = _IN_DATELINE.search(text[: dateline_end(text)])
     date = " ".join(found[0].split()) if found else ""
-    return date if parse_date(date) or day_in(date, 2000) else None
+    return date if parse_date(date) or day_in(date, LEAP_YEAR) else None
 
 
 def is_notice(line: str) -> bool:

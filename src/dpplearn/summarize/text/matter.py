@@ -19,9 +19,7 @@ from dpplearn.rouge.stems import STEMS, Memory
 from dpplearn.summarize.text.states import SMALL_NUMBERS, tolls
 from dpplearn.summarize.text.words import DATES, SINGLE, small_words, word_lists, word_set, words
 
-NEARLY_ALL_SHARED = (
-    0.75  # share of what one of two sentences tells that the other has, from which on they tell the same
-)
+NEARLY_ALL_SHARED = 0.75  # of what one of two sentences tells, the other has: then they tell the same
 MUCH_SHARED = (0.5, 0.25)  # or these shares of the one that tells less, and of the other
 MOST_SHARED = 0.6  # share of a sentence that another one has that says it
 FEWEST_SHARED = 3  # words that two sentences share at least
@@ -37,7 +35,7 @@ _NAME_LIKE = re.compile(r"(?<=[\w,;:)’'] )[^\W\d_a-zß-öø-ÿ][\w’'-]*")  #
 
 
 _THE_THING = re.compile(  # "The council voted", "On Monday, the old law was": a noun before what may be its verb
-    r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z-]+ ){0,2}?([a-z-]+) "
+    r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z][a-z-]* ){0,2}?([a-z-]+) "
     r"(?:is|was|were|are|has|have|had|will|would|could|can|may|said|[a-z]+ed|[a-z]+s)\b"
 )
 

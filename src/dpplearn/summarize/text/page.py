@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, Part, is_date
-from dpplearn.summarize.text.dates import is_byline
+from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, Part
+from dpplearn.summarize.text.dates import date_line, is_byline
 from dpplearn.summarize.text.words import word_lists, word_set
 
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -227,7 +227,7 @@ class _Reader:
         else:
             if kind in RUNNING:
                 self.kept += len(seen) * (kind != "item")
-                if is_byline(seen) or is_date(seen):
+                if is_byline(seen) or date_line(seen):
                     kind = "byline"
                 elif linked >= _LINKED * len(seen) and len(seen) < 200:
                     kind = "navigation"

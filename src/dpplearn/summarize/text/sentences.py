@@ -49,6 +49,7 @@ _GOES_ON = re.compile(
 )
 CODE = "\u2060"  # before a word that begins a sentence though it is in small letters, as readers of markup know
 _NUMBER = re.compile(r"\s*(?:[#№]|[A-Z]*[-/]?\d)")  # 12, #12, KX/2031
+_LETTERED = re.compile(r"\((?:[a-z]|[ivx]{1,4}|[0-9]{1,2})\)\s+[A-Z]")  # "(b) You may": a clause of a law
 _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 
 
@@ -217,9 +218,12 @@ class _Around:
         opened, first = opening[0], opening.end()
         if first >= self.high:
             return False
+        if _LETTERED.match(self.text, following, self.high):
+            return True
         head, found = self.text[first], _NEXT_WORD.match(self.text, first, min(self.high, first + WINDOW))
         word = found[0] if found else ""
-        small = head.islower() and CODE not in opened and not self.uncased
+        asked = self.text[start] in "?!" and self.text[self.low : self.low + 1].islower()  # as people chat
+        small = head.islower() and CODE not in opened and not (asked or self.uncased)
         if small and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay
             return False
         if head in ",;:)]}" + SPACED + ALWAYS:

@@ -21,14 +21,16 @@ from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import DATES, NOTE, SINGLE, word_lists, words
 
 _SETS = word_lists("sentence-words")
-_FURNITURE_WORDS = frozenset(max(words(phrase), key=len) for phrase in _SETS["furniture"])
+_LONGEST_WORDS = {  # of each phrase the longest word: most sentences have none of these
+    name: frozenset(max(words(phrase), key=len) for phrase in _SETS[name]) for name in ("furniture", "of itself")
+}
 _SMALL_ENGLISH = word_lists("small-words")["English"]
 _NUMBERED = word_lists("abbreviations")["numbered"]
 # after these words they are no verbs: "of broken parts", "things to do"
 _NO_VERBS = dict.fromkeys(_SETS["before nouns"], _SETS["participles"]) | {"to": _SETS["infinitives"]}
 _QUESTION_MARKS = "?؟？;\u037e"
 _LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
-FEWEST_ALONE = 8  # words of a sentence that is chosen by itself
+FEWEST_ALONE, FEWEST_IN_ITEM = 8, 5  # words of a sentence that is chosen by itself, and of an item of a list
 _LONGEST_COURTESY = 10  # words of a greeting, of thanks or of a farewell
 _CLIPPED = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
@@ -59,12 +61,12 @@ _EAST_VERB = re.compile(  # what Japanese, Korean and Chinese sentences end with
 )
 
 
-def is_furniture(text: str) -> bool:
-    """Whether a piece has words that pages and programs say of themselves."""
-    if _FURNITURE_WORDS.isdisjoint(words(text)):  # most sentences
+def is_furniture(text: str, said: Sequence[str] | None = None, kind: str = "furniture") -> bool:
+    """Whether a piece has words that pages and programs say of themselves; or "of itself", a meeting or a paper."""
+    if _LONGEST_WORDS[kind].isdisjoint(words(text) if said is None else said):  # most sentences
         return False
     lower = text.lower()
-    return any(re.search(rf"\b{phrase}\b", lower) for phrase in filter(lower.__contains__, _SETS["furniture"]))
+    return any(re.search(rf"\b{phrase}\b", lower) for phrase in filter(lower.__contains__, _SETS[kind]))
 
 
 def _clipped(text: str) -> str:
@@ -126,8 +128,10 @@ def is_sentence(text: str, among: bool = False) -> bool:
     furniture, n_words = is_furniture(text), count_words(text)
     if not furniture and n_words > _LONG_PIECE + 3 and is_closed(text):
         return True  # most sentences
-    head = text.lower().replace("’", "'")
-    courtesy = n_words <= _LONGEST_COURTESY and _greets(_ALL_LETTERS.findall(head))
+    head, label = text.lower().replace("’", "'"), _LABEL.match(text)
+    courtesy = n_words <= _LONGEST_COURTESY and any(
+        _greets(_ALL_LETTERS.findall(head[begin:])) for begin in {0, label.end() if label else 0}
+    )
     if courtesy or (
         ":" in head and head.partition(":")[0] in _SETS["page labels"]
     ):  # "Thanks a lot!", "Quiz: who won?"
@@ -195,6 +199,7 @@ class Lack(StrEnum):
     INSTRUCTION = "tells its reader what to do"
     ANNOUNCES = "only announces what follows"
     QUOTATION = "is mostly a quotation, half of one, or of somebody without a full name"
+    OF_ITSELF = "says something of the text or the meeting itself"
     NO_VERB = "has no verb"
     OVERTAKEN = "tells what a later document overtakes"  # see `dpplearn.summarize.text.states`
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
@@ -202,6 +207,18 @@ class Lack(StrEnum):
 
 _QUOTE = re.compile(r"“([^”]*)”|\"([^\"]*)\"|``(.*?)''|«([^»]*)»|„([^“”]*)[“”]|”([^”]*)”")
 _MARK = re.compile(r"(?<![0-9])(?:(?<!\w)\"|\"(?!\w))|[“”„«»]")
+_ASSIGNED = re.compile(
+    r"(?:[^\W\d_][\w ]{1,20}: )?[A-Z][\w.]*(?: [A-Z][\w.]*){0,2} to [a-z]+ \w"
+)  # "Ann to ask the bank"
+_ASKS = re.compile(  # "is there a stove or do we have to carry gas"
+    r"(?:is|are|do|does|did|can|could|should|shall|will|would|has|have) (?:there|we|you|i|it|they|any|some)",
+    re.IGNORECASE,
+)
+_FOR_ALL = re.compile(r"\b(?:we|should|anyone|anybody|which|where)\b", re.IGNORECASE)
+_OF_ITSELF = re.compile(  # "Held on 9 November in the hall", "In this licence, "Photo" means any image"
+    r"(?:Held|Posted|Dated|Signed|Reviewed|Published|Done)\b.{0,20}[0-9]"
+    r"|(?:(?:In|For the purposes? of) this [\w-]+, )?[\"“][^\"“”]{1,40}[\"”] means\b"
+)
 _FULL_NAME = re.compile(
     r"\b[^\W\d_a-zà-ÿ][\w’'.-]*\s(?:[A-Z]\.\s)?(?:(?:van|von|de|da|bin|al|el)[ -])?[^\W\d_a-zà-ÿ][\w’'-]+"
 )
@@ -235,8 +252,12 @@ _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
 
 
-def why_not_alone(text: str, language: str | None = "English", said: Sequence[str] | None = None) -> Lack | None:
+def why_not_alone(
+    text: str, language: str | None = "English", said: Sequence[str] | None = None, is_item: bool = False
+) -> Lack | None:
     """What a sentence lacks to be chosen by itself; None where it stands alone. `said` are its words, if known.
+
+    An item of a list that ends with a stop may be shorter than other sentences.
 
     Examples
     --------
@@ -248,10 +269,10 @@ def why_not_alone(text: str, language: str | None = "English", said: Sequence[st
     text = _clipped(text)
     if _quotes(text):
         return Lack.QUOTATION
-    if _count(text) < FEWEST_ALONE:
+    if _count(text) < (FEWEST_IN_ITEM if is_item and is_closed(text) else FEWEST_ALONE):
         return Lack.SHORT
     last, said = text.rstrip("\"”»’') ")[-1:], _parts(text, said)
-    if last in _QUESTION_MARKS and is_closed(text):
+    if (last in _QUESTION_MARKS and is_closed(text)) or (last.isalnum() and _ASKS.match(text)):
         return Lack.QUESTION
     if last in ":：" or " as follows" in text[-60:]:
         return Lack.ANNOUNCES
@@ -264,11 +285,25 @@ def why_not_alone(text: str, language: str | None = "English", said: Sequence[st
             return Lack.ANSWER
         if _instructs(text, said):
             return Lack.INSTRUCTION
-        if _SETS["verbs"].isdisjoint(said):
+        if _OF_ITSELF.match(text) or is_furniture(text, said, "of itself"):
+            return Lack.OF_ITSELF
+        if _SETS["verbs"].isdisjoint(said) and not _ASSIGNED.match(text):
             look = _Look(text)
             if look.english and not (look.verbs or look.maybe or look.past):
                 return Lack.NO_VERB
     return Lack.LEANS if leans(text, language, said) else None
+
+
+def asks_all(text: str) -> bool:
+    """Whether a sentence asks those who are there what to do, and not one of them to go on.
+
+    Examples
+    --------
+    >>> asks_all("Where should we hold the party, here or at home?"), asks_all("Ann, do you want to start with that?")
+    (True, False)
+    """
+    asks = text.rstrip()[-1:] == "?" and _count(text) >= FEWEST_ALONE
+    return asks and " you " not in text and _FOR_ALL.search(text) is not None
 
 
 def _instructs(text: str, said: Sequence[str]) -> bool:

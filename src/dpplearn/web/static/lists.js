@@ -5,7 +5,7 @@ import { actions, ruleOf, state, toggleRule } from "./state.js";
 import { direction, measured, nameOf, number, plural, shorten } from "./text.js";
 
 const LISTED = 6; // sentences left out that are listed; any other says why by a click
-const FACTS = { covers: "covers", leaves_out: "leaves out", similarity: "alike", sureness: "sure" }; // as in the report
+const FACTS = { covers: "covers", leaves_out: "leaves out", similarity: "alike", sureness: "sure", order: "order" }; // as in the report
 let before = null; // the answer shown last
 
 export function buildLists() {

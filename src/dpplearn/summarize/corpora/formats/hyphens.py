@@ -9,11 +9,14 @@ SOFT = "\u00ad"
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# A word cut at the end of a line, after 20 characters or more, its rest in small letters, and the signs after that.
+# A word cut at the end of a line, after 20 characters or more, its rest on the next, in a quotation perhaps ("> "), and
+# the signs after that.
 _CUT = re.compile(
-    r"(?<=[^\n]{20})(?<![^\W\d_])([^\W\d_]{2,30})[-\u2010\u00ad]\r?\n[ \t]{0,8}([a-zà-ÿ]{2,30}(?:-[a-z]{1,30})?)"
+    r"(?<=[^\n]{20})(?<![^\W\d_])([^\W\d_]{2,30})([-\u2010\u00ad])(\r?\n[ \t>]{0,8})([^\W_]{2,30}(?:-[a-z]{1,30})?)"
     r"([^\s\w]{0,3})([ ]|(?=\r?\n|\Z))"
 )
+_QUOTATION = re.compile(r"^(>[ >]*)[^\s>][^\n]*(?:\r?\n\1[^\W\d_][^\n]*)+", re.MULTILINE)
+_LINE_MARK = re.compile(r"\r?\n>[ >]*")
 _LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "as", "but", "of", "en"])
 _LEAST_LETTERS = 4  # of each half that may be a word of its own: "in-" seldom is
 
@@ -63,23 +66,27 @@ class Hyphens:
         return f"{head}-{tail}" in self.words or "-" in head or halves
 
 
-def without_hyphens(text: str) -> str:
-    """A text in lines with the words that were cut at their ends put together, each in the line that it begins in.
+def unwrapped(text: str) -> str:
+    """A text without what hard wraps put into it: hyphens at the ends of lines, and marks of a quotation before each.
+
+    A word that was cut stands in the line that it begins in, and a quotation is one line.
 
     Examples
     --------
-    >>> without_hyphens("The ferry to the island sails every morn-\\ning at nine,\\nand twice on Sundays.")
+    >>> unwrapped("The ferry to the island sails every morn-\\ning at nine,\\nand twice on Sundays.")
     'The ferry to the island sails every morning\\nat nine,\\nand twice on Sundays.'
+    >>> unwrapped("> The ferry sails\\n> every day.")
+    '> The ferry sails every day.'
     """
-    if _CUT.search(text) is None:
-        return text
-    hyphens = Hyphens(text.splitlines())
+    if _CUT.search(text) is not None:
+        hyphens = Hyphens(text.splitlines())
 
-    def joined(found: re.Match[str]) -> str:
-        head, tail, rest = found[1], found[2], found[3]
-        if tail in _LINKS:  # "pre- and post-war"
-            return found[0]
-        own = SOFT not in found[0] and hyphens.keeps(f"{head}-", tail)
-        return f"{head}{'-' * own}{tail}{rest}" + "\n" * bool(found[4])
+        def joined(found: re.Match[str]) -> str:
+            head, mark, end, tail, rest, space = found.groups()
+            if tail in _LINKS:  # "pre- and post-war"
+                return found[0]
+            whole = hyphens.join([head + (SOFT if mark == SOFT else "-"), tail])
+            return f"{whole}{rest}{end if space else ''}"
 
-    return _CUT.sub(joined, text)
+        text = _CUT.sub(joined, text)
+    return _QUOTATION.sub(lambda found: _LINE_MARK.sub(" ", found[0]), text)
