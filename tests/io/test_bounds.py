@@ -63,7 +63,7 @@ def test_too_much_and_what_never_begins_are_refused_in_a_line(bomb, blank):
     """Blank lines without end are not read to their end."""
 
     def of(path):
-        train = [["train", path, "--out", "m.json", "--jobs", "1"], None]
+        train = [["train", path, "--out", f"{os.path.basename(path)}.json", "--jobs", "1"], None]
         return [train, [["rouge", "--candidates", path, "--references", path], None]]
 
     runs = [[["summarize", "/dev/zero"], None]]

@@ -122,8 +122,14 @@ def test_past_the_time_limit_work_keeps_its_place_until_it_ends_and_what_waits_n
         assert client.post(path, json={}).status_code == 200
 
 
+def draw_for_hours(client):
+    """Work of hours, once the server is warm."""
+    client.service.engine.settings = Settings(samples=10**8)
+
+
 def test_work_of_hours_ends_with_its_request(serving, limit, is_problem):
-    with serving(Settings(workers=1, samples=10**8)) as client:
+    with serving(Settings(workers=1)) as client:
+        draw_for_hours(client)
         text = " ".join(f"The river{i} rose in town{i % 7} by {i} metres." for i in range(40))
         path = client.post(CLUSTERS, json=documents(1, text)).headers["location"] + "/select"
         limit(client, max_seconds=0.5)
@@ -132,7 +138,8 @@ def test_work_of_hours_ends_with_its_request(serving, limit, is_problem):
 
 
 def test_nobody_works_for_a_client_that_has_left(serving, gate):
-    with serving(Settings(workers=1, queue=5, samples=10**8)) as client:
+    with serving(Settings(workers=1, queue=5)) as client:
+        draw_for_hours(client)
         pool = client.service.pool
         path = client.post(CLUSTERS, json=documents(2, "A storm hit. Rain fell.")).headers["location"] + "/select"
         opened, body = gate(client), b'{"decoder": "sampled"}'
