@@ -84,7 +84,7 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
         LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        found = choose_in_parts(pieces, d, np.concatenate(scores), settings, k=k, client=client)
+        found = choose_in_parts(pieces, d, np.concatenate(scores), settings, {"k": k}, client=client)
         assert len(found) == k
         peaks = client.run(peak_memory)
     path.unlink()

@@ -149,7 +149,7 @@ def rounds(n: int, d: int, k: int, parts: int) -> dict:
         ends = np.linspace(0, n, parts + 1).astype(int).tolist()
         pieces = [Part(a, b, read_array, (path, a, b), f"{a}") for a, b in pairwise(ends)]
         settings = Settings(nugget=NUGGET, kernel="linear")
-        two = choose_in_parts(pieces, d, scores, settings, k=k, n_jobs=2)
+        two = choose_in_parts(pieces, d, scores, settings, {"k": k}, n_jobs=2)
     value = 100 * (one.gains.sum() - two.gains.sum()) / abs(one.gains.sum())
     case = f"N = {n:,}, D = {d}, k = {k:,}: loss of log det in two rounds on Dask, {parts} parts"
     return {"case": case, "value": float(value), "unit": "%", "target": "≤ 1"}

@@ -10,7 +10,7 @@ from scipy import sparse
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP, diversify
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.integrations._common import cosines
-from dpplearn.kernels import L_to_K, cosine_similarity, from_quality, rbf_similarity
+from dpplearn.kernels import cosine_similarity, rbf_similarity
 
 TYPES = ["f2", "f4", "i1", "i8", "u1", ">f2", ">f8", ">i2", "g"]
 
@@ -126,7 +126,6 @@ KERNELS = {
     "DPP": lambda L: DPP(L).marginals,
     "DPP.from_marginal": lambda L: DPP.from_marginal(np.asarray(L, dtype=float) / 8).marginals,
     "NonsymmetricDPP.from_kernel": lambda L: NonsymmetricDPP.from_kernel(L).log_prob([0, 2]),
-    "L_to_K": L_to_K,
     "greedy_map": lambda L: greedy_map(DPP(L), k=2),
     "KDPP": lambda L: KDPP(DPP(L), 2).marginals,
 }
@@ -134,7 +133,6 @@ VECTORS = {  # of 4 numbers
     "scores": lambda v: diversify(L6, v, k=2),
     "cost": lambda v: greedy_map(DPP(L6), cost=v, budget=5),
     "q": lambda v: DPP.from_quality(v, np.eye(4)).marginals,
-    "kernels.from_quality": lambda v: from_quality(v, np.eye(4)),
     "ItemSet cost": lambda v: ItemSet(np.ones((4, 1)), phi=L6, cost=v).cost,
 }
 ITEMS = {  # of different whole numbers

@@ -195,5 +195,5 @@ def draw(curves: list[list], path: Path) -> None:
                     [row[1] for row in rows], [row[2 + m] for row in rows], "o-", color=color, label=label, markersize=3
                 )
             ax.set(title=name, xlabel="baskets", ylabel="MPR of a held-out item" if ax is axes[0] else "")
-        axes[0].legend()
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=4)
         figure.savefig(path, dpi=160)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import TruncatedSVD
@@ -23,7 +24,7 @@ from dpplearn._checks import FloatArray, IntArray
 
 SIZES = (20, 50, 150)
 FIRST = 10  # items labelled at random, by which entropy is known
-SEEDS = 10
+SEEDS = 6
 MOST = 1000  # items to choose from, before copies
 
 
@@ -149,7 +150,7 @@ def run(data: Path, pictures: Path, quick: bool = False) -> dict:
     seeds, sizes = (2, SIZES[:1]) if quick else (SEEDS, SIZES)
     rows, gains = [], {}
     for name, (X, y, copies) in cases.items():
-        runs = [measure(X, y, copies, seed, sizes) for seed in range(seeds)]
+        runs = Parallel(n_jobs=2)(delayed(measure)(X, y, copies, seed, sizes) for seed in range(seeds))
         for k in sizes:
             for way in dict.fromkeys(way for _, way in runs[0]):
                 values = np.array([one[k, way] for one in runs])

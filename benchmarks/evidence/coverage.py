@@ -60,7 +60,7 @@ def run(data: Path, pictures: Path, quick: bool = False) -> dict:  # noqa: ARG00
                     low.append(f"{what} of a {kind} similarity, likelihood {likelihood} ({100 * share:.0f} %)")
                 print(rows[-1], flush=True)
     verdict = (
-        f"short for {'; '.join(low)}, and hold it as often as they should elsewhere"
+        f"are short for {'; '.join(low)}, and hold it as often as they should elsewhere"
         if low
         else "hold it as often as they should"
     )

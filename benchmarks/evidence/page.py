@@ -74,7 +74,7 @@ def section(number: int, name: str, found: dict) -> str:
         lines += ["", f"{one['title']}:", "", table(one["columns"], one["rows"])]
     lines += ["", *(f"- {note}" for note in found.get("notes", []))]
     machine = found["machine"]
-    return "\n".join([*lines, f"- {command}: {found['seconds']:.0f} s on {machine['processor']}, {machine['date']}."])
+    return "\n".join([*lines, f"- {command}, {machine['date']}."])
 
 
 def page(results: Path, titles: dict[str, str], failed: dict[str, str]) -> str:

@@ -19,8 +19,6 @@ from dpplearn.sampling.elimination import eliminate, sample_elimination
 from dpplearn.sampling.spectral import make_tables, sample_spectral, settled, with_alias
 from dpplearn.subsets import Subsets
 
-SURE = 1e200  # odds p / (1 - p) that stand for p = 1
-
 
 class Spectral(Distribution):
     """A distribution sampled from orthonormal vectors: first some of them are picked, then as many items."""
@@ -29,11 +27,6 @@ class Spectral(Distribution):
     @abstractmethod
     def _plain_tables(self) -> Tables:
         """What the spectral sampler reads, without alias tables."""
-
-    @property
-    @abstractmethod
-    def _operand(self) -> Operand:
-        """L, as an array or as rows; or an error that says why there is none."""
 
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:  # noqa: ARG002  # a k-DPP has one
         tables = self._sampling_tables(size)
@@ -51,6 +44,11 @@ class Spectral(Distribution):
 
 class Determinantal(Spectral, PointProcess):
     """A process whose marginal kernel is symmetric: K = V diag(p) V^T, equation (7)."""
+
+    @property
+    @abstractmethod
+    def _operand(self) -> Operand:
+        """L, as an array or as rows; or an error that says why there is none."""
 
     @property
     @abstractmethod
@@ -177,11 +175,6 @@ class Determinantal(Spectral, PointProcess):
     def _eliminator(self) -> Callable[[FloatArray], IntArray]:
         """A function that draws one subset from n uniform numbers; K is computed here, before threads share it."""
         return partial(eliminate, self.K)
-
-
-def odds(p: FloatArray) -> FloatArray:
-    """lam = p / (1 - p), an eigenvalue of L from one of K."""
-    return np.divide(p, 1.0 - p, out=np.full_like(p, SURE), where=p < 1.0)
 
 
 def sum_of_coins(p: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_quality, check_square, frozen, tolerance
 from dpplearn._linalg import Spectrum, eigh_psd, logdet, project_out, schur_complement
 from dpplearn._precision import WIDE, rounding
-from dpplearn.determinantal import Determinantal, odds
+from dpplearn.determinantal import Determinantal
 from dpplearn.minors import log_minor
 from dpplearn.operand import Dense
 from dpplearn.process import impossible
@@ -127,7 +127,11 @@ class DPP(Determinantal):
                 "This DPP has no likelihood kernel L, because an eigenvalue of its marginal kernel K is 1. "
                 "Use K, marginals, log_prob or sample, which do not need L; or pass 0.999999 * K."
             )
-        lam, V = (odds(self.spectrum.p), self.spectrum.V) if self._L is None else eigh_psd(self._L)
+        if self._L is not None:
+            lam, V = eigh_psd(self._L)
+        else:
+            p, V, _ = self.spectrum
+            lam = p / (1.0 - p)
         return frozen(lam), frozen(V)
 
     @cached_property
@@ -145,7 +149,7 @@ class DPP(Determinantal):
 
     @cached_property
     def _near_one(self) -> bool:
-        return self._L is None and bool(odds(self.spectrum.p).max() > WIDE)
+        return self._L is None and bool(1.0 - self.spectrum.p.max() < 1.0 / (1.0 + WIDE))
 
     def _log_prob(self, Y: IntArray) -> float:
         """log P(Y); where L has lost its digits, log det of the rows Y of K and the other rows of I - K."""

@@ -11,9 +11,8 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_int, frozen
 from dpplearn._linalg import Factor, Spectrum, safe_log, spectrum_wide
-from dpplearn._precision import LOST_EIGENVALUE, MISSING_TRACE, UNSURE_PROBABILITY, rounding, singular
-from dpplearn.determinantal import Determinantal, Spectral, odds, sum_of_coins
-from dpplearn.operand import Operand
+from dpplearn._precision import LOST_EIGENVALUE, MISSING_TRACE, singular
+from dpplearn.determinantal import Determinantal, Spectral, sum_of_coins
 from dpplearn.process import impossible, remaining
 from dpplearn.sampling import Tables
 from dpplearn.sampling.spectral import settled, sized_tables
@@ -74,10 +73,13 @@ class KDPP(Spectral):
 
         Where the k-th eigenvalue is lost in the rounding of the largest, take the multiple for which about k are
         chosen, and its probabilities p instead: p / (1 - p) is the eigenvalue to all the digits that matter.
-        e_k(L) = P(|Y| = k) det(I + cL) / c^k. A DPP given by K has these probabilities already.
+        e_k(L) = P(|Y| = k) det(I + cL) / c^k.
         """
         if self.dpp._near_one:
-            return self._of_marginals()
+            raise ValueError(
+                "K has an eigenvalue so near 1 that too few digits are left of how far, on which the probabilities of "
+                "sets of a given size depend. Give the likelihood kernel, DPP(L), if you have it, or 0.999999 * K."
+            )
         lam, V = self.dpp.eigenpairs
         if self.k == 0 or (
             self.k <= lam.size and lam[-self.k] > max(LOST_EIGENVALUE * lam[-1], 0.0) and self._is_whole(lam)
@@ -105,35 +107,10 @@ class KDPP(Spectral):
             return True
         return math.fsum(np.append(self.dpp._operand.diag, -lam).tolist()) <= enough  # exactly: both sums are large
 
-    def _of_marginals(self) -> SizedSpectrum:
-        """The same where eigenvalues of K are near 1. Those that are 1 are always taken, so there are at most k."""
-        p, V, _ = self.dpp.spectrum
-        low, high = int(np.count_nonzero(p == 1.0)), int(np.count_nonzero(p))
-        if not low <= self.k <= high:
-            raise BeyondRankError(f"k must be a size that this DPP can have, from {low} to {high}, found {self.k}.")
-        lam = odds(p)
-        # K knows 1 - p to rounding, and d P(v in J) = P (1 - P) d log(p / (1 - p)) for each eigenvector v
-        few = rounding(self.n)
-        gap = np.maximum(1 - p, few)
-        taken = vector_probs(p / gap, self.k)
-        if (taken * (1 - taken) * few / gap).max(initial=0.0) > UNSURE_PROBABILITY:
-            raise ValueError(
-                f"K does not tell the probabilities of sets of {self.k} items: they depend on how far its eigenvalues "
-                f"are from 1. For some that is {gap.min():.1g} or less, of which rounding leaves too few digits. "
-                f"Give the likelihood kernel, DPP(L), if you have it, or a larger k: {np.count_nonzero(p > 0.5)} "
-                "eigenvalues are above 1/2."
-            )
-        return SizedSpectrum(lam, V, float(log_esp(lam[p < 1.0], self.k - low)[-1, -1]))
-
     @property
     def log_normalizer(self) -> float:
         """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
-        _ = self._operand  # raises where there is no L
         return self._spectrum.log_e
-
-    @property
-    def _operand(self) -> Operand:
-        return self.dpp._operand
 
     def _log_prob(self, Y: IntArray) -> float:
         return self.dpp._log_prob(Y) + self._shift if Y.size == self.k else -np.inf
@@ -158,15 +135,11 @@ class KDPP(Spectral):
             return 0.0
         if more in (0, rest.size):  # one set is left
             return float(np.exp(self._log_prob(A if more == 0 else np.union1d(A, rest))))
-        near = self.dpp._near_one  # L_A may be infinite: its determinant is P(A, B) det(I + L) / det(I + L')
-        log_det = safe_log(np.array(self.dpp.prob(A, B))) if near else self.dpp._operand.logdet(A)
+        log_det = self.dpp._operand.logdet(A)
         if log_det == -np.inf:
             return 0.0
-        given = self.dpp.condition(A, B)
-        if near:
-            log_det += self.dpp.spectrum.log_normalizer - given.spectrum.log_normalizer
         try:
-            log_e = KDPP(given, more)._spectrum.log_e
+            log_e = KDPP(self.dpp.condition(A, B), more)._spectrum.log_e
         except BeyondRankError:
             return 0.0
         return float(np.exp(log_det + log_e - self._spectrum.log_e))

@@ -1,4 +1,4 @@
-"""Similarity from features, L from quality and similarity, and the way between L and K."""
+"""Similarity from features or points, and the positive semidefinite matrix nearest to another."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from scipy import linalg, sparse
 
 from dpplearn._checks import FloatArray, check_array, check_directions, check_rho
 from dpplearn._linalg import to_dense
-from dpplearn.dpp import DPP
 
-__all__ = ["K_to_L", "L_to_K", "cosine_similarity", "from_quality", "nearest_psd", "rbf_similarity"]
+__all__ = ["cosine_similarity", "nearest_psd", "rbf_similarity"]
 
 
 def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rho: float = 0.0) -> FloatArray:
@@ -53,11 +52,6 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
     return np.exp(-cdist(X / unit, X / unit, "sqeuclidean") * (min(unit / float(length_scale), 1e150) ** 2 / 2))
 
 
-def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
-    """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1."""
-    return np.array(DPP.from_quality(q, S).L)
-
-
 def nearest_psd(A: ArrayLike) -> FloatArray:
     """The positive semidefinite matrix closest to A in Frobenius norm.
 
@@ -75,27 +69,3 @@ def nearest_psd(A: ArrayLike) -> FloatArray:
     lam, V = linalg.eigh(M / 2 + M.T / 2, driver="evd", check_finite=False)
     B = V[:, lam > 0] * np.sqrt(lam[lam > 0])
     return np.asarray(B @ B.T)
-
-
-def L_to_K(L: ArrayLike) -> FloatArray:
-    """K = L (L + I)^-1, equation (6).
-
-    Examples
-    --------
-    >>> L_to_K([[1.0, 0.0], [0.0, 3.0]])
-    array([[0.5 , 0.  ],
-           [0.  , 0.75]])
-    """
-    return np.array(DPP(L).K)
-
-
-def K_to_L(K: ArrayLike) -> FloatArray:
-    """L = K (I - K)^-1, as long as no eigenvalue of K is 1.
-
-    Examples
-    --------
-    >>> K_to_L([[0.5, 0.0], [0.0, 0.75]])
-    array([[1., 0.],
-           [0., 3.]])
-    """
-    return np.array(DPP.from_marginal(K).L)

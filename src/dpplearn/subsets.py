@@ -51,9 +51,8 @@ class Subsets:
         if indices.size and (indices.min() < 0 or indices.max() >= n):
             raise IndexError(f"indices must be item numbers from 0 to {n - 1}.")
         rising = np.diff(indices) > 0
-        rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)] - 1] = (
-            True  # across the border of two sets
-        )
+        starts = indptr[(indptr > 0) & (indptr < indices.size)]
+        rising[starts - 1] = True  # across the border of two sets
         if not rising.all():
             raise ValueError("Each subset must list its items in ascending order, none twice; see Subsets.from_lists.")
         self._keep(indptr.astype(np.int64), indices.astype(np.int64), n)

@@ -199,7 +199,7 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
         (("--group", "id", "--min-per-group", 1), "min_per_group needs k or a budget"),
         (
             ("--group", "id", "--min-per-group", 2, "--max-per-group", 1, "-k", 3),
-            "min_per_group must not exceed max_per_group",
+            "min_per_group cannot be met",
         ),
     ],
 )

@@ -137,7 +137,7 @@ class Told(Progress):
 
 
 def asked(k):
-    return {"settings": Settings(nugget=1e-6, kernel="linear"), "k": k}
+    return Settings(nugget=1e-6, kernel="linear"), {"k": k}
 
 
 def parts_of(tmp_path, E):
@@ -153,25 +153,25 @@ def test_going_on_reads_only_what_is_missing(tmp_path, rng):
     E, s = problem(rng)
     parts, kept = parts_of(tmp_path, E), tmp_path / "kept"
     told, again, other = Told(), Told(), Told()
-    first = two_rounds.choose_in_parts(parts, 6, s, **asked(30), work=kept, progress=told)
+    first = two_rounds.choose_in_parts(parts, 6, s, *asked(30), work=kept, progress=told)
     assert told.seen == [(i, 4) for i in range(5)]
     np.testing.assert_array_equal(first.subset, diversify(E, s, k=30, nugget=1e-6).subset)
     sorted(kept.iterdir())[0].unlink()
-    second = two_rounds.choose_in_parts(parts, 6, s, **asked(30), work=kept, progress=again)
+    second = two_rounds.choose_in_parts(parts, 6, s, *asked(30), work=kept, progress=again)
     np.testing.assert_array_equal(second.subset, first.subset)
     assert again.seen == [(3, 4), (4, 4)]
     Path(parts[0].args[0]).unlink()  # all is kept: the data are not asked for
-    third = two_rounds.choose_in_parts(parts, 6, s, **asked(30), work=kept)
+    third = two_rounds.choose_in_parts(parts, 6, s, *asked(30), work=kept)
     np.testing.assert_array_equal(third.subset, first.subset)
     np.save(parts[0].args[0], E)
-    two_rounds.choose_in_parts(parts, 6, s + np.arange(400), **asked(30), work=kept, progress=other)
+    two_rounds.choose_in_parts(parts, 6, s + np.arange(400), *asked(30), work=kept, progress=other)
     assert other.seen[0] == (0, 4)  # other scores: nothing that was kept is of use
 
 
 def test_what_is_kept_is_for_the_same_call(rng):
     def name(given=None, **each):
         limits = check_limits(5, k=3, **each)
-        return joblib.hash(two_rounds.PartTask(np.ones(5), asked(3)["settings"], limits, given))
+        return joblib.hash(two_rounds.PartTask(np.ones(5), asked(3)[0], limits, given))
 
     def rows(E):
         return two_rounds.read_given(E, np.empty((0, E.shape[1])), np.empty(0))[0]
@@ -206,7 +206,7 @@ def test_a_killed_worker_costs_its_part_alone(tmp_path, rng, client):
                 os.kill(killed[0], signal.SIGKILL)
 
     told = Kill()
-    found = two_rounds.choose_in_parts(parts_of(tmp_path, E), 6, s, **asked(30), client=client, progress=told)
+    found = two_rounds.choose_in_parts(parts_of(tmp_path, E), 6, s, *asked(30), client=client, progress=told)
     assert killed
     np.testing.assert_array_equal(found.subset, diversify(E, s, k=30, nugget=1e-6).subset)
     assert told.seen == [(i, 4) for i in range(5)]  # each part answered once

@@ -25,7 +25,7 @@ def choose(gains, k):
     for _ in range(k):
         j = int(g.argmax())
         assert gains.take(j, j) == pytest.approx(g[j], rel=1e-9)
-        g -= gains.fallen
+        g -= gains.fall()
         g[j] = -np.inf
         chosen.append(j)
     return np.array(chosen)
@@ -74,7 +74,7 @@ def test_gains_are_schur_complements_of_the_dense_kernel(seed, monkeypatch):
         place = int(g.argmax())
         j = int(left[place])
         assert gains.take(j, place) == pytest.approx(true.max(), rel=2e-4)
-        g = (g - gains.fallen)[left != j]
+        g = (g - gains.fall())[left != j]
         chosen.append(j)
         left = left[left != j]
         g_again = gains.block(left)
@@ -95,7 +95,8 @@ def test_blocks_and_bounds_agree(equal, monkeypatch):
         if step % 30 == 0:
             items = np.sort(rng.choice(900, 50, replace=False))
             mine = gains.block(items)
-        np.testing.assert_allclose(mine, g[items], rtol=1e-6, atol=1e-6)
+        rest = ~np.isin(items, list(taken))
+        np.testing.assert_allclose(mine[rest], g[items[rest]], rtol=1e-6, atol=1e-6)
         assert ((gains.bound >= g - 1e-12) | (gains.bound == -np.inf)).all()
         place = int(rng.integers(50))
         j = int(items[place])
@@ -103,13 +104,13 @@ def test_blocks_and_bounds_agree(equal, monkeypatch):
             continue
         taken.add(j)
         assert gains.take(j, place) == pytest.approx(truth.take(j, j), rel=1e-6, abs=1e-6)
-        assert (gains.fallen >= 0.0).all()
-        assert (truth.fallen >= 0.0).all()
-        g -= truth.fallen
-        mine -= gains.fallen
+        assert (gains.fall() >= 0.0).all()
+        assert (truth.fall() >= 0.0).all()
+        g -= truth.fall()
+        mine -= gains.fall()
         gains.bound[j] = -np.inf
-    assert (g >= (1.0 - truth.shared) * truth.diag * (1 - 1e-9)).all()
     gone = gains.bound == -np.inf
+    assert (g >= (1.0 - truth.shared) * truth.diag * (1 - 1e-9))[~gone].all()
     again = gains.block(np.arange(900))
     assert gains.refresh(0)
     assert not gains.refresh(0)
@@ -133,10 +134,10 @@ def test_rows_of_zeros_are_similar_to_none():
     gains = provider(X, 10, rng.uniform(1.0, 2.0, 30))
     g = gains.block(np.arange(30))
     gains.take(4, 4)
-    assert not gains.fallen.any()
+    assert not np.delete(gains.fall(), 4).any()
     for j in range(20, 30):
         gains.take(j, j)
-        g -= gains.fallen
+        g -= gains.fall()
     assert g[[4, 9]].tolist() == gains.diag[[4, 9]].tolist()
     everywhere = provider(np.zeros((3, 2)), 2)
     assert (everywhere.block(np.arange(3)) == everywhere.diag).all()

@@ -95,5 +95,5 @@ def test_what_else_is_refused(rng):
     for share in (0, 1, -1):
         with pytest.raises(ValueError, match="min_gain must be"):
             diversify(phi, q, k="auto", min_gain=share)
-    with pytest.raises(ValueError, match="nugget must be 0 for a NonsymmetricDPP"):
+    with pytest.raises(ValueError, match="and nugget 0 for a NonsymmetricDPP"):
         greedy_map(NonsymmetricDPP(np.eye(3), np.eye(3), np.eye(3)), k=2, nugget=0.1)

@@ -9,7 +9,6 @@ import pytest
 
 from brute import pmf, random_kernel, subsets
 from dpplearn import DPP, ConditionalDPP, ItemSet
-from dpplearn.kernels import L_to_K
 from dpplearn.summarize.model.features import mean_similarity
 
 TESTS = Path(__file__).parents[1]
@@ -46,7 +45,7 @@ def test_equations_6_and_7_agree(rng):
     L = random_kernel(6, rng)
     p, V = DPP(L).spectrum[:2]
     np.testing.assert_allclose((V * p) @ V.T, np.linalg.inv(L + np.eye(6)) @ L, atol=1e-12)
-    np.testing.assert_allclose(L_to_K(L), np.linalg.inv(L + np.eye(6)) @ L, atol=1e-12)
+    np.testing.assert_allclose(DPP(L).K, np.linalg.inv(L + np.eye(6)) @ L, atol=1e-12)
 
 
 def test_equation_9(rng):

@@ -71,8 +71,8 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
         ({"features": F, "S": S, "cost": [1.0, 0.0]}, ValueError, r"cost\[1\] is 0"),
         ({"features": F, "S": S, "names": ["a"]}, ValueError, "one entry per feature"),
         ({"features": F, "S": S, "names": ["a", "a"]}, ValueError, "'a' appears more than once"),
-        ({"features": F, "S": S, "names": "ab"}, TypeError, "single string"),
-        ({"features": F, "S": S, "names": ["a", 3]}, TypeError, "must be strings, found 3"),
+        ({"features": F, "S": S, "names": "ab"}, TypeError, "sequence of 2 strings"),
+        ({"features": F, "S": S, "names": ["a", 3]}, TypeError, "sequence of 2 strings"),
         ({"features": sparse.eye_array(2), "S": S}, TypeError, "dense"),
     ],
 )

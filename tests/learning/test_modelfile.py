@@ -84,7 +84,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"theta": [1.0]}, "names must have one entry per feature .1., found 2"),
         ({"theta": [1.0, "nan"]}, "only finite ones"),
         ({"theta_std": [1.0]}, "theta_std in .* must have 2 entries, found 1"),
-        ({"feature_names": ["a", 1]}, "names must be strings"),
+        ({"feature_names": ["a", 1]}, "names must be a sequence of 2 strings"),
         ({"feature_names": ["a", "a"]}, "more than once"),
         ({"n_iter": 1.5}, "n_iter in .* must be a whole number"),
         ({"rho": -1.0}, "rho must lie between 0 and 1e"),

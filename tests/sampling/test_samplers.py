@@ -165,18 +165,6 @@ def test_marginals_of_a_large_k_dpp(rng):
     assert kdpp.marginals.sum() == pytest.approx(30)
 
 
-def test_k_dpp_where_eigenvalues_of_K_are_1():
-    dpp, truth = DISTRIBUTIONS["K with eigenvalues 1"]
-    for k in (2, 3, 5):
-        mass = sum(p for Y, p in truth.items() if len(Y) == k)
-        given = {Y: p / mass for Y, p in truth.items() if len(Y) == k}
-        kdpp = KDPP(dpp, k)
-        check_counts(kdpp.sample(5_000, rng=15), given)
-        np.testing.assert_allclose(np.exp([kdpp.log_prob(Y) for Y in given]), list(given.values()), atol=1e-9)
-        expected = [sum(p for Y, p in given.items() if i in Y) for i in range(5)]
-        np.testing.assert_allclose(kdpp.marginals, expected, atol=1e-9)
-
-
 # What users of other libraries trip over
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 from dpplearn.summarize import Cluster, SkippedWarning
-from dpplearn.summarize.corpora.documents import DocumentFile, kind_of, parse_document
+from dpplearn.summarize.corpora.documents import DocumentFile, kind_of_file, parse_document
 from dpplearn.summarize.corpora.formats.apart import Apart, Limits
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
 from dpplearn.summarize.corpora.formats.pdf import parse_pdf
@@ -27,7 +27,7 @@ VERBS = ["reported", "improved", "measured", "considered", "distinguished", "cal
 def read(data, name="a.txt", limits=None):
     """The documents of a file, read in this process."""
     file = DocumentFile(data, name, name, None, limits or Limits())
-    parse = kind_of(file).parse
+    parse = kind_of_file(file).parse
     if isinstance(parse, Apart):
         module, _, function = parse.function.partition(":")
         parse = getattr(import_module(module), function)

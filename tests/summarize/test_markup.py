@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpplearn.summarize.text.blocks import join_blocks
+from dpplearn.summarize.text.blocks import find_blocks, join_blocks
 from dpplearn.summarize.text.markdown import read_markdown
 from dpplearn.summarize.text.page import read_html
 
@@ -199,3 +199,9 @@ def test_replies_between_quotations_that_no_blank_line_parts():
     assert [one for one in kinds(made) if one[0] == "paragraph"] == answers
     lazy = read_markdown("> It rained in Oslo,\nand all night.\n> It poured.\n")[0]
     assert kinds(lazy) == [("quotation", "It rained in Oslo, and all night. It poured.")]
+
+
+def test_tags_that_a_corpus_left_before_sentences_are_not_said():
+    text = '<S sid ="5" ssid = "1">The river rose by two meters.\n<S sid="6" ssid="2">If a<b, the bridge closes.'
+    sentences = [text[block.start : block.end] for block in find_blocks(text)]
+    assert sentences == ["The river rose by two meters.", "If a<b, the bridge closes."]

@@ -9,7 +9,6 @@ from brute import pmf, random_kernel, subsets
 from dpplearn import DPP, KDPP, LowRankDPP, NonsymmetricDPP
 from dpplearn.torch import (
     kdpp_log_prob,
-    kdpp_marginals,
     log_prob,
     log_prob_low_rank,
     log_prob_quality,
@@ -99,8 +98,6 @@ def test_kdpp_by_enumeration(rng):
     p = np.array(list(table.values()))
     given = p / np.array([p[sizes == k].sum() for k in sizes])
     np.testing.assert_allclose(kdpp_log_prob(tensor(L), ALL), np.log(given), atol=1e-9)
-    for k in range(1, N):
-        np.testing.assert_allclose(kdpp_marginals(tensor(L), k), KDPP(DPP(L), k).marginals, atol=1e-9)
 
 
 def test_kdpps_whose_digits_are_lost_are_refused(rng):
@@ -116,10 +113,6 @@ def test_kdpps_whose_digits_are_lost_are_refused(rng):
     assert found[1] == -7.0
     assert torch.isfinite(L.grad).all()
     assert (L.grad[1] == 0.0).all()
-    with pytest.raises(ValueError, match="lost in the rounding"):
-        kdpp_marginals(tensor(lost), 4)
-    largest = kdpp_marginals(tensor(lost), 1)  # one item needs only the largest eigenvalues
-    np.testing.assert_allclose(largest, KDPP(DPP(lost), 1).marginals, atol=1e-6)
     assert kdpp_log_prob(tensor(np.ones((3, 3))), torch.tensor([True, True, False])).item() == -np.inf
 
 

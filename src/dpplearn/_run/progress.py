@@ -33,9 +33,7 @@ class Progress:
 
     def __init__(self, verbose: bool, stream: TextIO | None = None) -> None:
         self.verbose, self.stream = bool(verbose), stream or sys.stderr
-        self.moving = self.verbose and (
-            self.stream.isatty() or shows_in_notebook(self.stream)
-        )  # it can draw a line again
+        self.moving = self.verbose and (self.stream.isatty() or shows_in_notebook(self.stream))  # redraws its line
         self.iteration = 0
         self.last, self.width = "", 0  # the last iteration's line; what is on the screen
 
@@ -86,9 +84,7 @@ def as_progress(verbose: bool | Progress) -> Progress:
     return verbose if isinstance(verbose, Progress) else Progress(verbose)
 
 
-current_work: ContextVar[tuple[Progress, str] | None] = ContextVar(
-    "current_work", default=None
-)  # what shows the work, and its name
+current_work = ContextVar[tuple[Progress, str] | None]("current_work", default=None)  # what shows the work, its name
 
 
 @contextmanager

@@ -157,17 +157,17 @@ def choose_from_parts(
     name = usual_field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0]
     parts, width = items.parts(name)
     options |= {"cost": cost, "groups": groups}
-    if before is not None:
-        given = options["given"] = rows_like(before, name, width)
-        again = [part.start + repeated(part.read(), given) for part in parts]
-        options["exclude"] = np.concatenate(again)
+    given = None if before is None else rows_like(before, name, width)
+    if given is not None:
+        options["exclude"] = np.concatenate([part.start + repeated(part.read(), given) for part in parts])
     least = None
     if isinstance(options["k"], str):
         least, options["k"] = gain_for_auto(options["k"]), None
     settings = Settings(options.pop("diversity"), options.pop("decoder"), min_gain=least)
     with bars() as progress:
         try:
-            return choose_in_parts(parts, width, scores, settings, n_jobs=jobs, work=work, progress=progress, **options)
+            how: Any = {"n_jobs": jobs, "work": work, "progress": progress}
+            return choose_in_parts(parts, width, scores, settings, options, given, **how)
         except ValueError as error:
             raise ValueError(f"{items.name}: {error}") from None
 

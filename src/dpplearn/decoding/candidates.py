@@ -337,17 +337,15 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
     """The kernel or features of whatever a decoder was given, which may not be nonsymmetric unless it says so."""
     d, own = check_diversity(diversity), check_nugget(nugget)
     if isinstance(model, NonsymmetricDPP):
-        if own:
-            raise ValueError(f"nugget must be 0 for a NonsymmetricDPP, found {nugget!r}: its items may attract.")
         if not nonsymmetric:
             raise TypeError(
                 "this decoder relies on gains that only shrink, or on eigenvectors, and a NonsymmetricDPP has neither. "
                 "Use greedy_map or local_search."
             )
-        if d != 0.5:
+        if own or d != 0.5:
             raise ValueError(
-                f"diversity must be 0.5 for a NonsymmetricDPP, found {diversity!r}: it weighs quality against "
-                "similarity, and items that attract have none."
+                f"diversity must be 0.5 and nugget 0 for a NonsymmetricDPP, found {diversity!r} and {nugget!r}: they "
+                "are about similarity, and items that attract have none."
             )
         return Candidates(model, d)
     if isinstance(model, DPP | LowRankDPP):

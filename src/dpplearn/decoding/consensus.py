@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray
-from dpplearn._holders import as_csr, as_numbers
+from dpplearn._checks import FloatArray, IntArray, check_array
+from dpplearn._holders import as_csr
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.agreement import Agreement, Counts
 from dpplearn.decoding.candidates import Candidates, Model, read_model
@@ -204,15 +204,8 @@ def is_weighted(pair: Any) -> bool:
 
 def check_counts(C: Any, n: int) -> Any:
     """A csr_array of counts, none negative, with n rows."""
-    if not sparse.issparse(C):
-        dense = None if callable(C) else as_numbers(C, "utility")
-        if dense is None or dense.ndim != 2:
-            raise ValueError(
-                "utility must be a token-count matrix (items x tokens) or a list of (weight, counts), found "
-                f"{type(C).__name__}. Count in each row what two sets are to share."
-            )
-        C = sparse.csr_array(dense.astype(np.float64))
-    counts = as_csr(C, "utility").astype(np.float64, copy=False)
+    counts = as_csr(C if sparse.issparse(C) else sparse.csr_array(check_array(C, "utility", 2)), "utility")
+    counts = counts.astype(np.float64, copy=False)
     if counts.shape[0] != n:
         raise ValueError(f"utility must have one row of token counts per item ({n}), found {counts.shape[0]}.")
     if not np.isfinite(counts.data).all() or (counts.data < 0).any():

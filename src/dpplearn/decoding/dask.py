@@ -28,7 +28,7 @@ from dpplearn._run.workers import cluster_client
 from dpplearn.decoding.candidates import SMALL_NUGGET, Embedded, Given, read_features, read_given, read_given_items
 from dpplearn.decoding.diversify import Settings, check_settings, choose
 from dpplearn.decoding.greedy import check_rule
-from dpplearn.decoding.limits import Bound, Limits, check_limits
+from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.registry import check_options
 from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, nearest_chosen, read_held
@@ -105,7 +105,7 @@ def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, tas
 
 
 def diversify_dask(
-    embeddings: Any, scores: Any, settings: Settings, *, exclude: Any, given: Any, **call: Any
+    embeddings: Any, scores: Any, settings: Settings, asked: dict[str, Any], given: Any, **call: Any
 ) -> DiverseSelection:
     """`diversify` of a Dask array; its options are those of `choose_in_parts`."""
     if embeddings.ndim != 2 or np.isnan(embeddings.shape[0]):
@@ -127,10 +127,10 @@ def diversify_dask(
         scores = scores.compute()
     if given is not None and (items := read_given_items(given, len(embeddings))) is not None:
         given = embeddings[items].compute()
-        exclude = np.union1d(check_subset(exclude, len(embeddings), "exclude"), items)
+        asked = asked | {"exclude": np.union1d(check_subset(asked["exclude"], len(embeddings), "exclude"), items)}
     if "work" in call:  # only a look at a block's rows would tell whether they are still the same
         raise TypeError("work= is for files (`dpplearn select --work`), which say when they were changed.")
-    return choose_in_parts(parts, embeddings.shape[1], scores, settings, exclude=exclude, given=given, **call)
+    return choose_in_parts(parts, embeddings.shape[1], scores, settings, asked, given, **call)
 
 
 def choose_in_parts(
@@ -138,16 +138,9 @@ def choose_in_parts(
     d: int,
     scores: Any,
     settings: Settings,
-    *,
-    k: int | None = None,
-    budget: float | None = None,
-    cost: Any = None,
-    include: Any = (),
-    exclude: Any = (),
-    groups: Any = None,
-    max_per_group: Bound | None = None,
-    min_per_group: Bound | None = None,
+    asked: dict[str, Any],
     given: Any = None,
+    *,
     client: Any = None,
     n_jobs: int | None = None,
     per_part: int | None = None,
@@ -159,6 +152,8 @@ def choose_in_parts(
 
     Parameters
     ----------
+    asked : dict
+        The limits, as `check_limits` reads them.
     given : array, optional
         Rows of d numbers.
     client : distributed.Client, optional
@@ -183,7 +178,7 @@ def choose_in_parts(
     n = parts[-1].stop if parts else 0
     z = np.zeros(n) if scores is None else read_scores(scores, n, settings.diversity == 0.0)
     q = qualities(z, settings.scale, settings.diversity)
-    limits = check_limits(n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    limits = check_limits(n, **asked)
     if n == 0:
         return choose(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
     known = None if given is None else read_given(given, np.empty((0, d)), np.empty(0))[0]
@@ -193,9 +188,7 @@ def choose_in_parts(
     here, wide = settings._replace(kernel="near" if settings.is_near(limits, known, d) else "linear"), limits
     size = max(limits.include.size, spare)
     if limits.sized:
-        here = here._replace(
-            nugget=SMALL_NUGGET if settings.nugget is None else settings.nugget
-        )  # goes on past the rank
+        here = here._replace(nugget=SMALL_NUGGET if settings.nugget is None else settings.nugget)  # past the rank, too
         times = -(-spare // max(limits.k, 1))
         wide = replace(limits, k=size, budget=times * limits.budget, most=times * np.minimum(limits.most, n))
     tasks = []

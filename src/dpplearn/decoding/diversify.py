@@ -18,7 +18,7 @@ from dpplearn._checks import check_choice, check_jobs, check_subset
 from dpplearn._holders import as_numbers
 from dpplearn.decoding.candidates import SMALL_NUGGET, Candidates, Embedded, Given, read_features, read_given
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import best_run, check_rule, least_gain, reason_of, try_quotas
+from dpplearn.decoding.greedy import best_run, check_rule, greedy_run, least_gain, reason_of
 from dpplearn.decoding.limits import (
     NO_ITEMS,
     Bound,
@@ -179,7 +179,7 @@ def diversify(
         if window is not None:
             raise TypeError("window needs items in memory, and embeddings are a Dask array: pass embeddings.compute().")
         answer: DiverseSelection = resolve_name(DASK)(
-            embeddings, scores, settings, given=given, n_jobs=n_jobs, **asked, **options
+            embeddings, scores, settings, asked, given, n_jobs=n_jobs, **options
         )
         return answer
     tensors = "torch" in (library, other)
@@ -336,8 +336,9 @@ def choose_by_decoder(
     for what, there in asked.items():
         if there:
             raise ValueError(f'{what} is for decoder="greedy", found {settings.decoder!r}.')
-    if limits.need.any() and not candidates.nugget and limits.owed(try_quotas(candidates, limits, -np.inf).items):
-        candidates = replace(candidates, nugget=SMALL_NUGGET)  # past the rank, as greedy choice does
+    past_rank = limits.need.any() and not candidates.nugget
+    if past_rank and limits.owed(greedy_run(candidates, limits, -np.inf, strict=False).items):
+        candidates = replace(candidates, nugget=SMALL_NUGGET)  # as greedy choice does
     chosen = run_decoder(settings.decoder, candidates, limits, **options)
     if settings.decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
         chosen = run_decoder(settings.decoder, candidates, limits, **{"tilt": True} | options)

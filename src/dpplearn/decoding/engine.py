@@ -122,7 +122,6 @@ class Gains:
     n: int
     start: int  # items in the first block
     bound: Any  # (n,) upper bounds of the gains of all items
-    fallen: Any  # what `fall` says, if that is known at once
     xp: Any  # ArrayOps, or the same for tensors
 
     def block(self, items: Any) -> Any:
@@ -135,7 +134,7 @@ class Gains:
 
     def fall(self) -> Any:
         """By how much the gains of the block fell with the item taken last."""
-        return self.fallen
+        raise NotImplementedError
 
     def least(self, items: Any) -> Any:  # noqa: ARG002  # for gains that have rounding
         """The largest gains that may be rounding of 0."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import isqrt
 from pkgutil import resolve_name
 
@@ -139,12 +140,23 @@ def greedy_choice(
 
 
 def greedy_run(
-    candidates: Candidates, limits: Limits, floor: float, gain: str = "auto", power: float | None = None
-) -> Run:
-    """A greedy run that has all it must have of each group; else an error that says which group it lacks."""
-    run = try_quotas(candidates, limits, floor, gain, power)
+    candidates: Candidates, limits: Limits, floor: float, gain: str = "auto", power: float | None = None, *,
+    strict: bool = True,
+) -> Run:  # fmt: skip
+    """A greedy run that has all it must have of each group.
+
+    Else an error says which group it lacks; or, if not `strict`, it has as much as may be.
+    """
+    greedy = partial(best_run, candidates, gain=gain, power=power)
+    run = greedy(limits, floor)
+    if limits.owed(run.items):  # first what groups must have, while there are independent items; then it goes on
+        owing = limits.counts(limits.include) < limits.need
+        others = np.union1d(limits.exclude, np.flatnonzero(limits.alive & ~owing[limits.group]))
+        size = limits.include.size + limits.owed(limits.include)
+        first = greedy(replace(limits, exclude=others, k=size), -np.inf)
+        run = greedy(replace(limits, include=first.items), floor)
     short = np.flatnonzero(limits.counts(run.items) < limits.need)
-    if short.size:
+    if short.size and strict:
         advice = "Use greedy_map with nugget=1e-6, which leaves every item a little of its own."
         if isinstance(candidates.operand, TwoSided):
             advice = "Ask for fewer of it, or name some in include."
@@ -153,21 +165,6 @@ def greedy_run(
             f"combinations of others that are chosen. {advice}"
         )
     return run
-
-
-def try_quotas(
-    candidates: Candidates, limits: Limits, floor: float, gain: str = "auto", power: float | None = None
-) -> Run:
-    """A greedy run that has as much as may be of what it must have of each group."""
-    run = best_run(candidates, limits, floor, gain, power)
-    if not limits.owed(run.items):
-        return run
-    # first what groups must have, while there are independent items; then it goes on
-    owing = limits.counts(limits.include) < limits.need
-    others = np.union1d(limits.exclude, np.flatnonzero(limits.alive & ~owing[limits.group]))
-    size = limits.include.size + limits.owed(limits.include)
-    first = best_run(candidates, replace(limits, exclude=others, k=size), -np.inf, gain, power)
-    return best_run(candidates, replace(limits, include=first.items), floor, gain, power)
 
 
 def best_run(

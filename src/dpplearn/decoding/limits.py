@@ -134,7 +134,7 @@ class Limits:
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
         cost = float(self.cost[subset].sum())
-        return min(cost, self.budget) if cost <= self.budget * (1.0 + SLACK) else cost
+        return min(cost, self.budget) if fits(cost, self.budget) else cost
 
     def meets(self, subset: IntArray) -> bool:
         """Whether a set is within the budget and the size, and has as many of each group as it may and must."""
@@ -265,10 +265,8 @@ def check_limits(
             f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
             "For an item that is free, give it a small cost or name it in include."
         )
-    # plain numbers and empty tuples need no look, which would cost small problems a part of their time
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
-    A = NO_ITEMS if isinstance(include, tuple) and not include else check_subset(include, n, "include")
-    B = NO_ITEMS if isinstance(exclude, tuple) and not exclude else check_subset(exclude, n, "exclude")
+    A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
     if A.size and not fits(costs[A].sum(), limit):
@@ -299,13 +297,10 @@ def check_possible(limits: Limits) -> None:
         raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
     have = limits.counts(np.flatnonzero(limits.alive)) + inside
     for c, name in enumerate(limits.names):
-        if need[c] > most[c]:
+        if need[c] > min(have[c], most[c]):
+            may = f", of which max_per_group allows {most[c]}" if most[c] < have[c] else ""
             raise ValueError(
-                f"min_per_group must not exceed max_per_group, but for group {name!r} they are {need[c]} and {most[c]}."
-            )
-        if need[c] > have[c]:
-            raise ValueError(
-                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates, and {need[c]} are asked for."
+                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates{may}, and {need[c]} are due."
             )
         if inside[c] > most[c]:
             raise ValueError(

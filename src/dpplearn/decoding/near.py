@@ -155,7 +155,7 @@ class NearGains(Gains):
             g = self.block(part)
             for place, j in enumerate(part.tolist()):
                 gains.append(self.take(j, place))
-                g -= self.fallen
+                g -= self.fall() if gains[-1] else 0.0
         return np.array(gains[len(self.before) :])
 
     def learn(self, items: IntArray, X: FloatArray) -> None:
@@ -200,7 +200,6 @@ class NearGains(Gains):
             place = 0
         t, gain, room = len(self.places), float(self.g[place]), np.sqrt(np.maximum(self.g - self.least_gain, 0.0))
         if gain <= 0.0:
-            self.fallen = 0.0
             return 0.0
         row = slice(*self.joined.indptr[place : place + 2])
         at, value = self.joined.indices[row], self.joined.data[row]
@@ -208,13 +207,15 @@ class NearGains(Gains):
         # e_i = (x_i . x_j - sum_t (x_i . u_t) (x_j . u_t) - <c_i, c_j>) / sqrt(g_j)
         e = (self.joined @ self.buffer - self.C[:t, place] @ self.C[:t]) * gain**-0.5
         e = np.maximum(np.minimum(e, room), -room)  # it may be too large by what the directions leave out
-        self.fallen = e * e
         self.buffer[at], e[place] = 0.0, gain**0.5
         if t == len(self.C):
             self.C = np.concatenate([self.C, np.empty_like(self.C)])
         self.C[t] = e
         self.places.append(place)
         return gain
+
+    def fall(self) -> FloatArray:
+        return np.square(self.C[len(self.places) - 1])
 
     def add_directions(self) -> None:
         """Make the directions of the items taken from the block: with W = X U^T, the new ones are C^-1 (X - W U)."""

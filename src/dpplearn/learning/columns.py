@@ -175,7 +175,11 @@ def kind_of(name: str, values: np.ndarray) -> Kind:
     kind, (row, x) = next(iter(seen.items())) if seen else ("number", (0, None))
     if kind not in KINDS:
         raise TypeError(f"{name}[{row}] is {x!r:.40} ({kind}). Convert column {name!r}, a date for instance to days.")
-    if kind == "category" and all(is_missing(x) or looks_like_number(x) for x in values.tolist()):
+    if kind == "category":
+        try:
+            np.array([x for x in values.tolist() if not is_missing(x)], np.float64)
+        except ValueError:  # as it should be
+            return kind
         raise TypeError(f"Column {name!r} holds numbers as texts, such as {x!r:.40}. Convert it, names to categories.")
     return kind
 
@@ -186,14 +190,6 @@ def kind_of_value(x: Any) -> str:
     if isinstance(x, str):
         return "category"
     return "number" if isinstance(x, numbers.Real | Decimal) else type(x).__name__
-
-
-def looks_like_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def label(x: Any) -> str:

@@ -86,7 +86,6 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     best_estimator_ : ConditionalDPP
         Fitted to all instances; its `theta_`, `theta_std_` and so on are also here.
     n_splits_ : int
-    refit_time_ : float
 
     Examples
     --------
@@ -165,9 +164,7 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self.best_index_, self.best_params_ = int(search.best_index_), search.best_params_
         self.best_score_ = float(search.best_score_)
         if self.refit:
-            start = time.perf_counter()
             self.best_estimator_ = self._model(self.best_params_).fit(X, subsets, weights)
-            self.refit_time_ = time.perf_counter() - start
         return self
 
     def __getattr__(self, name: str) -> Any:

@@ -151,10 +151,8 @@ class Checkpoint:
         data = read_json(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is not None and (other := data["problem"]) != self.problem:
             key = next(k for k in {**self.problem, **other} if other.get(k) != self.problem.get(k))
-            raise ValueError(
-                f"The checkpoint {path} is of another fit: its {key} is {other.get(key)!r}, here it is "
-                f"{self.problem.get(key)!r}. Delete the file to start anew, or pass another path."
-            )
+            told = f"its {key} is {other.get(key)!r}, here it is {self.problem.get(key)!r}"
+            raise ValueError(f"The checkpoint {path} is of another fit: {told}. Delete it, or pass another path.")
         if data is not None:
             self.n_iter, self.x = data["n_iter"], np.array(data["x"], np.float64)
 

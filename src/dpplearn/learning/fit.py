@@ -26,22 +26,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_choice, check_int, warn_user
 from dpplearn._run.progress import Progress
+from dpplearn.learning import solve
 from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.itemset import Shard, default_names
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.predictor import Fitted
 from dpplearn.learning.similarity import ALL, NONE, Similarity, fixed_similarity, shared_names
-from dpplearn.learning.solve import (
-    MANY,
-    STRENGTH,
-    Optimum,
-    Posterior,
-    covariance,
-    lbfgs,
-    newton,
-    trust_region,
-    unit_diagonal,
-)
+from dpplearn.learning.solve import MANY, STRENGTH, Optimum, Posterior, covariance, unit_diagonal
 from dpplearn.learning.training_set import Backend, PreparedShard, Survey, make_backend
 
 EVALUATORS = ("numpy", "torch")  # by name; any object with `prepare` is one too
@@ -126,10 +117,10 @@ def ascend(
     scale = np.where(posterior.scale > 1e-150, posterior.scale, 1.0)  # whose squares are floats
     if posterior.m > MANY:  # without Hessians, in units in which a change of 1 matters about the same
         scale = np.append(scale * np.sqrt(1 + posterior.survey.n_chosen), np.ones(x.size - scale.size))
-        return lbfgs(posterior, x, scale, **limits)
+        return solve.lbfgs(posterior, x, scale, **limits)
     if not posterior.learned:
-        return newton(posterior, x, scale, **limits)
-    return trust_region(posterior, x, posterior.m, hessian, **limits, enough=ROUGH * posterior.rough)
+        return solve.newton(posterior, x, scale, **limits)
+    return solve.trust_region(posterior, x, posterior.m, hessian, **limits, enough=ROUGH * posterior.rough)
 
 
 def posterior_of(
@@ -178,10 +169,8 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
     except (TypeError, ValueError):
         variance = np.full(m, np.nan)
     if not (variance >= 1e-300).all():  # 1 / variance must be a float
-        raise ValueError(
-            "prior_variance must be positive, a number or one entry per feature "
-            f"({m}), with numpy.inf or None for no prior; found {prior_variance!r:.80}."
-        )
+        known = f"a number or one entry per feature ({m}), numpy.inf or None for no prior"
+        raise ValueError(f"prior_variance must be positive, {known}; found {prior_variance!r:.60}.")
     return np.asarray(1 / variance)
 
 
@@ -252,19 +241,9 @@ def concluded(posterior: Posterior, best: Optimum, starts: FloatArray) -> Fitted
         else:
             std[0] = np.inf if np.isinf(std[A[0] != 0]).any() else np.abs(A[0]) @ std  # at most
     return Fitted(
-        replace(quality, theta=theta, center=None),
-        std,
-        S,
-        best.point.log_likelihood,
-        best.point.size,
-        best.n_iter,
-        converged,
-        starts,
-        survey.encoding,
-        spread,
-        len(survey.kept),
-        survey.n_counted,
-    )
+        replace(quality, theta=theta, center=None), std, S, best.point.log_likelihood, best.point.size, best.n_iter,
+        converged, starts, survey.encoding, spread, len(survey.kept), survey.n_counted,
+    )  # fmt: skip
 
 
 def problem_of(posterior: Posterior) -> dict[str, Any]:

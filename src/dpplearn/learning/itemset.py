@@ -222,11 +222,9 @@ def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:
     """m different strings, or None."""
     if names is None:
         return None
-    if isinstance(names, str):
-        raise TypeError(f"names must be a sequence of {m} strings, found the single string {names!r}.")
     found = tuple(names)
-    if bad := [name for name in found if not isinstance(name, str)]:
-        raise TypeError(f"names must be strings, found {bad[0]!r}.")
+    if isinstance(names, str) or not all(isinstance(name, str) for name in found):
+        raise TypeError(f"names must be a sequence of {m} strings, found {names!r:.60}.")
     if len(found) != m:
         raise ValueError(f"names must have one entry per feature ({m}), found {len(found)}.")
     if twice := [name for k, name in enumerate(found) if name in found[:k]]:

@@ -85,9 +85,8 @@ def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:
     if np.isfinite(eta).all() and eta.max() <= limit:
         return eta
     i = int(np.where(np.isfinite(eta), eta, np.inf).argmax())
-    raise ValueError(
-        f"2 log q (theta . f) must be at most {limit:g}, and is {eta[i]:.4g} for item {i}. Scale the features down."
-    )
+    said = f"must be at most {limit:g}, and is {eta[i]:.4g} for item {i}"
+    raise ValueError(f"2 log q (theta . f) {said}. Scale the features down, or fit with a smaller prior_variance.")
 
 
 class Terms(NamedTuple):

@@ -86,22 +86,29 @@ class ConditionalPredictor:
         self.n_features_in_ = fitted.quality.n_features
         return self
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What a fit sets is not there before."""
+            if name.startswith("_") or not name.endswith("_"):
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+            from sklearn.exceptions import NotFittedError  # which is an AttributeError too
+
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit, or load a model.")
+
     @property
     def theta_(self) -> FloatArray:
         """The weights of a log-linear quality."""
-        self._check_fitted()
         return self.quality_.theta
 
     @property
     def rho_(self) -> float:
         """The constant similarity feature; of a mixture, the one that gives its S from the mean of its parts."""
-        self._check_fitted()
         return self.similarity_.rho
 
     @property
     def nugget_(self) -> float:
         """What of S is particular to each item."""
-        self._check_fitted()
         return self.similarity_.nugget
 
     def qualities(self, x: ItemSet) -> FloatArray:
@@ -168,14 +175,12 @@ class ConditionalPredictor:
         self, X: Sequence[ItemSet], budget: float | None = None, *, decoder: str = "greedy", **options: Any
     ) -> list[IntArray]:
         """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`."""
-        self._check_fitted()
         for t, x in enumerate(check_item_sets(X)):
             self._check(x, f"X[{t}]")
         return [self.decode(x, budget, decoder=decoder, **options).sorted_subset for x in X]
 
     def log_prob(self, X: Sequence[ItemSet], y: Sequence[ArrayLike]) -> FloatArray:
         """log P(Y | X) of each instance, equation (18), or given |Y|; -inf where the subset cannot be."""
-        self._check_fitted()
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
@@ -189,7 +194,6 @@ class ConditionalPredictor:
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Mean log-likelihood of the subsets y, or of those in shards."""
-        self._check_fitted()
         data = training_data(X, y, sample_weight)
         shards = [data] if isinstance(data, Shard) else map(load_shard, data)  # one at a time
         parts = [(self.log_prob(shard.item_sets, shard.subsets), shard.weights) for shard in shards]
@@ -201,7 +205,6 @@ class ConditionalPredictor:
 
     def intervals(self, level: float = 0.95) -> FloatArray:
         """Lower and upper ends of the Laplace intervals theta +- z theta_std, of shape (m, 2)."""
-        self._check_fitted()
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, found {level!r}.")
         from scipy.special import ndtri
@@ -213,21 +216,13 @@ class ConditionalPredictor:
         """Tables of the weights with standard errors and z, and of the similarity's: to print, or for a notebook."""
         from dpplearn.learning.summary import conditional_summary
 
-        self._check_fitted()
         return conditional_summary(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the weights to a JSON file, exact to the bit; `ConditionalDPP.load` reads it."""
         from dpplearn.learning.modelfile import save_model
 
-        self._check_fitted()
         save_model(self, path)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "quality_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit, or load a model.")
 
     def _eta(self, x: Any, limit: float = MAX_ETA) -> FloatArray:
         """2 log q_i of an item set that has the features seen before."""
@@ -235,7 +230,6 @@ class ConditionalPredictor:
         return check_eta(self.quality_.eta(x), limit)
 
     def _check(self, x: Any, name: str = "x") -> ItemSet:
-        self._check_fitted()
         m = self.quality_.n_features
         known = tuple(self.feature_names_in_[-m:])  # a constant that the model added comes before them
         if isinstance(x, ItemSet):

@@ -80,14 +80,11 @@ def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
     error = float(EPS / (left if by_rows else left**2))
     if error > NO_DIGITS:
         cure = "a larger nugget, such as nugget=1e-4" if S.nugget > 0 else "nugget=1e-4, say, or pass phi in place of S"
-        raise LostDigitsError(
-            f"The likelihood given the size cannot be computed for sets of {k} items: by their similarities, what one "
-            f"of them has of its own beside the others is {left**2:.0e}, which is lost in rounding. Fit with {cure}."
-        )
+        what = f"sets of {k} items: what one of them has of its own is {left**2:.0e}, which is lost in rounding"
+        raise LostDigitsError(f"The likelihood given the size cannot be computed for {what}. Fit with {cure}.")
     scaled = Factor(r[:, None] * factor.rows, factor.pivots)
-    sizes = (
-        scaled.rows[scaled.pivots].diagonal() ** 2
-    )  # about the eigenvalues; eigenvectors are known to EPS of the first
+    # the squares of pivots are about the eigenvalues; eigenvectors are known to EPS of the first
+    sizes = scaled.rows[scaled.pivots].diagonal() ** 2
     error = max(error, float(EPS * sizes[0] / max(sizes[k - 1], np.finfo(np.float64).tiny)))
     (p, V, log_det), log_c = scaled_spectrum(scaled, k)
     odds = p / np.maximum(1 - p, 1e-17)
@@ -132,9 +129,8 @@ def left_out(lam: FloatArray, k: int) -> LeftOut:
     some = x[np.isfinite(x)]
     target = k if k < some.size else k - 0.5
     span = 50.0 + abs(np.log(target / max(some.size - target, 0.5)))
-    tilt = float(
-        optimize.brentq(lambda t: float(expit(some + t).sum()) - target, -some.max() - span, -some.min() + span)
-    )
+    low, high = -some.max() - span, -some.min() + span
+    tilt = float(optimize.brentq(lambda t: float(expit(some + t).sum()) - target, low, high))
     scaled = np.exp(np.minimum(x + tilt, 700.0))
     p = expit(x + tilt)
     deviation = np.sqrt(float((p * (1 - p)).sum()))

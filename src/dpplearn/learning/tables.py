@@ -39,7 +39,11 @@ class Encoding:
         n = column(table, names[0]).size
         if n == 0:
             raise ValueError("The table must have a row for each item, but has no rows.")
-        columns = tuple(learn_column(table, name, n) for name in names)
+
+        def learn(name: str) -> Column:
+            return Column.of(name, column(table, name, n), getattr(table[name], "dtype", None))
+
+        columns = tuple(map(learn, names))
         for one in columns:
             if len(one.levels) > max(MANY_LEVELS, n // 2):
                 many = f"{len(one.levels):,} different texts in {n:,} rows, such as {one.levels[0]!r:.40}"
@@ -55,9 +59,7 @@ class Encoding:
         if not lists and phi is not None:
             raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
         parts = {part: check_names_of(some, "phi") for part, some in lists.items()}
-        return cls(
-            columns, {part: tuple(learn_column(table, name, n) for name in some) for part, some in parts.items()}
-        )
+        return cls(columns, {part: tuple(map(learn, some)) for part, some in parts.items()})
 
     @property
     def names(self) -> list[str]:
@@ -89,11 +91,6 @@ class Encoding:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"encoding in {path} cannot be read ({error}). Save the model again.") from None
         return cls(features, phi)
-
-
-def learn_column(table: Any, name: str, n: int) -> Column:
-    """What a column of training is."""
-    return Column.of(name, column(table, name, n), getattr(table[name], "dtype", None))
 
 
 # The similarity features of a part

@@ -25,7 +25,7 @@ ANCHORS = 1_000  # items that its directions are found from
 DRAWS = 5  # random choices, of which the mean is told
 STEPS = 1_000  # random items whose gains are drawn
 MOST_SHOWN = 12  # groups that are shown, the largest first
-WIDE = 7.2  # inches
+FULL_WIDTH = 7.2  # inches
 LOOKS = {"chosen": (BLUE, "-"), "best scores": (ORANGE, "--"), "random": ("#555555", ":")}
 HEADS = ("different items, in effect", "largest similarity inside", "worst coverage")
 TABLE = """A set whose items are all the same is worth one item; one in which none is like another is worth as many
@@ -125,7 +125,7 @@ def picture(compared: Comparison) -> str:
     rng, n = np.random.default_rng(0), len(compared.items.lengths)
     there = np.arange(n) if n <= SHOWN else np.sort(rng.choice(n, SHOWN, replace=False))
     points, share = directions(compared.items, [there, compared.sets["chosen"], compared.sets["random"]], rng)
-    figure, axes = new_figure(WIDE, 3.6, columns=2, sharex=True, sharey=True)
+    figure, axes = new_figure(FULL_WIDTH, 3.6, columns=2, sharex=True, sharey=True)
     for ax, name, own in zip(axes, ("chosen", "random"), points[1:], strict=True):
         size, color = 30 if len(own) <= 100 else 8, LOOKS[name][0]
         ax.scatter(*points[0].T, 5 if n > 300 else 14, LIGHT, linewidths=0, rasterized=True)
@@ -162,7 +162,7 @@ def directions(items: Embedded, sets: list[IntArray], rng: np.random.Generator) 
 
 def added(chosen: DiverseSelection, compared: Comparison | None) -> str:
     """What each further item added, beside random items, and where the directions end."""
-    figure, ax = new_figure(WIDE, 2.8)
+    figure, ax = new_figure(FULL_WIDTH, 2.8)
     near, words = chosen.parameters.get("kernel") == "near", ADDED
     lines = {"chosen": chosen.shares}
     if len(chosen):

@@ -29,10 +29,8 @@ def read_candidates(path: Path) -> Candidates:
     if path.is_dir():
         folders = [entry for entry in entries(path) if entry.is_dir()]
         if folders and len(folders) < len(entries(path)):
-            raise ValueError(
-                f"{path} must hold a text file for each topic or a folder for each system, but holds both: "
-                f"the folder {folders[0].name} and files beside it. Move one of the two elsewhere."
-            )
+            both = f"the folder {folders[0].name} and files beside it"
+            raise ValueError(f"{path} must hold files, one a topic, or folders, one a system, but holds both: {both}.")
         for folder in folders or [path]:
             files = by_topic(folder)
             if not files:

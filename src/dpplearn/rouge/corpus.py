@@ -189,10 +189,7 @@ def check_same_ids(candidates: Mapping[str, Text], references: Mapping[str, Sequ
     if not candidates:
         raise ValueError("There must be at least one candidate, but there is none.")
     if alone := sorted(map(str, candidates.keys() ^ references.keys())):
-        raise ValueError(
-            f"candidates and references must have the same ids, but one of the two lacks {', '.join(alone)}. "
-            "Leave these topics out on both sides, or add what is missing."
-        )
+        raise ValueError(f"candidates and references must have the same ids, but one lacks {', '.join(alone)}.")
 
 
 @dataclass(frozen=True)

@@ -233,10 +233,8 @@ class SubsequenceCounter:
         for text in texts.lines:
             n = max(line_lengths(text))
             if self.longest * n > MOST_CELLS:
-                raise ValueError(
-                    f"ROUGE-L and ROUGE-W align line with line, but {self.longest:,} by {n:,} tokens is too much. "
-                    "Put one sentence on each line, or leave these metrics out."
-                )
+                what = f"{self.longest:,} by {n:,} tokens is too much"
+                raise ValueError(f"ROUGE-L and ROUGE-W align lines, but {what}. Put one sentence on each line.")
             pairs = [subsequence_hits(reference, text, self.power, n) for reference in self.references]
             hits.append([float(pair[self.runs]) for pair in pairs])  # the number of hits, or the weight of their runs
         return hits

@@ -54,10 +54,8 @@ def parse_metric(name: str) -> Metric:
         return Subsequence(1.0, runs=False)
     if (match := re.fullmatch(r"rouge-w-(\d+\.?\d*)", lower)) and float(match[1]) >= 1:
         return Subsequence(float(match[1]), runs=True)
-    raise ValueError(
-        f"No metric is called {name!r}. There are rouge-1, rouge-2 and so on, rouge-l, rouge-w-1.2 (or "
-        "another weight from 1), rouge-su4 and rouge-s4 (or another distance)."
-    )
+    known = "rouge-1, rouge-2 and so on, rouge-l, rouge-w-1.2 (a weight from 1), rouge-su4 and rouge-s4 (a distance)"
+    raise ValueError(f"No metric is called {name!r}. There are {known}.")
 
 
 def parse_metrics(names: Iterable[str]) -> dict[str, Metric]:

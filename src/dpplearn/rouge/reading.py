@@ -47,9 +47,7 @@ class Limit:
 
     def __post_init__(self) -> None:
         if self.n_bytes is not None and self.n_words is not None:
-            raise ValueError(
-                f"Give one limit, bytes or words, but found bytes={self.n_bytes} and words={self.n_words}."
-            )
+            raise ValueError(f"Give one limit, bytes or words, not both: {self.n_bytes} and {self.n_words}.")
         for name, n in (("bytes", self.n_bytes), ("words", self.n_words)):
             if n is not None:
                 check_int(n, name, low=1)
@@ -110,10 +108,7 @@ class Tokenizer:
             raise TypeError(f"stem must be True, False or a function of a word, but is {describe(stem)}.")
         self.official = kind == "official"
         if self.official and not isinstance(stem, bool):
-            raise ValueError(
-                "ROUGE-1.5.5 has one stemmer, so stem must be True or False with the official tokenizer. "
-                'To use a stemmer of your own, pass tokenizer="unicode".'
-            )
+            raise ValueError('ROUGE-1.5.5 has one stemmer: for one of your own, pass tokenizer="unicode".')
         self.stems = STEMS if stem and self.official else None if isinstance(stem, bool) else Memory(stem)
 
     def __call__(self, text: bytes) -> list[str]:

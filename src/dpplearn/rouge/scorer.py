@@ -18,7 +18,7 @@ from dpplearn.rouge.stems import Stemmer
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 CELLS = 1 << 20  # of the arrays made at once when many candidates are scored together
-FEWEST = 1000  # of these for a candidate
+FEWEST_CELLS = 1000  # of these for a candidate
 
 
 class RougeOptions:
@@ -81,7 +81,7 @@ class PreparedReferences:
         texts = self.vocabulary.number(references)
         self.counters = {name: COUNTERS[type(metric)](metric, texts) for name, metric in options.metrics.items()}
         grams = [counter.counts.size for counter in self.counters.values() if isinstance(counter, GramCounter)]
-        self.width = max([FEWEST, *grams])  # array cells that each candidate needs, about
+        self.width = max([FEWEST_CELLS, *grams])  # array cells that each candidate needs, about
 
     def score(self, candidates: Sequence[TokenizedText]) -> list[dict[str, Score]]:
         """Return the scores of each candidate by metric."""

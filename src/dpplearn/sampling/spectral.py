@@ -61,9 +61,7 @@ def settled(p: FloatArray, V: FloatArray) -> FloatArray:
     """
     turned = V
     for group in np.split(np.arange(p.size), np.flatnonzero(np.diff(p) > EQUAL_PROBABILITY) + 1):
-        if (
-            group.size < 2 or p[group[-1]] <= EQUAL_PROBABILITY
-        ):  # there may be no column; and those with p near 0 are hardly ever drawn
+        if group.size < 2 or p[group[-1]] <= EQUAL_PROBABILITY:  # with p near 0 they are hardly ever drawn
             continue
         space, turn = V[:, group], np.empty((group.size, group.size))
         length = np.einsum("ij,ij->i", space, space)  # of what is left of each item's projection, squared

@@ -8,14 +8,13 @@ except ImportError as error:
 from dpplearn.torch.distribution import DPPDistribution, greedy_map, sample
 from dpplearn.torch.likelihood import log_prob, log_prob_low_rank, log_prob_quality, marginals, subset_masks
 from dpplearn.torch.loss import DPPLoss
-from dpplearn.torch.sized import kdpp_log_prob, kdpp_marginals
+from dpplearn.torch.sized import kdpp_log_prob
 
 __all__ = [
     "DPPDistribution",
     "DPPLoss",
     "greedy_map",
     "kdpp_log_prob",
-    "kdpp_marginals",
     "log_prob",
     "log_prob_low_rank",
     "log_prob_quality",

@@ -145,30 +145,34 @@ def device_of(*values: Any) -> torch.device:
 def read_tensors(embeddings: Any, scores: Any, settings: Settings) -> tuple[Embedded, type[Candidates]]:
     """Items with their qualities, where they are to be read: on a device only by greedy choice."""
     device, ranked = device_of(embeddings, scores), settings.diversity == 0.0
-    if device.type not in ON_HOST and settings.decoder == "greedy" and len(embeddings) > 0:
-        E = torch.as_tensor(embeddings, device=device).detach()
-        E = E if E.is_floating_point() else E.double()
-        if E.ndim == 2 and E.shape[1] and (lengths := device_lengths(E)) is not None:
-            s = torch.zeros_like(lengths) if scores is None else torch.as_tensor(scores, device=device).detach()
-            s = s.squeeze(-1) if s.ndim == 2 and s.shape[1] == 1 else s
-            if s.shape == lengths.shape and bool(torch.isfinite(s).all()):
-                eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
-                q = qualities(standardize(s.double(), eps, ranked), settings.scale, settings.diversity)
-                return Embedded(E, lengths, q), TensorCandidates
+    found = device_rows(embeddings, device) if settings.decoder == "greedy" and len(embeddings) > 0 else None
+    if found is not None:
+        E, lengths = found
+        s = torch.zeros_like(lengths) if scores is None else torch.as_tensor(scores, device=device).detach()
+        s = s.squeeze(-1) if s.ndim == 2 and s.shape[1] == 1 else s
+        if s.shape == lengths.shape and bool(torch.isfinite(s).all()):
+            eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
+            q = qualities(standardize(s.double(), eps, ranked), settings.scale, settings.diversity)
+            return Embedded(E, lengths, q), TensorCandidates
     return read_items(host(embeddings), host(scores), settings), Candidates  # also says what is wrong with them
 
 
-def device_lengths(rows: Tensor) -> Tensor | None:
-    """Lengths of rows; None where one is not finite, or too long or short for its square: the host reads those."""
-    lengths = lengths_of(rows)
-    fine = (lengths == 0.0) | ((lengths >= SHORTEST) & (lengths <= LONGEST))
-    return lengths if bool(fine.all()) else None
+def device_rows(x: Any, device: torch.device) -> tuple[Tensor, Tensor] | None:
+    """Rows on a device, and their lengths.
 
-
-def lengths_of(rows: Tensor) -> Tensor:
-    """In parts; of half precision in single, whose rounding is less than that of the rows."""
+    None where the host is to read them: on the CPU, or where a length is not finite or has no square, or something is
+    wrong. Lengths of half precision are found in single, whose rounding is less than that of the rows.
+    """
+    if device.type in ON_HOST:
+        return None
+    rows = torch.as_tensor(x, device=device).detach()
+    rows = rows if rows.is_floating_point() else rows.double()
+    if rows.ndim != 2 or not rows.shape[1]:
+        return None
     kind = product_type(rows)
-    return torch.cat([torch.linalg.vector_norm(part, dim=1, dtype=kind) for part in rows.split(2**20)]).double()
+    lengths = torch.cat([torch.linalg.vector_norm(part, dim=1, dtype=kind) for part in rows.split(2**20)]).double()
+    fine = (lengths == 0.0) | ((lengths >= SHORTEST) & (lengths <= LONGEST))
+    return (rows, lengths) if bool(fine.all()) else None
 
 
 def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates:
@@ -180,14 +184,10 @@ def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates
             )
         return read_model(DPP(host(model)), diversity, nugget=nugget)
     device = device_of(*model)
-    if device.type not in ON_HOST:
-        q, phi = (torch.as_tensor(x, device=device).detach() for x in model)
-        q, phi = q.double(), phi if phi.is_floating_point() else phi.double()
-        lengths = device_lengths(phi) if phi.ndim == 2 else None
-        if lengths is not None and q.shape == lengths.shape:
-            good = ((q >= 0.0) & (q < LARGEST_QUALITY)).all() & (lengths > 0.0).all()
-            if bool(good):
-                return TensorCandidates(
-                    Embedded(phi, lengths, q), check_diversity(diversity), nugget=check_nugget(nugget)
-                )
+    if (found := device_rows(model[1], device)) is not None:
+        phi, lengths = found
+        q = torch.as_tensor(model[0], device=device).detach().double()
+        if q.shape == lengths.shape and bool(((q >= 0.0) & (q < LARGEST_QUALITY) & (lengths > 0.0)).all()):
+            embedded = Embedded(phi, lengths, q)
+            return TensorCandidates(embedded, check_diversity(diversity), nugget=check_nugget(nugget))
     return read_model(tuple(map(host, model)), diversity, nugget=nugget)  # also says what is wrong with it

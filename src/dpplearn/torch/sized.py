@@ -1,4 +1,4 @@
-"""k-DPPs: log P(Y given |Y| = k) and the marginals given the size, for batches.
+"""k-DPPs: log P(Y given |Y| = k), for batches.
 
 log P = log det L_Y - log e_k(lam), e_k the k-th elementary symmetric polynomial of the eigenvalues, whose derivative in
 lam_i is e_{k-1} of the others. Sums are in logarithms, so that nothing over- or underflows.
@@ -15,7 +15,7 @@ from dpplearn._precision import UNSURE_PROBABILITY
 from dpplearn.torch.determinants import entry, hidden
 from dpplearn.torch.likelihood import batch_shape, kernel_of, log_det_of_subset, subset_of
 
-UNSURE_SINGLE = 1e-2  # what UNSURE_PROBABILITY is in float64: the error of log P, or of a probability, that is refused
+UNSURE_SINGLE = 1e-2  # what UNSURE_PROBABILITY is in float64: the error of log P that is refused
 
 
 def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, invalid: float | None = None) -> Tensor:
@@ -42,42 +42,16 @@ def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, inval
     log_e, slope = LogElementary.apply(lam, sizes)
     log_det = log_det_of_subset(L, mask, True, invalid, "L_Y")
     value = torch.where(log_det == -float("inf"), log_det, log_det - log_e)  # of probability 0, whatever e_k is
-    lost = torch.isfinite(value) & loses_digits(lam, slope)
-    refuse(lost, invalid)
-    return torch.where(lost, float("nan") if invalid is None else invalid, value)
-
-
-def kdpp_marginals(L: Tensor, k: int | Tensor, *, items: Tensor | None = None) -> Tensor:
-    """P(i in Y given |Y| = k) of every item.
-
-    Examples
-    --------
-    >>> kdpp_marginals(torch.diag(torch.tensor([1.0, 2.0, 3.0])), 2)  # (2 + 3, 2 + 6, 3 + 6) / 11
-    tensor([0.4545, 0.7273, 0.8182])
-    """
-    lam, V = torch.linalg.eigh(kernel_of(L, items, True))
-    lam = lam.clamp(min=0.0)
-    sizes = torch.as_tensor(k, device=L.device).expand(lam.shape[:-1])
-    slope = LogElementary.apply(lam, sizes)[1]
-    # d P(v in J) = P (1 - P) d log lam for each eigenvector v, with P = lam slope
-    refuse(loses_digits(lam, slope * (1 - lam * slope).clamp(min=0.0)), None)
-    return (V.square() @ (lam * slope).unsqueeze(-1)).squeeze(-1).clamp(0.0, 1.0)
-
-
-def loses_digits(lam: Tensor, slope: Tensor) -> Tensor:
-    """Whether rounding of the eigenvalues, by eps times the largest, changes a sum with this slope by too much."""
+    # rounding changes each eigenvalue by eps times the largest
     few = UNSURE_PROBABILITY if lam.dtype == torch.float64 else UNSURE_SINGLE
-    return torch.finfo(lam.dtype).eps * lam.amax(-1) * slope.sum(-1) > few
-
-
-def refuse(lost: Tensor, invalid: float | None) -> None:
-    """An error where probabilities given the size are not known, unless the caller takes another value there."""
+    lost = torch.isfinite(value) & (torch.finfo(lam.dtype).eps * lam.amax(-1) * slope.sum(-1) > few)
     if invalid is None and not hidden(lost) and bool(lost.any()):
         raise ValueError(
             f"L does not tell the probabilities of sets of this size at {entry(lost)}: they depend on eigenvalues that "
             "are lost in the rounding of the largest. Use float64, a nugget, qualities that differ less, or "
-            "dpplearn.KDPP, which works on factors; or pass invalid=float('nan') to kdpp_log_prob."
+            "dpplearn.KDPP, which works on factors; or pass invalid=float('nan')."
         )
+    return torch.where(lost, float("nan") if invalid is None else invalid, value)
 
 
 def log_esp_table(log_lam: Tensor, most: int) -> Tensor:

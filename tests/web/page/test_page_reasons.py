@@ -42,10 +42,16 @@ def test_the_summary_says_why_in_the_words_of_the_record(example: Seen) -> None:
 
 def test_the_set_as_a_whole_is_told_in_the_words_of_the_record(example: Seen) -> None:
     answer = example.answer()
-    words = [answer[name]["words"] for name in ("covers", "leaves_out", "similarity", "sureness")]
+    words = [answer[name]["words"] for name in ("covers", "leaves_out", "similarity", "sureness", "order")]
     assert all(words)
     assert example.find("#facts dd").all_text_contents() == words
-    assert example.find("#facts dt").all_text_contents() == ["covers", "leaves out", "alike", "sure"]  # as elsewhere
+    assert example.find("#facts dt").all_text_contents() == [
+        "covers",
+        "leaves out",
+        "alike",
+        "sure",
+        "order",
+    ]  # as elsewhere
 
 
 def test_the_card_of_any_sentence_says_why_it_is_out(example: Seen) -> None:

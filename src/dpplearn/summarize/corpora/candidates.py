@@ -33,14 +33,16 @@ _LISTS = word_lists("sentence-words")
 _CLAUSE_HEADS = _LISTS["subjects"] | _LISTS["clause heads"]
 _CONTINUE = frozenset(["that", "which", "who", "whom", "whose", "what"])  # a clause that leans on the one before
 # What stands before the words of a sentence ("Methods: We measured", "Liked: The bed"), without a colon only where the
-# block has another such word; and after them, in lists of changes: "(#812, thanks @ann)".
-_PART = (
+# block has another such word; and after them, in lists of changes and chats: "(#812, thanks @ann)", ":-)".
+_ABSTRACT_PART = (
     r"(?i:background|objectives?|aims?|methods?|results?|findings|conclusions?|interpretation|abstract|summary|"
     r"(?:dis)?liked?|pros|cons)"
 )
-_PART_LABEL = re.compile(rf"{_PART}(?:\s?[:.—–]\s*|\s+(?=[A-Z]))")
-_LATER_PART = re.compile(rf"[.!?]\s+{_PART}\s[A-Z]")
-_REFERENCES = re.compile(r"\s*\([^()]{0,20}(?:#[0-9]|@\w)[^()]{0,60}\)$")
+_PART_LABEL = re.compile(
+    rf"(?:{_ABSTRACT_PART}(?:\s?[:.—–]|\s(?=\s*[A-Z]))|\[[A-Z]{{1,10}}-[0-9]+\]|[^.!?★☆]{{0,30}}[★☆]+)\s*"
+)
+_LATER_PART = re.compile(rf"[.!?]\s+{_ABSTRACT_PART}\s[A-Z]")
+_TAGS_AT_END = re.compile(r"\s*\([^()]{0,20}(?:#[0-9]|@\w)[^()]{0,60}\)$|\s+[:;]-?[()D]+$")
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _SPACED_TOKEN = re.compile(r"\S+")
 
@@ -214,9 +216,9 @@ def pieces_of(document: Document) -> Iterator[Piece]:
             start += dateline_end(text[start : piece.end])
             piece = piece._replace(start=start)
         label = _PART_LABEL.match(text, start, piece.end)
-        if label and (label[0].rstrip()[-1] in ":.—–" or _LATER_PART.search(text, *piece.block[:2])):
+        if label and (label[0].rstrip()[-1] in ":.—–]★☆" or _LATER_PART.search(text, *piece.block[:2])):
             piece = piece._replace(start=label.end() if label.end() < piece.end else start)
-        said = _REFERENCES.sub("", text[piece.start : piece.end]) if text[piece.end - 1] == ")" else ""
+        said = _TAGS_AT_END.sub("", text[piece.start : piece.end]) if text[piece.end - 1] in "()D" else ""
         piece = piece._replace(end=piece.start + len(said)) if said else piece
         if has_word(text, piece.start, piece.end):
             yield piece

@@ -169,12 +169,12 @@ def reads_as_document(path: Path) -> bool:
     begins, suffix = peek(path), suffix_of(path)
     if is_readme(path) or (suffix and not suffix[1:].isdigit()):
         return is_sgml(begins)
-    kind = kind_of(DocumentFile(begins, path.name, path))
+    kind = kind_of_file(DocumentFile(begins, path.name, path))
     text = begins[:-4].decode("utf-8", "replace")  # the last character may be cut
     return kind is not TEXT or bool(text.strip() and not text.startswith("#!") and not {"\0", "\ufffd"} & {*text})
 
 
-def kind_of(file: DocumentFile) -> FileKind:
+def kind_of_file(file: DocumentFile) -> FileKind:
     """By how it begins, else by how its name ends, else text."""
     if file.encoding is not None:
         check_encoding(file.encoding)
@@ -195,7 +195,7 @@ def parse_document(
     [Document('a.html', 'It rained.', title='Rain')]
     """
     file = DocumentFile(data, name, place, encoding, limits)
-    documents = kind_of(file).parse(file)
+    documents = kind_of_file(file).parse(file)
     for remark in file.remarks:
         warnings.warn(remark, SkippedWarning, stacklevel=2)
     return documents
@@ -207,9 +207,9 @@ def read_document(path: Path, source: Source) -> list[Document]:
     A text file's first line is its title if it reads like one and stands apart, and the line under it its date.
     """
     file = DocumentFile(peek(path), path.name.removesuffix(".gz"), path, source.encoding)
-    limit = file.limits.size if isinstance(kind_of(file).parse, Apart) else MAX_BYTES
+    limit = file.limits.size if isinstance(kind_of_file(file).parse, Apart) else MAX_BYTES
     file = replace(file, data=read_bytes(path, limit))
-    documents = kind_of(file).parse(file)
+    documents = kind_of_file(file).parse(file)
     source.note("said", file.remarks)
     return documents
 

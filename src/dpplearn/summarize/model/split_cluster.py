@@ -25,7 +25,7 @@ from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_d
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.matter import Matters, told_before
 from dpplearn.summarize.text.standing import Lack, asks_all, why_not_alone
-from dpplearn.summarize.text.states import LIFT, Kind, kind_of, overtaken
+from dpplearn.summarize.text.states import LIFT, Kind, overtaken, text_kind
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
 
@@ -199,7 +199,7 @@ class SplitCluster:
         pieces = Counter([*(one.document for one in self.sentences), *(one.document for one in self.set_aside)])
         turns = Counter(one.document for one in self.set_aside if one.kind == "byline")
         return [
-            kind_of(one.text, bool(_MAIL.search(one.id)) or turns[k] > max(FEWEST_TURNS, TURNS * pieces[k]))
+            text_kind(one.text, bool(_MAIL.search(one.id)) or turns[k] > max(FEWEST_TURNS, TURNS * pieces[k]))
             for k, one in enumerate(self.cluster.documents)
         ]
 
@@ -212,10 +212,10 @@ class SplitCluster:
     @property
     def lift(self) -> FloatArray:
         """What is added to log q of sentences that say what their document is read for: all of an abstract does."""
-        told = np.arange(len(self)) == self.question
+        told = np.where(np.arange(len(self)) == self.question, 1.0, 0.0)
         for i, one in enumerate(self.sentences if self.listed_language == "English" else ()):
             kind = self.kinds[one.document]
-            told[i] |= kind is not None and (one.start < kind.introduction or bool(kind.says.search(one.text)))
+            told[i] += 0 if kind is None else (one.start < kind.introduction) + bool(kind.says.search(one.text))
         return LIFT * told
 
     @cached_property

@@ -23,6 +23,7 @@ BLOCK_MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
 
 _LIST_MARK = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
 _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
+_TAGS = re.compile(r"""^(?:<[A-Za-z]\w{0,19}(?: \w{1,20} ?= ?"[^"<>]{0,80}"){1,9}>[ \t]*)+""")  # <S sid="5">
 _RULER = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
 _CELLS = ("\t", "|", ";")
@@ -118,8 +119,8 @@ def find_blocks(text: str) -> list[Block]:
     """
     lines, heads, position, blank = list[tuple[str, int]](), list[bool](), 0, True
     for raw in text.splitlines(keepends=True):
-        if seen := raw.strip(BLANK):
-            lines.append((seen, position + raw.index(seen)))
+        if seen := _TAGS.sub("", raw.strip(BLANK)):
+            lines.append((seen, position + raw.rindex(seen)))
             heads.append(blank)
         blank = not seen
         position += len(raw)
@@ -232,6 +233,7 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
     """The blocks of one paragraph."""
     found: list[Block] = []
     begin, item = 0, False  # first line of the block at hand; whether it is a list item
+    longest = max(line.length for line in lines)
 
     def close(stop: int) -> None:
         first, last = lines[begin], lines[stop - 1]
@@ -261,7 +263,8 @@ def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
                 or line.text[0] in "•‣◦▪●·*"
                 or (line.text[0] == "(" and line.text[line.bullet - line.start].isupper())
             )
-            goes_on = line.text[0].islower() or above.text.rsplit(None, 1)[-1].lower() in _JOINING
+            full = above.length + 1 + line.first > longest  # the next word would not have fitted
+            goes_on = line.text[0].islower() or (full and above.text.rsplit(None, 1)[-1].lower() in _JOINING)
             wraps = goes_on and not above.closed
             if not (
                 listed

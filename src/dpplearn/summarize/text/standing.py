@@ -109,6 +109,7 @@ class _Look:
         pairs = [*pairwise(["", *said])]
         self.verbs = sum(b in _SETS["verbs"] and b not in _NO_VERBS.get(a, ()) for a, b in pairs)
         self.maybe = any(b in _SETS["weak verbs"] and a != "to" for a, b in pairs[1:])
+        self.maybe |= "we" in said[:-1] and len(said) >= FEWEST_ALONE  # "we estimate", "then we paint"
         self.past = any(map(_PAST.match, said))
 
 
@@ -215,8 +216,10 @@ _ASKS = re.compile(  # "is there a stove or do we have to carry gas"
     re.IGNORECASE,
 )
 _FOR_ALL = re.compile(r"\b(?:we|should|anyone|anybody|which|where)\b", re.IGNORECASE)
-_OF_ITSELF = re.compile(  # "Held on 9 November in the hall", "In this licence, "Photo" means any image"
+_OF_ITSELF = re.compile(  # "Held on 9 November in the hall", "In section 4, we show", "“Photo” means any image"
     r"(?:Held|Posted|Dated|Signed|Reviewed|Published|Done)\b.{0,20}[0-9]"
+    r"|(?:\w\w*, )?[Ii]n [Ss]ections? [0-9.]+,? we\b"
+    r"|Section [0-9.]+ (?:describe|present|discuss|review|explain|introduce|conclude|report|provide|show|cover|give)s"
     r"|(?:(?:In|For the purposes? of) this [\w-]+, )?[\"“][^\"“”]{1,40}[\"”] means\b"
 )
 _FULL_NAME = re.compile(
@@ -241,7 +244,8 @@ _ENDS_BACK = re.compile(
     r"\b(?:before|after|of|for|about|against|like|than|with|to|by) th(?:is|at|ese|ose)(?: ones?)?[.!]?$"
 )
 _TIME_LATER = re.compile(
-    r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b(?! than)"
+    r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b"
+    r"(?! (?:than|when|if)\b)"
 )
 _ANCHORS = frozenset(["who", "which", "that", "when", "after", "since", "from", "until", "and", "but", "then"])
 _PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
@@ -278,7 +282,8 @@ def why_not_alone(
         return Lack.ANNOUNCES
     if not said:
         return Lack.NO_VERB
-    if said[0] in _SETS["interjections"] and text[len(said[0]) :][:1] == ",":
+    agrees = said[0] in ("ok", "okay") and "we" in said  # "OK, we have decided: ..."
+    if said[0] in _SETS["interjections"] and text[len(said[0]) :][:1] == "," and not agrees:
         return Lack.ANSWER
     if language == "English":
         if _greets(said):

@@ -18,17 +18,17 @@ import numpy.typing as npt
 from dpplearn.summarize.text.words import words
 
 LIFT = 0.6  # what is added to log q of a sentence that says what its document is read for
-_DATE = r"(?:[0-9]{1,2}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|the end)"
+_WHEN = r"(?:[0-9]{1,2}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|the end)"
 _SAID = {
     "talk": re.compile(
         r"\b(?:agree[sd]?|decide[sd]?|resolved|vote[sd]?|elected|decision|actions?:|task:|from now on|"
         r"propos(?:e|al)|suggest|let's|we'll|I'll|I will|we (?:will|take|keep|go|do)|ok(?:ay)? so)\b"
         r"|\b(?:ok(?:ay)?|so|then)\b,? (?:it's|we (?!would|could|might|need|can))"
-        rf"|\bby (?:\w+ )?{_DATE}|^(?-i:[A-Z]\w+ (?:[A-Z]\w+ )?to [a-z])",
+        rf"|\bby (?:\w+ )?{_WHEN}|^(?-i:[A-Z]\w+ (?:[A-Z]\w+ )?to [a-z])",
         re.IGNORECASE,
     ),
     "paper": re.compile(r"\bwe (?:\w+ )?(?:find|found|show|conclude|propose|present|estimate|measured|tested)\b|%"),
-    "law": re.compile(r"\b(?:must|shall|may not|may only|liable|fines?|prohibited|imprisonment|into force)\b"),
+    "law": re.compile(r"\b(?:must|shall|may|liable|fines?|prohibited|imprisonment|into force)\b"),
 }
 _INTRODUCTION = re.compile(r"^\W*[0-9.]*\W*introduction\b", re.IGNORECASE | re.MULTILINE)
 _HEADS = {  # how many of the words, at the head of a line, tell the kind
@@ -46,7 +46,7 @@ _HEADS = {  # how many of the words, at the head of a line, tell the kind
     ),
     "law": (
         3,
-        re.compile(r"^\W*((?:§|art(?:icle|\.)|section|clause)\s?[0-9]+|\([0-9]\)(?= ))", re.IGNORECASE | re.MULTILINE),
+        re.compile(r"^\W*((?:§|(?i:art(?:icle|\.)|section|clause))\s?[0-9]+)\b(?! [a-z])", re.MULTILINE),
     ),
 }
 
@@ -211,12 +211,12 @@ class Kind(NamedTuple):
     introduction: int = 0
 
 
-def kind_of(text: str, talk: bool = False) -> Kind | None:
+def text_kind(text: str, talk: bool = False) -> Kind | None:
     """What kind of document it is, "talk", "paper" or "law", if it is of one.
 
     Examples
     --------
-    >>> kind_of("Minutes of 4 March\\nPresent: Ann, Bo\\nIt rained.").name, kind_of("The minutes are present.")
+    >>> text_kind("Minutes of 4 March\\nPresent: Ann, Bo\\nIt rained.").name, text_kind("The minutes are present.")
     ('talk', None)
     """
     for kind, (least, head) in _HEADS.items():

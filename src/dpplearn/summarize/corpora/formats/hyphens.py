@@ -15,7 +15,7 @@ _CUT = re.compile(
     r"(?<=[^\n]{20})(?<![^\W\d_])([^\W\d_]{2,30})([-\u2010\u00ad])(\r?\n[ \t>]{0,8})([^\W_]{2,30}(?:-[a-z]{1,30})?)"
     r"([^\s\w]{0,3})([ ]|(?=\r?\n|\Z))"
 )
-_QUOTATION = re.compile(r"^(>[ >]*)[^\s>][^\n]*(?:\r?\n\1[^\W\d_][^\n]*)+", re.MULTILINE)
+_QUOTATION = re.compile(r"^(>[ >]*)[^\s>][^\n]*(?:\n\1[^\W\d_][^\n]*)+", re.MULTILINE)
 _LINE_MARK = re.compile(r"\r?\n>[ >]*")
 _LINKS = frozenset(["and", "or", "to", "und", "oder", "bis", "et", "ou", "as", "but", "of", "en"])
 _LEAST_LETTERS = 4  # of each half that may be a word of its own: "in-" seldom is

@@ -20,7 +20,7 @@ _CAPTION = re.compile(
     r"|.*\b(?:Picture|Photo|Photograph|Image|Credit|Foto|Bild|Photographie)s?\s?:\s[^.!?:]{2,60}$",
     re.IGNORECASE,
 )
-_REFERENCES = re.compile(
+_LIST_HEADINGS = re.compile(
     r"(?:[0-9]{1,2}\.?\s+|[IVX]{1,4}\.\s+)?(?:references?(?: cited| and notes)?|bibliography|literature(?: cited)?|"
     r"works cited|literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis)?|références|bibliographie|"
     r"referencias|bibliografía|bibliografia)",
@@ -120,7 +120,7 @@ def named_parts(parts: list[Group], body: float, title: str | None, hyphens: Hyp
     for part in parts:
         if part.kind == "heading":
             front = False
-            if _REFERENCES.fullmatch(part.text.strip(" .:")):
+            if _LIST_HEADINGS.fullmatch(part.text.strip(" .:")):
                 references = part.size
             elif references is not None and part.size >= 0.95 * references:
                 references = None
