@@ -115,9 +115,12 @@ def test_relabelling_the_items_changes_nothing(rng):
     np.testing.assert_allclose(a.model.marginals[order], b.model.marginals, atol=1e-5)
 
 
+def test_no_start_is_refused():
+    with pytest.raises(ValueError, match="n_starts must be at least 1"):
+        fit_dpp_to([0.5, 0.5], n_starts=0)
+
+
 def test_what_does_not_converge_says_so(rng, monkeypatch):
     monkeypatch.setattr("dpplearn.mrf.fit.MOST_STEPS", 1)
     with pytest.warns(RuntimeWarning, match="DPP was not reached in 1 steps"):
         assert not fit_dpp_to(random_mrf(6, rng, strength=2.0)).converged
-    with pytest.raises(ValueError, match="n_starts must be at least 1"):
-        fit_dpp_to([0.5, 0.5], n_starts=0)

@@ -49,6 +49,11 @@ def test_sizes(small, is_problem, path, body, limit):
     assert limit in found["detail"]
 
 
+@pytest.mark.parametrize("body", [documents(3), documents(1, "x" * 1_000), documents(1, "Rain fell. " * 10)])
+def test_what_is_at_its_limit_is_accepted(small, body):
+    assert small.post(CLUSTERS, json=body).status_code == 201
+
+
 def test_a_chunked_body_is_not_read_past_the_limit(small, is_problem):
     sent = 0
 
