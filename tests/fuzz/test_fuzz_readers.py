@@ -25,7 +25,7 @@ from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.rouge.candidates import read_candidates, read_references
 from dpplearn.rouge.reading import as_bytes
 from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters
-from dpplearn.summarize.corpora.documents import DocumentFile, kind_of
+from dpplearn.summarize.corpora.documents import DocumentFile, kind_of_file
 from dpplearn.summarize.corpora.formats.apart import Apart, parse_here
 from dpplearn.summarize.text.words import words
 from markup_files import eml, mbox, rtf
@@ -178,7 +178,7 @@ def documents(path):
 def parsed(path):
     """In this process."""
     file = DocumentFile(path.read_bytes(), path.name, path)
-    kind = kind_of(file)
+    kind = kind_of_file(file)
     if not isinstance(kind.parse, Apart):
         return documents(path)
     found, _ = json.loads(parse_here(kind.parse.function, file))

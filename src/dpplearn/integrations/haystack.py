@@ -55,12 +55,9 @@ class DPPRanker:
     def choose(self, documents: list[Document], top_k: int | None = None) -> ChosenCandidates:
         """Numbers of the documents to keep, and why the others are skipped."""
         texts = [document.content or "" for document in documents]
-        vectors = given_vectors(
-            [document.embedding for document in documents],
-            None if self.embed is None else partial(self.embed, texts),
-            "Document",
-            "Retrieve with return_embedding=True, or pass embed=.",
-        )
+        embed = None if self.embed is None else partial(self.embed, texts)
+        carried = [document.embedding for document in documents]
+        vectors = given_vectors(carried, embed, "Document", "Retrieve with return_embedding=True, or pass embed=.")
         scores = given_scores([document.score for document in documents], "Document")
         if scores is None:
             scores = -np.arange(float(len(texts)))

@@ -61,8 +61,8 @@ def check_settings(model: Any) -> Similarity | None:
         return fixed
     if fixed.w[0] or fixed.w[ALL]:
         raise ValueError(
-            f'rho={model.rho:g} and nugget={model.nugget:g} are those of similarity="fixed": a mixture learns them. In '
-            'a param_grid, give it a mapping of its own: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
+            f'rho={model.rho:g} and nugget={model.nugget:g} are those of similarity="fixed": a mixture learns them. '
+            'Leave them out; in a param_grid: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
         )
     return None
 

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.special import ndtri
-from sklearn.exceptions import NotFittedError
 
 from dpplearn._checks import FloatArray, IntArray, check_array, check_int, check_vector
 from dpplearn.baskets.baskets import Label
@@ -93,12 +92,11 @@ def check_axes(ax: Axes | None) -> Axes:
 def read_weights(model: Any, std: ArrayLike | None) -> tuple[FloatArray, FloatArray | None, list[str]]:
     """Weights, their standard errors if there are any, and names of the features."""
     if hasattr(model, "fit"):  # an estimator of ours
-        if not hasattr(model, "theta_"):
-            raise NotFittedError(f"This {type(model).__name__} is not fitted yet: call fit first, or load a file.")
+        theta, error = model.theta_, model.theta_std_  # each says so where it is not fitted
         if std is not None:
             raise TypeError(f"std goes with an array of weights; a {type(model).__name__} has its own.")
         names = model.features_.names if hasattr(model, "features_") else model.feature_names_in_
-        return model.theta_, model.theta_std_, [str(name) for name in names]
+        return theta, error, [str(name) for name in names]
     theta = check_array(model, "theta", 1)
     if theta.size == 0:
         raise ValueError("theta has no weights: there is nothing to draw.")

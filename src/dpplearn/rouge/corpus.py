@@ -139,10 +139,6 @@ def score_corpus(
     system : str
         Name of the system, which takes part in the order.
 
-    Returns
-    -------
-    CorpusScore
-
     Warns
     -----
     EmptyTextWarning
@@ -162,10 +158,9 @@ def score_corpus(
     empty: dict[str, list[str]] = {f"candidate of system {system}": [], "reference": []}
     for topic, candidate in candidates.items():
         reading, texts = options.read(candidate), options.read_references(references[topic])
-        if not reading.tokens:
-            empty[f"candidate of system {system}"].append(topic)
-        if not all(text.tokens for text in texts):
-            empty["reference"].append(topic)
+        for what, found in zip(empty, ([reading], texts), strict=True):
+            if not all(text.tokens for text in found):
+                empty[what].append(topic)
         scores[topic] = PreparedReferences(options, texts, vocabulary=[reading]).score([reading])[0]
     warn_of_empty_topics(empty, options.tokenizer.official)
     evaluations = {name: scores[name] for name in sorted(scores, key=lambda name: as_bytes(f"{name}.{system}"))}

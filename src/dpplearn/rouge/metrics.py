@@ -61,9 +61,8 @@ def parse_metric(name: str) -> Metric:
 def parse_metrics(names: Iterable[str]) -> dict[str, Metric]:
     """Return name -> metric, in the order given; a single name may stand alone."""
     names = [names] if isinstance(names, str) else list(names)
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"A metric is named by a string like 'rouge-1', but found {describe(name)}.")
+    if odd := [name for name in names if not isinstance(name, str)]:
+        raise TypeError(f"A metric is named by a string like 'rouge-1', but found {describe(odd[0])}.")
     if not names:
         raise ValueError("Name at least one metric, such as 'rouge-1'; found none.")
     return {name: parse_metric(name) for name in names}
