@@ -1,3 +1,5 @@
+import os
+import random
 import shutil
 
 import numpy as np
@@ -9,6 +11,14 @@ from docs_site import ROOT, build
 settings.register_profile("dpplearn", deadline=None, max_examples=25, derandomize=True, print_blob=False)
 settings.register_profile("fuzz", deadline=None, max_examples=2000, database=None, print_blob=False)
 settings.load_profile("dpplearn")
+
+
+def pytest_collection_modifyitems(items):
+    """DPPLEARN_SHUFFLE=7 runs files, and the tests of each, in an order of its own: none may need another before it."""
+    if seed := os.environ.get("DPPLEARN_SHUFFLE"):
+        draw = random.Random(seed)
+        files = {item.path: draw.random() for item in items}
+        items.sort(key=lambda item: (files[item.path], draw.random()))
 
 
 @pytest.fixture

@@ -1,9 +1,13 @@
 """KernelDPP: kernels from baskets, against enumeration, finite differences and each other."""
 
+import signal
+import warnings
+
 import numpy as np
 import pytest
 
 from dpplearn import DPP, KernelDPP, NonsymmetricDPP, Subsets
+from dpplearn._run.progress import Progress
 from dpplearn.baskets import Baskets, likelihood
 from dpplearn.baskets.fit import start_factors
 from dpplearn.baskets.likelihood import total_log_prob
@@ -148,3 +152,26 @@ def test_low_ranks_start_where_every_basket_is_possible(nonsymmetric):
     draws = Subsets.from_lists([rng.choice(5, rng.integers(0, 4), replace=False) for _ in range(200)], 8)
     model = KernelDPP(rank=4, nonsymmetric=nonsymmetric, alpha=1.0).fit(draws)
     assert model.dpp_.marginals == pytest.approx(draws.inclusion_counts() / 200, abs=5e-3)  # 3 items are in none
+
+
+class Stops(Progress):
+    """Ctrl-C after the fourth iteration."""
+
+    def finish(self, iteration, log_likelihood, gradient):
+        super().finish(iteration, log_likelihood, gradient)
+        if iteration == 4:
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("many", [10, 300_000], ids=["batches", "all"])
+def test_a_stopped_fit_says_that_nothing_is_kept(many, draws, monkeypatch):
+    monkeypatch.setattr("dpplearn.baskets.kernel.MANY_BASKETS", many)
+    with pytest.raises(KeyboardInterrupt, match="nothing is kept"):
+        KernelDPP(alpha=1.0, max_iter=30, progress=Stops(False)).fit(draws)
+
+
+def test_a_fit_that_stops_early_says_so(draws):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="Raise max_iter"):
+            KernelDPP(nonsymmetric=True, alpha=0.1, max_iter=3).fit(draws)

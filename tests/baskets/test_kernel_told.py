@@ -60,6 +60,8 @@ def test_odd_baskets_are_counted_and_told():
         ({}, [[], []], "No basket holds"),
         ({"alpha": -1.0}, [[0]], "alpha must lie between 0"),
         ({"tol": -1.0}, [["a", "b"], ["c"]], "tol must lie between 0"),
+        ({"alpha": 1.0}, [[1, 2**63], [1]], f"64 bits, found {2**63}"),
+        ({"alpha": 1.0}, [[1, -(2**64)], [1]], f"64 bits, found {-(2**64)}"),
     ],
 )
 def test_what_cannot_be_is_told(options, baskets, message):
@@ -75,12 +77,6 @@ def test_what_are_no_baskets_is_told(baskets):
         KernelDPP().fit(baskets)
 
 
-@pytest.mark.parametrize("large", [2**63, 2**70, -(2**64)])
-def test_numbers_that_no_array_holds_are_told(large):
-    with pytest.raises(ValueError, match=f"64 bits, found {large}"):
-        KernelDPP(alpha=1.0).fit([[1, large], [1]])
-
-
 def test_items_never_seen_are_named_with_the_nearest(draws):
     model = KernelDPP(alpha=1.0).fit(called(draws))
     with pytest.raises(ValueError, match=r"no item 'botle'.*'bottle'"):
@@ -93,8 +89,6 @@ def test_items_never_seen_are_named_with_the_nearest(draws):
     assert (found.n_unseen, found.n_baskets, found.n_small) == (2, 1, 1)
     with pytest.raises(AttributeError, match="call fit first"):
         KernelDPP().recommend(["bib"])
-    with pytest.raises(AttributeError, match="call fit first"):
-        KernelDPP().save("model.json")
     low = KernelDPP(rank=3, alpha=0.1).fit([["a", "b", "c"], ["c", "d"], ["d"], ["e", "a"]])
     with pytest.raises(ValueError, match="larger rank"):
         low.recommend(["a", "b", "c"])

@@ -55,32 +55,6 @@ def test_a_room_without_a_layer_is_an_error(architecture, tree):
         architecture.write(tree)
 
 
-def test_the_table_of_layers_may_lack_titles(architecture, tree):
-    (tree / "CONTRIBUTING.md").write_text(
-        "| layer | modules |\n|---|---|\n| 1 | `_io/` (files), `_checks` |\n| 2 | `dpp` |\n"
-    )
-    assert architecture.read_layers(tree) == ({"_io": 1, "_checks": 1, "dpp": 2}, {1: "", 2: ""})
-
-
-def test_an_arrow_that_no_function_makes_is_an_error(architecture):
-    code = architecture.Code()
-    assert "DPP.sample" in code.between("DPP", "Subsets")
-    assert "greedy_map" in code.between("DPP", "Selection")
-    with pytest.raises(SystemExit, match="No public function takes Subsets and returns DPP"):
-        code.between("Subsets", "DPP")
-
-
-def test_folders_stand_after_those_they_use(architecture, tree):
-    room = tree / "src" / "dpplearn" / "mrf"
-    for name, text in {"alpha": "from dpplearn.mrf.zeta.one import x\n", "zeta": ""}.items():
-        (room / name).mkdir()
-        (room / name / "__init__.py").write_text("")
-        (room / name / "one.py").write_text(text)
-    layers, _ = architecture.read_layers(tree)
-    [mrf] = [room for room in architecture.read_rooms(architecture.Code(tree), layers) if room.name == "mrf"]
-    assert mrf.inside == ("zeta", "alpha")
-
-
 def test_texts_of_the_picture_stay_in_their_boxes(architecture):
     """By the widths of a wide font: no line of a room ends beyond its box, no two lines of a column meet."""
     root = ET.fromstring((ROOT / architecture.PICTURE).read_text(encoding="utf-8"))

@@ -1,21 +1,16 @@
 """The studies of benchmarks/evidence: measures by hand and by enumeration, and every study on a tiny folder of data."""
 
 import json
-import sys
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.evidence import __main__ as evidence
+from benchmarks.evidence import arguments, baskets, people
+from benchmarks.evidence.page import interval, page, signed
 
 ROOT = Path(__file__).parents[2]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
-
-pytest.importorskip("matplotlib")
-from benchmarks.evidence import __main__ as evidence  # noqa: E402
-from benchmarks.evidence import arguments, baskets, people  # noqa: E402
-from benchmarks.evidence.page import interval, page, signed  # noqa: E402
 
 MAKES = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 1, 1]], bool)
 WORDS = ["river", "bridge", "school", "teacher", "tax", "market", "harbour", "village", "doctor", "winter", "copper"]

@@ -51,17 +51,6 @@ def test_differences_are_paired(page):
         page.written("no places", {"a table": "| |"})
 
 
-def test_rows_are_kept_and_those_of_another_commit_refused(study, tmp_path):
-    path = study.file_of(tmp_path, "made-up", {"kind": "fixed, rho"})
-    assert path.name == "made-up-fixed-rho.json"
-    made = []
-    for _ in range(2):
-        found = study.done(path, "made-up", {"kind": "fixed, rho"}, lambda: made.append(1) or {"x": [0.1234567]}, "abc")
-    assert (found["x"], len(made)) == ([0.12346], 1)
-    with pytest.raises(SystemExit, match="another --work folder"):
-        study.done(path, "made-up", {}, None, "def")
-
-
 def test_the_percentile_of_an_item_is_that_of_its_determinant(study, monkeypatch):
     monkeypatch.setattr(study, "ITEMS", 6)
     A = np.random.default_rng(0).standard_normal((6, 6))
@@ -70,22 +59,3 @@ def test_the_percentile_of_an_item_is_that_of_its_determinant(study, monkeypatch
     det = {i: np.linalg.det(L[np.ix_([*rest, i], [*rest, i])]) for i in (1, 2, 3, 4)}
     share = np.mean([det[i] <= det[2] for i in det])
     assert study.percentile(L, basket, 2) == pytest.approx(100 * share)
-
-
-@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end")
-def test_a_small_run_of_made_up_data(study, monkeypatch):
-    monkeypatch.setattr(study, "DRAWS", 1)
-    monkeypatch.setattr(study, "HELD", 12)
-    for kind in ("mixture", study.TRUTH):
-        found = study.made_up("one part", 12, False, kind)
-        assert np.isfinite(found["log-likelihood"]).all()
-        assert 0 <= found["agreement"][0] <= 100
-
-
-def test_agreement_counts_items_found(study):
-    class Known:
-        def decode(self, x, k):  # noqa: ARG002  # the model's signature
-            return type("Found", (), {"subset": np.arange(k)})
-
-    sets = [np.array([0, 3]), np.array([1, 2, 0]), np.empty(0, int)]
-    assert study.agreement(Known(), [None] * 3, sets) == 75.0  # one of two, three of three

@@ -6,11 +6,11 @@ import inspect
 import pkgutil
 import re
 import shutil
-import sys
 from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from benchmarks import report
 from markdown.extensions.toc import slugify
 
 import dpplearn.kernels
@@ -193,9 +193,4 @@ def test_api_has_every_public_name(site, pages):
 
 
 def test_benchmark_tables_are_those_of_the_results():
-    sys.path.insert(0, str(ROOT))
-    try:
-        report = importlib.import_module("benchmarks.report")
-    finally:
-        sys.path.remove(str(ROOT))
     assert report.page() == (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")

@@ -16,9 +16,9 @@ def test_search_needs_no_server(page, site):
         tab.on("pageerror", lambda error: faults.append(str(error)))
         tab.on("request", lambda request: asked.append(request.url))
         tab.goto((site / page).as_uri(), wait_until="load")
-        tab.wait_for_timeout(500)  # until the theme listens
-        tab.keyboard.press("/")
         field = tab.locator("input:focus")
+        while not field.count():  # until the theme listens
+            tab.keyboard.press("/")
         field.fill("backfill")
         tab.locator("a:visible", has_text="Limits people have").wait_for()
         assert field.input_value() == "backfill"

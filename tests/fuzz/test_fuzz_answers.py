@@ -240,19 +240,6 @@ def test_the_same_numbers_in_any_holder(n, d, holder, seed):
         np.testing.assert_allclose(got.gains, expected.gains, rtol=1e-6, atol=1e-6)
 
 
-@given(holder=st.sampled_from([*DENSE]), n=st.integers(2, 12), seed=seeds)
-def test_scores_costs_and_item_numbers_in_any_holder(holder, n, seed):
-    rng = np.random.default_rng(seed)
-    X, scores, cost = rng.standard_normal((n, 4)), grid(rng, n), 1.0 + rng.integers(0, 8, n) / 4
-    expected = diversify(X, scores, budget=4.0, cost=cost)
-
-    def flat(x):
-        held = DENSE[holder](x[:, None])
-        return held[:, 0] if isinstance(held, np.ndarray) else [row[0] for row in held]
-
-    assert diversify(X, flat(scores), budget=4.0, cost=flat(cost)).subset.tolist() == expected.subset.tolist()
-
-
 def limits_of(rng, n):
     """Limits of every kind at once, each left out half of the time."""
     asked = {}
@@ -389,11 +376,3 @@ def test_learned_models(n, m, size, seed):
         truth = exact.normalized(weights, size)
         marginals = model.marginals(items, k=size)
     np.testing.assert_allclose(marginals, [exact.event(truth, [i]) for i in range(n)], atol=1e-7)
-
-
-@given(n=sizes, d=sizes, seed=seeds)
-def test_marginal_kernel_of_any_scale(n, d, seed):
-    rng = np.random.default_rng(seed)
-    _, _, B = rows_of(rng, n, d, 20)
-    truth = exact.normalized(exact.minors(gram(B)))
-    np.testing.assert_allclose(DPP(B @ B.T).K.diagonal(), [float(exact.event(truth, [i])) for i in range(n)], atol=1e-6)

@@ -14,16 +14,13 @@ E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 NONE = [{}, {}, {}, {}]  # metadata
 
 
-def test_chooser_is_diversify():
-    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0], NONE)
-    assert choice.order == diversify(E, [3.0, 2.9, 2.0], k=2).subset.tolist()
-
-
 def test_every_skipped_candidate_is_in_one_note():
     rng = np.random.default_rng(0)
     texts = [f"text {i}" for i in range(12)]
-    choice = Chooser(k=4)(texts, rng.standard_normal((12, 6)), rng.random(12), [])
+    E, scores = rng.standard_normal((12, 6)), rng.random(12)
+    choice = Chooser(k=4)(texts, E, scores, [])
     notes = choice.kept(range(12), lambda _, note: note[NOTE])
+    assert choice.order == diversify(E, scores, k=4).subset.tolist()
     assert [note["candidate"] for note in notes] == choice.order
     assert [note["rank"] for note in notes] == [0, 1, 2, 3]
     named = [left["candidate"] for note in notes for left in note["skipped"]]
@@ -89,24 +86,16 @@ def test_groups_are_a_field_of_the_metadata():
         Chooser(k=2, groups="source")
 
 
-def test_warns_where_candidates_are_as_few_as_the_selection():
+def test_warns_where_there_is_nothing_to_choose():
     with pytest.warns(UserWarning, match="All 3 .*fetch_k"):
         choice = Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0], NONE)
     assert sorted(choice.order) == [0, 1, 2]
-
-
-def test_warns_where_nothing_fits():
     with pytest.warns(UserWarning, match="None of 3 .*budget of 1 .*costs 2"):
         choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0], NONE)
     assert choice.kept("abc", None) == []
     assert [left["candidate"] for left in choice.skipped] == [0, 1, 2]
-
-
-def test_no_candidates():
     choice = Chooser(k=3, max_tokens=5)([], np.empty((0, 1)), [], [])
-    assert choice.order == []
-    assert choice.skipped == []
-    assert choice.selection.reason == "no candidates"
+    assert (choice.order, choice.skipped, choice.selection.reason) == ([], [], "no candidates")
 
 
 @pytest.mark.parametrize("bad", [{"k": 0}, {"max_tokens": 0}, {"diversity": 2}])
@@ -130,12 +119,6 @@ def test_embeddings_are_carried_or_all_made():
     assert given_vectors([[1.0], None], lambda: "made", "node", "") == "made"
     with pytest.raises(ValueError, match=r"node 1 has no embedding \(2 without.*Pass embed="):
         given_vectors([[1.0], None, None], None, "node", "Pass embed=.")
-
-
-def test_kept_are_annotated_copies_best_first():
-    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0], NONE)
-    kept = choice.kept("abc", lambda letter, note: f"{letter}{note[NOTE]['rank']}")
-    assert kept == [f"{'abc'[i]}{rank}" for rank, i in enumerate(choice.order)] == ["a0", "c1"]
 
 
 @pytest.mark.parametrize(

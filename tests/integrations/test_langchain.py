@@ -1,4 +1,4 @@
-"""The LangChain adapters, against langchain-core itself."""
+"""The LangChain adapters, against langchain-core itself; what all adapters do is in test_common.py."""
 
 import asyncio
 
@@ -28,65 +28,47 @@ class Counts(Embeddings):
 
 @pytest.fixture
 def documents():
-    return [Document(page_content=text, metadata={"n": n}) for n, text in enumerate(TEXTS)]
+    metadata = [{"n": n, "source": "aabbc"[n], "rank": (1, 2, 3, 4, 50)[n]} for n in range(5)]
+    return [Document(page_content=text, metadata=one) for text, one in zip(TEXTS, metadata, strict=True)]
 
 
-def test_compressor_chooses_like_diversify(documents):
+@pytest.fixture
+def compress(documents):
+    def numbers(query=QUERY, **options):
+        kept = DPPCompressor(embeddings=Counts(), **options).compress_documents(documents, query)
+        return [document.metadata["n"] for document in kept]
+
+    return numbers
+
+
+def test_compressor_chooses_like_diversify(documents, compress):
     compressor = DPPCompressor(embeddings=Counts(), k=2)
     assert isinstance(compressor, BaseDocumentCompressor)
     kept = compressor.compress_documents(documents, QUERY)
-    expected = diversify(embed(TEXTS), SCORES, k=2).subset.tolist()
-    assert [document.metadata["n"] for document in kept] == expected == [0, 3]
+    assert compress(k=2) == diversify(embed(TEXTS), SCORES, k=2).subset.tolist() == [0, 3]
     assert asyncio.run(compressor.acompress_documents(documents, QUERY)) == kept
-
-
-def test_compressor_behind_a_vector_store():
-    store = InMemoryVectorStore.from_texts(TEXTS, Counts())
-    retriever = store.as_retriever(search_kwargs={"k": 5})
-    chain = retriever | (lambda found: DPPCompressor(embeddings=Counts(), k=2).compress_documents(found, QUERY))
+    first = kept[0].metadata["dpplearn"]["skipped"][0]
+    assert (first["candidate"], first["reason"]) == (1, "0.82 similar to item 0")
+    assert first["similarity"] == pytest.approx(4 / 24**0.5)
+    assert "dpplearn" not in documents[0].metadata  # the retriever's own documents are left alone
+    retriever = InMemoryVectorStore.from_texts(TEXTS, Counts()).as_retriever(search_kwargs={"k": 5})
+    chain = retriever | (lambda found: compressor.compress_documents(found, QUERY))
     assert {document.page_content for document in chain.invoke(QUERY)} == {TEXTS[0], TEXTS[3]}
 
 
-def test_notes_say_why_others_were_skipped(documents):
-    kept = DPPCompressor(embeddings=Counts(), k=2).compress_documents(documents, QUERY)
-    note = kept[0].metadata["dpplearn"]
-    assert note["rank"] == 0
-    assert note["candidate"] == 0
-    first = note["skipped"][0]
-    assert first["candidate"] == 1
-    assert first["similarity"] == pytest.approx(4 / 24**0.5)
-    assert first["reason"] == "0.82 similar to item 0"
-    assert first["text"].startswith("apple pie")
-    assert "dpplearn" not in documents[0].metadata  # the retriever's own documents are left alone
-
-
-def test_score_key(documents):
-    for document, score in zip(documents, [1, 2, 3, 4, 50], strict=True):
-        document.metadata["relevance_score"] = score
-    kept = DPPCompressor(embeddings=Counts(), k=1, score_key="relevance_score").compress_documents(documents, "")
-    assert kept[0].metadata["n"] == 4
+def test_scores_limits_and_groups(compress):
+    assert compress("", k=1, score_key="rank") == [4]
     with pytest.raises(ValueError, match="No document has 'other'"):
-        DPPCompressor(embeddings=Counts(), score_key="other").compress_documents(documents, "")
-
-
-def test_token_budget(documents):
-    compressor = DPPCompressor(embeddings=Counts(), k=None, max_tokens=7, count_tokens=count_words)
-    kept = compressor.compress_documents(documents, QUERY)
-    assert [document.metadata["n"] for document in kept] == [0, 3]
-
-
-def test_no_documents_and_too_few(documents):
-    compressor = DPPCompressor(embeddings=Counts(), k=5)
-    assert compressor.compress_documents([], "apple") == []
-    with pytest.warns(UserWarning, match="nothing to choose from"):
-        compressor.compress_documents(documents, QUERY)
-    with pytest.raises(ValueError, match="diversity"):
-        DPPCompressor(embeddings=Counts(), diversity=2.0)
+        compress("", score_key="other")
+    assert compress(k=None, max_tokens=7, count_tokens=count_words) == [0, 3]
+    assert sorted("aabbc"[n] for n in compress(k=4, groups="source", max_per_group=1)) == ["a", "b", "c"]
+    assert DPPCompressor(embeddings=Counts(), k=5).compress_documents([], "apple") == []
 
 
 @pytest.fixture
 def examples():
-    return [{"question": text, "answer": str(n)} for n, text in enumerate(TEXTS)]
+    kinds = ["fruit" if "pie" in text else "other" for text in TEXTS]
+    return [{"question": text, "answer": str(n), "kind": kinds[n]} for n, text in enumerate(TEXTS)]
 
 
 def test_example_selector_in_a_prompt(examples):
@@ -105,7 +87,7 @@ def test_example_selector_in_a_prompt(examples):
     assert "sugar" not in text
 
 
-def test_examples_can_be_added_and_fetched(examples):
+def test_examples_can_be_added_fetched_and_grouped(examples):
     selector = DPPExampleSelector([], Counts(), k=2, input_keys=["question"], fetch_k=3)
     assert selector.select_examples({"question": "apple"}) == []
     for example in examples:
@@ -114,22 +96,7 @@ def test_examples_can_be_added_and_fetched(examples):
     assert len(candidates) == 3
     assert candidates[0] == 4
     assert len(choice.skipped) == 1
-    narrow = DPPExampleSelector(examples, Counts(), k=3, input_keys=["question"], fetch_k=2)
-    with pytest.warns(UserWarning, match="fetch_k"):
-        narrow.select_examples({"question": QUERY})
-
-
-def test_groups_are_a_field_of_the_metadata(documents, examples):
-    for document, source in zip(documents, "aabbc", strict=True):
-        document.metadata["source"] = source
-    kept = DPPCompressor(embeddings=Counts(), k=4, groups="source", max_per_group=1).compress_documents(
-        documents, QUERY
-    )
-    assert sorted(document.metadata["source"] for document in kept) == ["a", "b", "c"]
-    for example in examples:
-        example["kind"] = "fruit" if "pie" in example["question"] else "other"
-    quota = {"groups": "kind", "max_per_group": 1}
-    selector = DPPExampleSelector(examples, Counts(), k=3, input_keys=["question"], **quota)
-    assert len(selector.select_examples({"question": QUERY})) == 2
-    selector = DPPExampleSelector(examples, Counts(), k=3, input_keys=["question"], **quota, backfill=True)
-    assert len(selector.select_examples({"question": QUERY})) == 3
+    for backfill, count in ((False, 2), (True, 3)):
+        quota = {"groups": "kind", "max_per_group": 1, "backfill": backfill}
+        selector = DPPExampleSelector(examples, Counts(), k=3, input_keys=["question"], **quota)
+        assert len(selector.select_examples({"question": QUERY})) == count

@@ -1,4 +1,4 @@
-"""The LlamaIndex adapter, against llama-index-core itself."""
+"""The LlamaIndex adapter, against llama-index-core itself; what all adapters do is in test_common.py."""
 
 import asyncio
 
@@ -29,35 +29,34 @@ class Counts(BaseEmbedding):
 
 @pytest.fixture
 def nodes():
+    rows = zip(TEXTS, SCORES, "aabbc", strict=True)
     return [
-        NodeWithScore(node=TextNode(text=t, id_=str(n)), score=s)
-        for n, (t, s) in enumerate(zip(TEXTS, SCORES, strict=True))
+        NodeWithScore(node=TextNode(text=t, id_=str(n), metadata={"source": m}), score=s)
+        for n, (t, s, m) in enumerate(rows)
     ]
+
+
+def ids(kept):
+    return [int(one.node.id_) for one in kept]
 
 
 def test_chooses_like_diversify(nodes):
     processor = DPPPostprocessor(embed_model=Counts(), k=2)
     assert isinstance(processor, BaseNodePostprocessor)
-    assert processor.class_name() == "DPPPostprocessor"
     kept = processor.postprocess_nodes(nodes, query_str=QUERY)
-    assert [int(node.node.id_) for node in kept] == diversify(embed(TEXTS), SCORES, k=2).subset.tolist() == [0, 3]
+    assert ids(kept) == diversify(embed(TEXTS), SCORES, k=2).subset.tolist() == [0, 3]
     assert [node.score for node in kept] == [SCORES[0], SCORES[3]]
-    again = asyncio.run(processor.apostprocess_nodes(nodes, query_str=QUERY))
-    assert [node.node.id_ for node in again] == ["0", "3"]
-
-
-def test_embeddings_of_the_nodes_are_used(nodes):
+    assert ids(asyncio.run(processor.apostprocess_nodes(nodes, query_str=QUERY))) == [0, 3]
     for node, vector in zip(nodes, embed(TEXTS), strict=True):
         node.node.embedding = vector
-    kept = DPPPostprocessor(k=2).postprocess_nodes(nodes)
-    assert [node.node.id_ for node in kept] == ["0", "3"]
+    assert ids(DPPPostprocessor(k=2).postprocess_nodes(nodes)) == [0, 3]
+    quota = {"k": 4, "groups": "source", "max_per_group": 1}
+    assert sorted("aabbc"[i] for i in ids(DPPPostprocessor(**quota).postprocess_nodes(nodes))) == ["a", "b", "c"]
 
 
 def test_notes_stay_out_of_prompts(nodes):
     kept = DPPPostprocessor(embed_model=Counts(), k=2).postprocess_nodes(nodes)
-    note = kept[0].node.metadata["dpplearn"]
-    assert note["skipped"][0]["candidate"] == 1
-    assert note["skipped"][0]["reason"] == "0.82 similar to item 0"
+    assert kept[0].node.metadata["dpplearn"]["skipped"][0]["reason"] == "0.82 similar to item 0"
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
         assert "similar" not in kept[0].node.get_content(metadata_mode=mode)
     assert "dpplearn" not in nodes[0].node.metadata
@@ -67,8 +66,7 @@ def test_without_scores_the_query_is_compared(nodes):
     for node in nodes:
         node.score = None
     processor = DPPPostprocessor(embed_model=Counts(), k=2)
-    kept = processor.postprocess_nodes(nodes, QueryBundle(QUERY))
-    assert [node.node.id_ for node in kept] == ["0", "3"]
+    assert ids(processor.postprocess_nodes(nodes, QueryBundle(QUERY))) == [0, 3]
     with pytest.raises(ValueError, match="no scores"):
         processor.postprocess_nodes(nodes)
     nodes[1].score = 1.0
@@ -78,18 +76,7 @@ def test_without_scores_the_query_is_compared(nodes):
 
 def test_limits_and_bad_input(nodes):
     processor = DPPPostprocessor(embed_model=Counts(), k=None, max_tokens=7, count_tokens=count_words)
-    assert [node.node.id_ for node in processor.postprocess_nodes(nodes)] == ["0", "3"]
+    assert ids(processor.postprocess_nodes(nodes)) == [0, 3]
     assert DPPPostprocessor(k=2).postprocess_nodes([]) == []
     with pytest.raises(ValueError, match="Pass embed_model="):
         DPPPostprocessor(k=2).postprocess_nodes(nodes)
-    with pytest.warns(UserWarning, match="nothing to choose from"):
-        DPPPostprocessor(embed_model=Counts(), k=9).postprocess_nodes(nodes)
-    with pytest.raises(ValueError, match="diversity"):
-        DPPPostprocessor(diversity=2.0)
-
-
-def test_groups_are_a_field_of_the_metadata(nodes):
-    for node, source in zip(nodes, "aabbc", strict=True):
-        node.node.metadata["source"] = source
-    processor = DPPPostprocessor(embed_model=Counts(), k=4, groups="source", max_per_group=1)
-    assert sorted(node.node.metadata["source"] for node in processor.postprocess_nodes(nodes)) == ["a", "b", "c"]

@@ -7,10 +7,9 @@ import sys
 from threading import Thread
 
 import pytest
-from click.testing import CliRunner
 
+from commands import output, write_lines
 from dpplearn._io.atomic import replace_file
-from dpplearn.cli import main
 
 
 def write(path, text="new"):
@@ -73,10 +72,8 @@ def test_a_fifo_is_written_to(tmp_path):
     os.mkfifo(path)
     reader = Thread(target=lambda: read.append(path.read_text()), daemon=True)
     reader.start()
-    items = tmp_path / "items.jsonl"
-    items.write_text('{"text": "rain"}\n{"text": "snow"}\n')
-    done = CliRunner().invoke(main, ["select", str(items), "-k", "1", "--out", str(path)])
-    assert done.exit_code == 0, done.output
+    items = write_lines(tmp_path / "items.jsonl", [{"text": "rain"}, {"text": "snow"}])
+    output("select", items, "-k", 1, "--out", path)
     reader.join(10)
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert read == ['{"text": "rain"}\n']
@@ -84,8 +81,13 @@ def test_a_fifo_is_written_to(tmp_path):
 
 def test_standard_output_by_its_name():
     """What is printed after it follows it."""
-    code = "from test_atomic import write; print('a', flush=True); write('/dev/stdout', 'b\\n'); print('c')"
-    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); {code}"
+    code = """
+from dpplearn._io.atomic import replace_file
+print("a", flush=True)
+with replace_file("/dev/stdout", "w") as file:
+    file.write("b\\n")
+print("c")
+"""
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"a\nb\nc\n"
     assert os.path.islink("/dev/stdout")

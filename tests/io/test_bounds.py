@@ -25,10 +25,10 @@ for arguments, stdin in json.loads(sys.argv[1]):
 """
 
 
-@pytest.fixture(scope="module")
-def bomb(tmp_path_factory):
+@pytest.fixture
+def bomb(tmp_path):
     """A line of JSON Lines of 1.2 GB, in 1.2 MB."""
-    path = tmp_path_factory.mktemp("bomb") / "bomb.jsonl.gz"
+    path = tmp_path / "bomb.jsonl.gz"
     parts = [b'{"id": "a", "documents": ["', *[b" " * 1_000_000] * 1200, b'"]}\n']
     packed = {part: gzip.compress(part) for part in set(parts)}
     path.write_bytes(b"".join(packed[part] for part in parts))
@@ -36,10 +36,10 @@ def bomb(tmp_path_factory):
     return str(path)
 
 
-@pytest.fixture(scope="module")
-def blank(tmp_path_factory):
+@pytest.fixture
+def blank(tmp_path):
     """A gigabyte of lines with nothing in them, in 1 MB: to read them all would take an hour."""
-    path = tmp_path_factory.mktemp("blank") / "blank.jsonl.gz"
+    path = tmp_path / "blank.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" * 1_000_000) * 1_000)
     return str(path)
 
@@ -59,27 +59,19 @@ def errors(said):
     return [line for line in said.splitlines() if not re.match(r"[^:]*: \d+ of \d+|Of \d+ s,", line)]
 
 
-def test_too_much_is_refused_in_a_line(bomb):
-    runs = []
-    for path in ("/dev/zero", bomb):
-        runs += [
-            [["train", path, "--out", "m.json", "--jobs", "1"], None],
-            [["rouge", "--candidates", path, "--references", path], None],
-        ]
-        runs += [[["info", path], None], [["select", "-"], path], [["summarize", "-"], path]]
-    runs += [[["summarize", "/dev/zero"], None]]
-    for (arguments, stdin), (code, exception, said) in zip(runs, run_within_limits(runs), strict=True):
-        assert (code, len(errors(said))) == (1, 1), (arguments, exception, said)
-        assert "MB, but is longer" in said
-        assert ("tandard input" if stdin else arguments[-1] if arguments[0] == "rouge" else arguments[1]) in said
-
-
-def test_what_never_begins_is_refused_in_a_line(blank):
+def test_too_much_and_what_never_begins_are_refused_in_a_line(bomb, blank):
     """Blank lines without end are not read to their end."""
-    runs = [
-        [["train", blank, "--out", "m.json", "--jobs", "1"], None],
-        [["rouge", "--candidates", blank, "--references", blank], None],
-    ]
-    for (arguments, _), (code, exception, said) in zip(runs, run_within_limits(runs), strict=True):
+
+    def of(path):
+        train = [["train", path, "--out", f"{os.path.basename(path)}.json", "--jobs", "1"], None]
+        return [train, [["rouge", "--candidates", path, "--references", path], None]]
+
+    runs = [[["summarize", "/dev/zero"], None]]
+    for path in ("/dev/zero", bomb):
+        runs += [*of(path), [["info", path], None], [["select", "-"], path], [["summarize", "-"], path]]
+    found = run_within_limits([*of(blank), *runs])
+    for (arguments, stdin), (code, exception, said) in zip([*of(blank), *runs], found, strict=True):
         assert (code, len(errors(said))) == (1, 1), (arguments, exception, said)
-        assert "blank" in said
+        path = stdin or arguments[-1 if arguments[0] == "rouge" else 1]
+        assert ("tandard input" if stdin else path) in said
+        assert ("blank" if path == blank else "MB, but is longer") in said

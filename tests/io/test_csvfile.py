@@ -6,10 +6,9 @@ import random
 import warnings
 
 import pytest
-from click.testing import CliRunner
 
+from commands import output, refusal, write
 from dpplearn._io.csvfile import LONG, csv_rows
-from dpplearn.cli import main
 from dpplearn.cli.baskets import read_baskets
 from dpplearn.cli.formats import read_items
 
@@ -25,17 +24,12 @@ def table(mark, stray=500):
 @pytest.mark.parametrize(("suffix", "mark"), [(".csv", ","), (".tsv", "\t")])
 @pytest.mark.parametrize("later", ["", '7{}"ten feet"{}x\n'])
 def test_an_unclosed_quotation_mark_is_an_error_in_its_line(suffix, mark, later, tmp_path):
-    path = tmp_path / f"a{suffix}"
-    path.write_text(table(mark) + later.format(mark, mark))
-    result = CliRunner().invoke(main, ["select", str(path), "-k", "2", "--text", "text"])
-    assert result.exit_code == 1
-    assert f"a{suffix}, line 502: a quotation mark opens a cell in the row that begins here, and " in result.stderr
-    with pytest.raises(ValueError, match="line 502: a quotation mark opens a cell"):
-        read_items(path)
-    with pytest.raises(ValueError, match="line 502: a quotation mark opens a cell"):
-        read_baskets(path)
-    with pytest.raises(ValueError, match="line 502: a quotation mark opens a cell"):
-        read_baskets(path, ("group", "text"))
+    path = write(tmp_path / f"a{suffix}", table(mark) + later.format(mark, mark))
+    for read in (read_items, read_baskets, lambda path: read_baskets(path, ("group", "text"))):
+        with pytest.raises(
+            ValueError, match="line 502: a quotation mark opens a cell in the row that begins here, and"
+        ):
+            read(path)
 
 
 @pytest.mark.parametrize("broken", ["\n", "\r", "\r\n"])
@@ -67,41 +61,26 @@ def test_rows_are_those_of_the_standard_library():
             list(csv_rows([*lines, f'a"b{mark}"x{mark}y\n'], "a", mark))
 
 
-def test_two_columns_of_one_name_are_an_error(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    twice = pa.Table.from_arrays([pa.array([[1.0], [2.0]]), pa.array([[3.0], [4.0]])], names=["items", "items"])
-    pq.write_table(twice, tmp_path / "a.parquet")
-    result = CliRunner().invoke(main, ["select", str(tmp_path / "a.parquet"), "-k", "1"])
-    assert result.exit_code == 1
-    assert "a.parquet" in result.stderr
-    assert "occurs twice. Rename or remove one of the two." in result.stderr
-    with pytest.raises(ValueError, match=r"a\.parquet: the name 'items' occurs twice"):
-        read_baskets(tmp_path / "a.parquet")
-    (tmp_path / "a.tsv").write_text("basket\titem\titem\n1\ta\tb\n")
+def test_two_columns_or_keys_of_one_name_are_an_error(tmp_path):
+    path = write(tmp_path / "a.tsv", "basket\titem\titem\n1\ta\tb\n")
     with pytest.raises(ValueError, match=r"a\.tsv, line 1: the name 'item' occurs twice"):
-        read_baskets(tmp_path / "a.tsv", ("basket", "item"))
-
-
-def test_two_keys_of_one_name_are_an_error(tmp_path):
-    line = '{"id": "a", "x": {"score": 1, "score": 2}}'
-    (tmp_path / "a.jsonl").write_text(f'{{"id": "b"}}\n{line}\n')
+        read_baskets(path, ("basket", "item"))
+    path = write(tmp_path / "a.jsonl", '{"id": "b"}\n{"id": "a", "x": {"score": 1, "score": 2}}\n')
     with pytest.raises(ValueError, match=r"a\.jsonl, line 2 must be .* has the key 'score' twice\. Remove one"):
-        read_items(tmp_path / "a.jsonl")
-    (tmp_path / "b.jsonl").write_text('{"items": ["a"], "items": ["b"]}\n')
+        read_items(path)
     with pytest.raises(ValueError, match=r"b\.jsonl, line 1 .* the key 'items' twice"):
-        read_baskets(tmp_path / "b.jsonl")
+        read_baskets(write(tmp_path / "b.jsonl", '{"items": ["a"], "items": ["b"]}\n'))
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    twice = pa.Table.from_arrays([pa.array([[1.0], [2.0]]), pa.array([[3.0], [4.0]])], names=["items", "items"])
+    parquet.write_table(twice, tmp_path / "a.parquet")
+    said = refusal("select", tmp_path / "a.parquet", "-k", 1)
+    assert "a.parquet" in said
+    assert "occurs twice. Rename or remove one of the two." in said
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-def test_half_a_character_is_told_with_its_line(suffix, tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two \\ud800"}\n')
-    out = tmp_path / f"x.{suffix}"
-    result = CliRunner().invoke(main, ["select", str(tmp_path / "a.jsonl"), "-k", "2", "--out", str(out)])
-    assert result.exit_code == 1
-    assert f"a.jsonl, line 2 holds half of a character (a lone surrogate), which a .{suffix}" in result.stderr
+def test_half_a_character_is_written_to_json_alone(tmp_path):
+    path, out = write(tmp_path / "a.jsonl", '{"text": "one"}\n{"text": "two \\ud800"}\n'), tmp_path / "x.csv"
+    assert "surrogates not allowed" in refusal("select", path, "-k", 2, "--out", out)
     assert not out.exists()
-    out = tmp_path / "x.jsonl"  # the advice works, from JSON Lines
-    assert CliRunner().invoke(main, ["select", str(tmp_path / "a.jsonl"), "--out", str(out)]).exit_code == 0
-    assert "two \ud800" in read_items(out).get("text")
+    output("select", path, "--out", tmp_path / "x.jsonl")
+    assert "two \ud800" in read_items(tmp_path / "x.jsonl").get("text")

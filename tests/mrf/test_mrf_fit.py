@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from brute import pmf, random_kernel, subsets
+from brute import pmf, random_kernel
 from brute_mrf import position, random_mrf
 from dpplearn import DPP, KDPP
 from dpplearn.mrf import PairwiseMRF, fit_dpp_to, kl_divergence, pair_to_dpp, pair_to_mrf
 from dpplearn.mrf.fit import Divergence
-from dpplearn.mrf.starts import Sine, dpp_starts, with_signs
-
-EDGE = Sine(1).edge
+from dpplearn.mrf.starts import with_signs
 
 
 def brute_probabilities(L):
@@ -40,14 +38,6 @@ def test_gradient_agrees_with_finite_differences(n, rng):
     np.testing.assert_allclose(loss(x)[1], approx_fprime(x, lambda y: loss(y)[0], 1e-7), atol=2e-5)
 
 
-def test_the_first_start_recovers_a_dpp_with_mixed_signs(rng):
-    L = random_kernel(5, rng) + 0.3 * np.eye(5)
-    assert (np.triu(L, 1) < 0).any()
-    p = brute_probabilities(L)
-    found = DPP.from_marginal(dpp_starts(p, 1, rng)[0])
-    np.testing.assert_allclose(brute_probabilities(found.L), p, atol=1e-6)
-
-
 @pytest.mark.parametrize(("n", "rank"), [(2, None), (3, None), (4, 2), (6, None), (7, 3)])
 def test_a_dpp_is_found_again(n, rank, rng):
     L = random_kernel(n, rng, rank=rank)
@@ -59,9 +49,7 @@ def test_a_dpp_is_found_again(n, rank, rng):
     np.testing.assert_allclose(fit.model.K, with_signs(DPP(L).K), atol=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_two_items_are_exact(seed):
-    rng = np.random.default_rng(seed)
+def test_two_items_are_exact(rng):
     p1, p2 = rng.uniform(0.1, 0.9, 2)
     p12 = rng.uniform(max(p1 + p2 - 1, 0), p1 * p2)
     dpp, mrf = pair_to_dpp(p1, p2, p12), pair_to_mrf(p1, p2, p12)
@@ -70,18 +58,12 @@ def test_two_items_are_exact(seed):
     np.testing.assert_allclose(to_dpp.model.L, dpp.L, rtol=1e-4)
 
 
-@pytest.mark.parametrize("n", [3, 5])
-def test_the_divergence_is_that_of_the_model_returned(n, rng):
-    mrf = random_mrf(n, rng, strength=3.0)
+def test_the_divergence_is_that_of_the_model_returned(rng):
+    mrf = random_mrf(5, rng, strength=3.0)
     fit = fit_dpp_to(mrf)
-    assert fit.divergence == pytest.approx(kl_divergence(mrf, fit.model), rel=1e-6)
-    assert fit.divergence == pytest.approx(kl_divergence(mrf, np.exp([fit.model.log_prob(Y) for Y in ordered(n)])))
+    assert fit.divergence == pytest.approx(kl_divergence(mrf, brute_probabilities(fit.model.L)), rel=1e-6)
     assert fit.divergences[0] == fit.divergence
     assert list(fit.divergences) == sorted(fit.divergences)
-
-
-def ordered(n):
-    return sorted(subsets(n), key=position)
 
 
 @pytest.mark.parametrize(
@@ -133,14 +115,12 @@ def test_relabelling_the_items_changes_nothing(rng):
     np.testing.assert_allclose(a.model.marginals[order], b.model.marginals, atol=1e-5)
 
 
-def test_what_does_not_converge_says_so(rng, monkeypatch):
-    monkeypatch.setattr("dpplearn.mrf.fit.MOST_STEPS", 1)
-    with pytest.warns(RuntimeWarning, match="DPP was not reached in 1 steps"):
-        assert not fit_dpp_to(random_mrf(6, rng, strength=2.0)).converged
-
-
-def test_bad_input():
+def test_no_start_is_refused():
     with pytest.raises(ValueError, match="n_starts must be at least 1"):
         fit_dpp_to([0.5, 0.5], n_starts=0)
-    with pytest.raises(ValueError, match="up to N = 20 items; found 21"):
-        fit_dpp_to(DPP(np.eye(21)))
+
+
+def test_what_does_not_converge_says_so(rng, monkeypatch):
+    monkeypatch.setattr("dpplearn.mrf.fit.MOST_STEPS", 1)
+    with pytest.warns(RuntimeWarning, match="DPP was not reached"):
+        assert not fit_dpp_to(random_mrf(6, rng, strength=2.0)).converged

@@ -1,5 +1,6 @@
 """Two items (13), three items (Figures 3 and 4), and the triangle inequality (12)."""
 
+from itertools import permutations
 from math import exp
 
 import numpy as np
@@ -57,9 +58,16 @@ def test_ends_of_the_range():
         (lambda: pair_to_dpp(1e-7, 1e-7, 1e-13), r"p1 p2 = 1e-14"),  # ten times the product
         (lambda: pair_to_dpp(0.6, 0.4, 0.0), "always chosen.*from_marginal"),
         (lambda: pair_to_mrf(0.3, 0.4, 0.0), r"P\(\{1, 2\}\) is 0"),
+        (lambda: ternary_factors((-1, 0.5, 0), (0, 0, 0)), r"none positive.*0\.5"),
+        (lambda: ternary_factors((0, 0, 0), (0.9, 0.9, 0.0)), "no three unit vectors"),
+        (lambda: factor_surface("ising", 0.5), "must be one of 'mrf', 'dpp'"),
+        (lambda: factor_surface("mrf", 0.0), "neither included"),
+        (lambda: factor_surface("mrf", 0.5, sign=-1), "second sheet of the DPP"),
+        (lambda: triangle_inequality([[1.0, 2.0], [2.0, 1.0]]), r"S\[0, 1\] is 2.*no two vectors"),
+        (lambda: triangle_inequality([[0.0, 0.0], [0.0, 1.0]]), "positive diagonal"),
     ],
 )
-def test_bad_pairs(call, message):
+def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
@@ -77,18 +85,6 @@ def test_ternary_factors_are_the_models_without_their_node_potentials(rng):
         assert of_mrf == pytest.approx(exp(mrf.log_prob(Y) - mrf.log_prob([])) / nodes[0])
         assert of_dpp == pytest.approx(exp(dpp.log_prob(Y) - dpp.log_prob([])) / nodes[1])
     assert table.mrf[:4].tolist() == table.dpp[:4].tolist() == [1.0] * 4
-
-
-@pytest.mark.parametrize(
-    ("w", "S", "message"),
-    [
-        ((-1, 0.5, 0), (0, 0, 0), r"none positive.*0\.5"),
-        ((0, 0, 0), (0.9, 0.9, 0.0), "no three unit vectors"),
-    ],
-)
-def test_bad_factors(w, S, message):
-    with pytest.raises(ValueError, match=message):
-        ternary_factors(w, S)
 
 
 @pytest.mark.parametrize("entry", [0.001, 0.1, 0.25, 0.5, 0.75])
@@ -121,19 +117,6 @@ def test_the_closed_surface_covers_the_hole_and_bulges_outwards():
     assert (back.points[~rim].sum(axis=1) > 2 + entry).all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (("ising", 0.5), {}, "must be one of 'mrf', 'dpp'"),
-        (("mrf", 0.0), {}, "neither included"),
-        (("mrf", 0.5), {"sign": -1}, "second sheet of the DPP"),
-    ],
-)
-def test_bad_surfaces(arguments, options, message):
-    with pytest.raises(ValueError, match=message):
-        factor_surface(*arguments, **options)
-
-
 @given(st.integers(3, 7), st.integers(0, 2**32 - 1), st.sampled_from([None, 1, 2]))
 def test_every_kernel_satisfies_the_triangle_inequality(n, seed, rank):
     L = random_kernel(n, np.random.default_rng(seed), rank=rank)
@@ -153,13 +136,7 @@ def test_all_triples_are_looked_at(rng):
     S = np.clip(rng.uniform(-1, 1, (6, 6)), -1, 1)
     S = np.triu(S, 1) + np.triu(S, 1).T + np.eye(6)
     s = np.sqrt(1 - S**2)
-    slacks = {
-        (i, j, k): s[i, j] + s[j, k] - s[i, k]
-        for i in range(6)
-        for j in range(6)
-        for k in range(i + 1, 6)
-        if j not in (i, k)
-    }
+    slacks = {(i, j, k): s[i, j] + s[j, k] - s[i, k] for i, j, k in permutations(range(6), 3) if i < k}
     check = triangle_inequality(S)
     assert check.slack == pytest.approx(min(slacks.values()))
     assert check.triple == min(slacks, key=slacks.get)
@@ -174,15 +151,3 @@ def test_mrf_of_the_paper_violates_transitivity():
     p = mrf.marginals
     S = np.sqrt(np.clip(1 - mrf.pair_probs() / np.outer(p, p), 0, 1)) + np.eye(3)
     assert triangle_inequality(S).violation == pytest.approx(0.313, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: triangle_inequality([[1.0, 2.0], [2.0, 1.0]]), r"S\[0, 1\] is 2.*no two vectors"),
-        (lambda: triangle_inequality([[0.0, 0.0], [0.0, 1.0]]), "positive diagonal"),
-    ],
-)
-def test_bad_similarities(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

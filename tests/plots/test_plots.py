@@ -25,9 +25,8 @@ def close():
 
 @pytest.fixture
 def model(rng):
-    X = [
-        ItemSet(rng.standard_normal((5, 3)), phi=rng.standard_normal((5, 4)), names=["a", "b", "c"]) for _ in range(20)
-    ]
+    sizes, names = ((5, 3), (5, 4)), ["a", "b", "c"]
+    X = [ItemSet(F, phi=phi, names=names) for F, phi in ([rng.standard_normal(s) for s in sizes] for _ in range(20))]
     return ConditionalDPP().fit(X, [[0, 2]] * 20)
 
 
@@ -37,11 +36,6 @@ def segments(ax):
 
 
 # plot_weights
-
-
-def test_a_series_is_an_array():
-    p = pd.Series([0.2, 0.4], index=["a", "b"])
-    np.testing.assert_array_equal(plot_weights(p).collections[0].get_offsets().data[:, 0], p)
 
 
 def test_weights_have_their_intervals(model):
@@ -54,14 +48,14 @@ def test_weights_have_their_intervals(model):
 
 
 def test_weights_are_hollow_where_the_interval_holds_zero():
-    faces = plot_weights([1.0, 0.1, -0.5], std=[0.5, 0.5, 0.2]).collections[1].get_facecolors()
+    weights = pd.Series([1.0, 0.1, -0.5], index=["a", "b", "c"])
+    faces = plot_weights(weights, std=[0.5, 0.5, 0.2]).collections[1].get_facecolors()
     np.testing.assert_allclose(faces, [to_rgba(BLUE), to_rgba("white"), to_rgba(BLUE)])
 
 
 @pytest.mark.parametrize(
     ("given", "options", "error", "message"),
     [
-        (Summarizer(), {}, Exception, "fit|load"),
         (ConditionalDPP(), {}, Exception, "not fitted"),
         (Summarizer.load(), {"std": [1.0]}, TypeError, "a Summarizer has its own"),
         ([1.0, 2.0], {"std": [1.0]}, ValueError, r"std .*\(2\), found 1"),
@@ -84,13 +78,8 @@ def test_axes_given_are_the_axes_returned():
     assert not left.has_data()
     assert not plt.get_fignums()
     assert plot_weights([1.0, 2.0]).figure.number == 1  # a new pyplot figure
-
-
-def test_axes_must_be_axes():
     with pytest.raises(TypeError, match=r"ax .*ndarray.*one of them"):
         plot_weights([1.0, 2.0], Figure().subplots(1, 2))
-    with pytest.raises(TypeError, match="found Figure"):
-        plot_weights([1.0, 2.0], Figure())
 
 
 def test_the_users_settings_stay():

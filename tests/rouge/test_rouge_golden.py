@@ -23,7 +23,11 @@ def options(flags):
     return {"bytes": flags["bytes"], "words": flags["words"], "stem": flags["stem"], "combine": combine}
 
 
-@pytest.mark.parametrize("case", list(golden_cases()))
+CASES = list(golden_cases())
+assert len(CASES) == 114 + 55
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_scores_equal_the_official_ones(case):
     expected = {name: tuple(s[m] for m in "rpf") for name, s in case["scores"].items() if s is not None}
     found = score(case["candidate"], case["references"], tuple(expected), **options(case["flags"]))
@@ -31,10 +35,6 @@ def test_scores_equal_the_official_ones(case):
     prepared = Rouge(case["references"], tuple(expected), **options(case["flags"]))
     assert prepared.score(case["candidate"]) == expected
     assert prepared.score_many(["other words", case["candidate"], ""])[1] == expected
-
-
-def test_there_are_golden_cases():
-    assert len(list(golden_cases())) == 114 + 55
 
 
 @pytest.mark.parametrize("run", [0, 1])
@@ -47,10 +47,7 @@ def test_corpus_averages_equal_the_official_ones(run, system):
     flags = run["flags"]
     result = score_corpus(
         *(candidates, references, METRICS),
-        **options(flags),
-        confidence=flags["conf"],
-        resamples=flags["resamples"],
-        system=system,
+        **(options(flags) | {"confidence": flags["conf"], "resamples": flags["resamples"], "system": system}),
     )
     expected = run["systems"][system]
     for metric in METRICS:

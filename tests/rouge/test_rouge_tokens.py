@@ -23,10 +23,9 @@ bowdler, probate probat, rate rate, cease ceas, controll control, roll roll, dep
 basement basem, fundamental fundam, yyyyed yyyi, 1980s 1980"""
 
 
-@pytest.mark.parametrize("pair", PORTER.replace("\n", " ").split(", "))
-def test_porter(pair):
-    word, expected = pair.split()
-    assert porter(word) == expected
+def test_porter():
+    pairs = [pair.split() for pair in PORTER.replace("\n", " ").split(", ")]
+    assert [(word, porter(word)) for word, _ in pairs] == [tuple(pair) for pair in pairs]
 
 
 def test_exceptions_come_before_porter():
@@ -89,13 +88,7 @@ def test_byte_limit_of_lcs_starts_again_at_each_line():
 
 def test_unicode_words():
     unicode = {"tokenizer": "unicode"}
-    assert tokenize("Straße STRASSE snake_case x2", **unicode) == [
-        "strasse",
-        "strasse",
-        "snake",
-        "case",
-        "x2",
-    ]
+    assert tokenize("Straße STRASSE snake_case x2", **unicode) == ["strasse", "strasse", "snake", "case", "x2"]
     assert tokenize("हिन्दी में", **unicode) == ["हिन्दी", "में"]  # marks are part of the word
     assert tokenize("cafe\u0301", **unicode) == tokenize("café", **unicode) == ["café"]
     assert tokenize("Ελληνικά ΕΛΛΗΝΙΚΆ", **unicode) == ["ελληνικά"] * 2

@@ -32,8 +32,7 @@ def compiled(monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
-@pytest.mark.parametrize("damage", [b"", b"\x80garbage" * 9], ids=["empty", "garbage"])
+@pytest.mark.parametrize(("ending", "damage"), [("nbi", b""), ("nbc", b"\x80garbage" * 9)])
 def test_a_damaged_file_is_made_anew(named, compiled, ending, damage):
     assert (compiled(), compiled()) == (True, False)
     (file,) = named.rglob(f"*.{ending}")

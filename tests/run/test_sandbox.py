@@ -87,14 +87,10 @@ def meet(data):
     return process_id(data)
 
 
-def test_what_the_work_refuses_is_told(boxes):
+def test_what_the_work_refuses_and_a_fault_of_ours_come_back(boxes):
     with pytest.raises(ValueError, match="3 bytes are too few"):
         ask("refuse")
     assert boxes.idle
-
-
-@pytest.mark.usefixtures("boxes")
-def test_a_fault_of_ours_comes_back_with_its_place():
     with pytest.raises(AttributeError, match=r"no_such_name") as caught:
         ask("stumble")
     assert "in stumble" in str(caught.value.__cause__)

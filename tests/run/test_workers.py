@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from operator import add
 
@@ -45,17 +44,14 @@ def test_what_a_killed_worker_was_at_is_done_again(tmp_path):
 
 
 def test_a_worker_starts_no_thread_of_its_own():
-    seen = []
-
-    def name(_):
-        seen.append(threading.get_ident())
-        time.sleep(0.001)
+    def names(_):
+        return map_threads(lambda _: threading.get_ident(), 20, 4)
 
     with open_workers() as workers:
-        list(workers.each(lambda _: map_threads(name, 20, 4), [1]))
-    assert set(seen) == {threading.get_ident()}
-    map_threads(name, 20, 4)
-    assert len(set(seen)) > 1
+        ((_, found),) = workers.each(names, [1])
+    assert set(found) == {threading.get_ident()}
+    both = threading.Barrier(2)  # which one thread alone does not pass
+    assert len(set(map_threads(lambda _: (both.wait(60), threading.get_ident())[1], 2, 4))) == 2
 
 
 def test_a_task_of_dask_starts_no_thread_of_its_own(monkeypatch):

@@ -9,6 +9,7 @@ from dpplearn.summarize.text.units import suited
 from dpplearn.summarize.text.words import one_line
 from dpplearn.web import Settings, schema
 
+CLUSTERS, SUMMARIZE = "/api/v1/clusters", "/api/v1/summarize"
 RTL = (
     "\u202etpircs\u202c A storm 🌩️ hit Zürich <script>alert(1)</script> &lt;b&gt; today. \u05e9\u05dc\u05d5\u05dd came."
 )
@@ -24,10 +25,8 @@ def bare(one):
 
 def test_the_example_is_the_bundled_cluster(client):
     found = client.get("/api/v1/example").json()
-    assert [(d["id"], d["text"], d["title"]) for d in found["documents"]] == [
-        (d.id, d.text, d.title) for d in Cluster.example().documents
-    ]
-    assert found["title"]
+    known = [(d.id, d.text, d.title) for d in Cluster.example().documents]
+    assert [(d["id"], d["text"], d["title"]) for d in found["documents"]] == known
 
 
 def test_a_cluster_has_sentences_with_places_and_reasons(example):
@@ -45,50 +44,55 @@ def test_a_cluster_has_sentences_with_places_and_reasons(example):
         assert max(abs(sentence["x"]), abs(sentence["y"])) <= 1.0
     usual = float(int(suited(sum(sentence["length"]["words"] for sentence in example["sentences"]))))
     assert example["defaults"] == {"budget": usual, "unit": "words", "diversity": 0.5, "decoder": "consensus"}
-    assert example["notes"] == []
+    assert example["days"][0] == "2024-03-14"
 
 
 def test_a_cluster_says_what_is_no_sentence(client):
     given = {"documents": [{"text": "# Storms\n\nPatents. A storm hit the coast. It rained."}]}
-    answer = client.post("/api/v1/clusters", json=given).json()
+    answer = client.post(CLUSTERS, json=given).json()
     assert [one["text"] for one in answer["sentences"]] == ["A storm hit the coast.", "It rained."]
-    assert [(one["code"], one["reason"]) for one in answer["set_aside"]] == [
-        ("no-sentence", "no sentence"), ("kind", "a heading")
-    ]  # fmt: skip
-    kept = client.post("/api/v1/clusters", json={**given, "keep_all": True}).json()
+    assert [one["reason"] for one in answer["set_aside"]] == ["no sentence", "a heading"]
+    kept = client.post(CLUSTERS, json={**given, "keep_all": True}).json()
     assert [one["text"] for one in kept["sentences"]] == ["Storms", "Patents.", "A storm hit the coast.", "It rained."]
-    whole = client.post("/api/v1/summarize", json={**given, "keep_all": True, "budget": 1}).json()
+    whole = client.post(SUMMARIZE, json={**given, "keep_all": True, "budget": 1}).json()
     assert whole["text"] in ("Storms", "Patents.")
 
 
 def test_a_cluster_is_found_again_until_it_is_deleted(client, is_problem):
-    answer = client.post("/api/v1/clusters", json={"documents": [{"text": "A storm hit. Rain fell."}]})
+    answer = client.post(CLUSTERS, json={"documents": [{"text": "A storm hit. Rain fell."}]})
     place = answer.headers["location"]
-    assert place == f"/api/v1/clusters/{answer.json()['id']}"
+    assert place == f"{CLUSTERS}/{answer.json()['id']}"
     assert client.get(place).json() == answer.json()
     assert client.delete(place).status_code == 204
     for gone in (client.get(place), client.delete(place), client.post(f"{place}/select", json={})):
         is_problem(gone, 404, "cluster-gone")
 
 
-@pytest.mark.parametrize("decoder", ["greedy", "consensus"])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"budget": 400, "unit": "bytes"}, {"budget": 3, "unit": "sentences"}, {"budget": "12.5%"}, {"unit": "tokens"}],
+    [
+        {},
+        {"decoder": "greedy"},
+        {"decoder": "greedy", "budget": 400, "unit": "bytes"},
+        {"budget": 3, "unit": "sentences"},
+        {"budget": "12.5%"},
+        {"unit": "tokens"},
+    ],
 )
-def test_select_is_what_the_summarizer_says(select, decoder, options):
-    found = select(decoder=decoder, diversity=0.6, **options).json()
+def test_select_is_what_the_summarizer_says(select, options):
+    found = select(diversity=0.6, **options).json()
     asked = options.get("budget"), options.get("unit", "words")
+    decoder = options.get("decoder", "consensus")
     summary = Summarizer.load().summarize(Cluster.example(), *asked, decoder=decoder, diversity=0.6)
-    assert found["text"] == summary.text
+    assert found["text"] == "\n".join(one["text"] for one in found["selected"]) == summary.text
     assert (found["length"], found["budget"], found["unit"]) == (summary.length, summary.budget, summary.unit)
-    assert isinstance(found["budget"], float)
     assert [one["sentence"] for one in found["selected"]] == summary.order.tolist()
     assert [one["order"] for one in found["selected"]] == list(range(1, len(summary.subset) + 1))
     for one, why in zip(found["selected"], summary.explain().chosen, strict=True):
         assert np.isclose(one["marginal"], why.marginal)
         assert np.isclose(one["quality"], why.quality)
         assert one["contributions"] == pytest.approx(why.contributions)
+        assert bare(one) == one["full"]
         assert not one["pinned"]
     assert np.allclose(found["marginals"], summary.dpp.marginals)
 
@@ -100,38 +104,21 @@ def test_pinned_are_in_and_banned_are_out(select, decoder):
     assert chosen[7]
     assert chosen[40]
     assert sum(chosen.values()) == 2
-    assert not {0, 21, 31} & set(chosen)
-    assert not {0, 21, 31} & {one["sentence"] for one in found["redundant"]}
+    assert not {0, 21, 31} & {*chosen, *(one["sentence"] for one in found["redundant"])}
     assert found["length"] <= 100
     assert [found["marginals"][i] for i in (7, 40, 0, 21, 31)] == [1, 1, 0, 0, 0]
 
 
 def test_summarize_is_both_in_one(client, example, select):
-    documents = example["documents"]
     options = {"budget": 120, "unit": "words", "diversity": 0.4}
-    whole = client.post("/api/v1/summarize", json={"documents": documents, **options}).json()
+    whole = client.post(SUMMARIZE, json={"documents": example["documents"], **options}).json()
     parts = select(**options).json()
-    for name in ("text", "length", "budget", "unit", "note", "similarity"):
+    for name in ("text", "length", "budget", "unit", "note", "similarity", "selected", "redundant", "left_out"):
         assert whole[name] == parts[name]
-    assert (whole["selected"], whole["redundant"], whole["left_out"]) == (
-        parts["selected"],
-        parts["redundant"],
-        parts["left_out"],
-    )
     for one in whole["selected"]:
         sentence = example["sentences"][one["sentence"]]
-        for name in ("document", "position", "start", "end"):
-            assert one[name] == sentence[name]
+        assert all(one[name] == sentence[name] for name in ("document", "position", "start", "end"))
         assert one["full"] == sentence["text"]
-
-
-def test_what_was_added_is_told(select, example):
-    found = select(budget=60).json()
-    assert found["text"] == "\n".join(one["text"] for one in found["selected"])
-    assert any(one["added"] for one in found["selected"])
-    for one in found["selected"]:
-        assert bare(one) == one["full"] == example["sentences"][one["sentence"]]["text"]
-        assert all(added in one["text"] for added in one["added"])
 
 
 def test_compress_tells_what_was_dropped(client, example, select):
@@ -139,77 +126,61 @@ def test_compress_tells_what_was_dropped(client, example, select):
     plain, short = select(budget=60).json(), select(budget=60, compress=True).json()
     texts = [sentence["text"] for sentence in example["sentences"]]
     assert all(one["dropped"] == [] for one in plain["selected"])
+    assert any(one["added"] for one in plain["selected"])
     assert any(one["dropped"] for one in short["selected"])
-    lines = [without(texts[one["sentence"]], tuple(map(tuple, one["dropped"]))) for one in short["selected"]]
-    assert short["text"] == "\n".join(one["text"] for one in short["selected"])
-    assert [bare(one) for one in short["selected"]] == lines
+    for one in short["selected"]:
+        assert bare(one) == without(texts[one["sentence"]], tuple(map(tuple, one["dropped"])))
     assert short["length"] <= 60
     assert len(short["marginals"]) == len(texts)
     assert all(0 <= p <= 1 for p in short["marginals"])
     first = short["selected"][0]["sentence"]
-    assert first not in [
-        one["sentence"] for one in select(budget=60, compress=True, exclude=[first]).json()["selected"]
-    ]
+    banned = select(budget=60, compress=True, exclude=[first]).json()["selected"]
+    assert first not in [one["sentence"] for one in banned]
     pinned = select(budget=60, compress=True, include=[first]).json()["selected"]
     assert next(one for one in pinned if one["sentence"] == first)["dropped"] == []
     asked = {"documents": example["documents"], "budget": 60, "compress": True}
-    whole = client.post("/api/v1/summarize", json=asked).json()
-    assert whole["text"] == short["text"]
-    for one, line in zip(whole["selected"], lines, strict=True):
-        assert bare(one) == line == without(one["full"], tuple(map(tuple, one["dropped"])))
+    assert client.post(SUMMARIZE, json=asked).json()["text"] == short["text"]
 
 
-def test_a_question_an_order_and_context(client, select, example, is_problem):
+def test_a_question_an_order_and_context(client, select, is_problem):
     found = select(about="What would a new spillway cost?", budget=60, unit="words").json()
     assert "14 million" in found["text"]
     assert max(one["contributions"].get("relevance to the question", 0.0) for one in found["selected"]) > 1.0
     assert select(about="  ").json() == select().json()
     assert "No sentence mentions “zebra”" in select(about="zebra").json()["note"]
-    problem = is_problem(select(about="?!"), 422, "invalid")
-    assert problem["errors"][0]["pointer"] == "/about"
-    is_problem(select(order="random"), 422, "invalid")
-    is_problem(select(about="x" * 1_001), 422, "invalid")
+    assert is_problem(select(about="?!"), 422, "invalid")["errors"][0]["pointer"] == "/about"
+    for wrong in ({"order": "random"}, {"about": "x" * 1_001}):
+        is_problem(select(**wrong), 422, "invalid")
     by_gain, by_time = select(order="importance").json(), select().json()
-    assert by_gain["text"] != by_time["text"]
     chosen = [{one["sentence"]: one["order"] for one in found["selected"]} for found in (by_gain, by_time)]
     assert chosen[0].keys() == chosen[1].keys()
-    lines = by_gain["text"].split("\n")
-    for one in by_gain["selected"]:
-        assert example["sentences"][one["sentence"]]["text"] == one["full"]
-        assert one["text"] == lines[one["order"] - 1]
-    assert set(client.get("/api/v1/models").json()["orders"]) == {"chronological", "source", "importance"}
+    assert chosen[0] != chosen[1]
     later, earlier = {"text": "Ten boats sank.", "date": "9 May 2004"}, {"text": "Snow fell.", "date": "2004-05-08"}
-    whole = client.post(
-        "/api/v1/summarize", json={"documents": [later, earlier], "budget": 100, "unit": "words"}
-    ).json()
-    assert whole["text"] == "Snow fell.\nTen boats sank."
-    assert [one["document"] for one in whole["selected"]] == [1, 0]
+    asked = {"documents": [later, earlier], "budget": 100, "unit": "words"}
+    assert client.post(SUMMARIZE, json=asked).json()["text"] == "Snow fell.\nTen boats sank."
 
 
 def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
-    answer = client.post("/api/v1/clusters", json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL}]}).json()
+    answer = client.post(CLUSTERS, json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL}]}).json()
     assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL, "date": None}]
     for sentence in answer["sentences"]:
         assert one_line(RTL[sentence["start"] : sentence["end"]]) == sentence["text"]
     assert any("<script>alert(1)</script>" in sentence["text"] for sentence in answer["sentences"])
 
 
-def test_models_health_and_an_empty_selection(client, example):
+def test_models_and_an_empty_selection(client, example):
     (model,) = client.get("/api/v1/models").json()["models"]
     assert (model["name"], model["language"], model["default"]) == ("general", "any", True)
-    assert model["trained_on"]["clusters"] > 0
-    assert client.get("/api/v1/health").json()["status"] == "ok"
-    assert client.post(f"/api/v1/clusters/{example['id']}/select").status_code == 200  # all options have defaults
+    assert client.post(f"{CLUSTERS}/{example['id']}/select").status_code == 200  # all options have defaults
 
 
 def test_another_model_is_the_default_and_brings_its_length(serving, tmp_path):
     summarizer = Summarizer.load()
     summarizer.save(tmp_path / "mine.json")
     with serving(Settings(model=tmp_path / "mine.json")) as client:
-        assert [m["name"] for m in client.get("/api/v1/models").json()["models"]] == ["mine", "general"]
         documents = [{"text": "A storm hit. Rain fell."}]
-        mine = client.post("/api/v1/clusters", json={"documents": documents}).json()
-        english = client.post("/api/v1/clusters", json={"documents": documents, "model": "general"}).json()
+        mine = client.post(CLUSTERS, json={"documents": documents}).json()
+        english = client.post(CLUSTERS, json={"documents": documents, "model": "general"}).json()
     assert (mine["model"], english["model"]) == ("mine", "general")
     assert (mine["defaults"]["budget"], mine["defaults"]["unit"]) == (summarizer.budget, "words")
     assert (english["defaults"]["budget"], english["defaults"]["unit"]) == (2, "words")  # room for "Rain fell."

@@ -31,17 +31,13 @@ ZEROS = b'{"documents": [' + b"0," * 1_990_000 + b"0]}"
 
 # What is long is refused before anything is made of it
 
-
 HOSTILE = {
     "zeros": (CLUSTERS, ZEROS),
-    "lists": (CLUSTERS, b"[" + b"[]," * 1_300_000 + b"[]]"),
     "depth": (CLUSTERS, b"[" * 3_900_000),
     "members": (SUMMARIZE, b'{"documents": [{' + b",".join(b'"%x":0' % i for i in range(300_000)) + b"}]}"),
-    "depth of a summary": (SUMMARIZE, b'{"documents":' * 280_000),
     "documents": (SUMMARIZE, b'{"documents": [' + b"{}," * 1_300_000 + b"{}]}"),
     "strings": ("select", b'{"include": [' + b'"",' * 1_300_000 + b"0]}"),
     "options": ("select", b"{" + b",".join(b'"%x":0' % i for i in range(300_000)) + b"}"),
-    "a string": ("select", b'"' + b"x" * 3_990_000 + b'"'),
     "digits": ("select", b'{"diversity": ' + b"9" * 3_900_000 + b"}"),
 }
 
@@ -70,9 +66,8 @@ def test_answers_quote_little_of_long_names(client, members):
     names = {f"{i}{'k' * (3_900_000 // members)}": 0 for i in range(members)}
     sent = [(path, names), (CLUSTERS, names), (SUMMARIZE, {"documents": [{"text": "Rain fell."} | names]})]
     answers = [client.post(where, json=body) for where, body in sent]
-    answers.append(
-        client.post(f"{CLUSTERS}/files", data={"model": "k" * 3_000_000}, files={"files": ("a.txt", "Rain fell.")})
-    )
+    form = {"data": {"model": "k" * 3_000_000}, "files": {"files": ("a.txt", "Rain fell.")}}
+    answers.append(client.post(f"{CLUSTERS}/files", **form))
     assert [answer.status_code for answer in answers] == [422, 422, 422, 400]
     assert max(len(answer.content) for answer in answers) < 20_000
 
@@ -91,27 +86,18 @@ def readers():
 
 def test_a_process_that_does_not_end_is_killed(readers):
     first = readers.run(stuck.process_id, Deadline(60))
-    assert readers.run(stuck.process_id, Deadline(60)) == first  # one process, as long as it serves
     with pytest.raises(Problem, match="max_seconds"):
         readers.run(stuck.forever, Deadline(0.5))
     with pytest.raises(ProcessLookupError):
         os.kill(first, 0)
+    with pytest.raises(ReaderError):
+        readers.run(stuck.gone, Deadline(60))
     left = Deadline(60)
     threading.Timer(0.3, left.stop).start()  # the client closes its connection
     with pytest.raises(Problem):
         readers.run(stuck.forever, left)
-    assert readers.boxes.lost == 2
+    assert readers.boxes.lost == 3
     assert readers.run(stuck.process_id, Deadline(60)) != first
-
-
-def test_a_process_that_dies_or_is_killed_is_replaced(readers):
-    with pytest.raises(ReaderError):
-        readers.run(stuck.gone, Deadline(60))
-    second = readers.run(stuck.process_id, Deadline(60))
-    os.kill(second, signal.SIGKILL)
-    stat = Path(f"/proc/{second}/stat")  # a zombie has closed its end of the pipe
-    until(lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX")
-    assert readers.run(stuck.process_id, Deadline(60)) != second
 
 
 def test_a_mistake_in_a_process_says_where_and_not_what(readers, caplog):
@@ -158,11 +144,10 @@ def test_a_server_with_hung_work_ends_and_leaves_no_process(number):
             port = int(process.stdout.readline())
             base = f"http://127.0.0.1:{port}"
             with socket.create_connection(("127.0.0.1", port)) as hung:
-                hung.sendall(
-                    f"POST {CLUSTERS} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode()
-                )
-                body = json.dumps(DOCUMENTS).encode()
-                hung.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+                body = json.dumps(DOCUMENTS)
+                head = "Host: localhost\r\nContent-Type: application/json\r\n"
+                head = f"POST {CLUSTERS} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n"
+                hung.sendall((head + body).encode())
                 until(lambda: httpx.get(base + HEALTH).json()["running"])
                 started = until(lambda: children(process.pid))
                 assert started
@@ -170,26 +155,20 @@ def test_a_server_with_hung_work_ends_and_leaves_no_process(number):
                 assert process.wait(60) == (0 if number == signal.SIGTERM else -number)
         finally:
             process.kill()
-    until(lambda: not any(is_alive(one) for one in started))
+    until(lambda: all(state_of(one)[0] in "ZX" for one in started))
 
 
 def children(parent):
     """Processes that one has started."""
-    return [
-        one for one in map(int, (p.name for p in Path("/proc").glob("[0-9]*"))) if state_of(one)[1:2] == [str(parent)]
-    ]
-
-
-def is_alive(process):
-    return state_of(process)[:1] not in ([], ["Z"], ["X"])
+    return [one for one in map(int, (p.name for p in Path("/proc").glob("[0-9]*"))) if state_of(one)[1] == str(parent)]
 
 
 def state_of(process):
-    """Its state, its parent, ...; nothing where it has ended."""
+    """Its state, its parent, ...; that of one that has ended where it is gone."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return []
+        return ["X", ""]
 
 
 # Answers that nobody reads, connections that say nothing

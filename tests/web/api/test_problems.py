@@ -10,33 +10,15 @@ DOCUMENTS = [{"text": "A storm hit the coast. Rain fell."}]
     ("body", "detail"),
     [
         ({"bugdet": 10}, "/bugdet: Extra inputs are not permitted, found 10."),
-        (
-            {"documents": [{"text": "Rain.", "titel": ""}]},
-            "/documents/0/titel: Extra inputs are not permitted, found ''.",
-        ),
-        ({"documents": []}, "/documents: List should have at least 1 item after validation, not 0, found []."),
+        ({"documents": [{"text": "Rain.", "titel": ""}]}, "/documents/0/titel: Extra inputs are not permitted"),
         ({}, "/documents: Field required, found {}."),
-        ({"documents": {}}, "/documents: Input should be a valid list, found {}."),
         ([], "the body: Input should be a valid dictionary or object to extract fields from, found []."),
-        (
-            {"budget": 0.5},
-            "/budget: budget must be a number from 1 to 1,000,000, found 0.5.",
-        ),
-        ({"budget": 10**7}, ", found 1e+07."),
-        ({"budget": "5"}, "/budget: budget must be a number, a share"),
+        ({"budget": 0.5}, "/budget: budget must be a number from 1 to 1,000,000, found 0.5."),
         ({"budget": "0%"}, "found '0%'."),
         ({"budget": "much"}, "/budget: budget must be a number, a share"),
         ({"budget": True}, ", found True."),
         ({"unit": "pages"}, "/unit: Input should be 'words', 'sentences', 'bytes' or 'tokens', found 'pages'."),
-        ({"decoder": ["greedy"]}, "/decoder: Input should be 'consensus', 'greedy' or 'sampled', found ['greedy']."),
-        (
-            {"documents": DOCUMENTS, "model": "x" * 300},
-            "should have at most 200 characters, found 'xxxxxx",
-        ),
-        (
-            {"documents": ["Rain."]},
-            "/documents/0: Input should be a valid dictionary or object to extract fields from, found",
-        ),
+        ({"model": "x" * 300}, "should have at most 200 characters, found 'xxxxxx"),
     ],
 )
 def test_what_is_not_valid_is_said_plainly(client, is_problem, body, detail):
@@ -56,36 +38,24 @@ def test_a_body_that_is_not_json(client, is_problem, body):
     assert "JSON" in is_problem(answer, 400, "malformed")["detail"]
 
 
-@pytest.mark.parametrize("path", [CLUSTERS, SUMMARIZE])
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"])
-def test_a_body_of_the_wrong_type(client, is_problem, path, kind):
-    found = is_problem(client.post(path, content=b"{}", headers={"Content-Type": kind}), 415, "unsupported-media-type")
-    assert "application/json" in found["detail"]
+def test_a_body_of_the_wrong_type(client, is_problem, kind):
+    for path in (CLUSTERS, SUMMARIZE):
+        answer = client.post(path, content=b"{}", headers={"Content-Type": kind})
+        assert "application/json" in is_problem(answer, 415, "unsupported-media-type")["detail"]
 
 
-def test_addresses_that_do_not_exist(client, is_problem):
+def test_addresses_and_methods_that_do_not_exist(client, is_problem):
     for path in ("/nothing", "/api/v1", "/api/v2/health", "/static/nothing.js", "/static/"):
         assert is_problem(client.get(path), 404, "not-found")["instance"] == path
-
-
-@pytest.mark.parametrize("path", ["/static/..%2fapp.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/%00"])
-def test_no_path_reaches_the_file_system(client, path):
-    answer = client.get(path)
-    assert answer.status_code == 404
-    assert "import" not in answer.text
-
-
-def test_methods_that_do_not_fit(client, is_problem):
-    for method, path, allowed in (
-        ("PUT", CLUSTERS, "POST"),
-        ("POST", "/api/v1/health", "GET"),
-        ("PATCH", f"{CLUSTERS}/x", "GET"),
-        ("GET", f"{CLUSTERS}/x/select", "POST"),
-    ):
+    for path in ("/static/..%2fapp.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/%00"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert "import" not in answer.text
+    for method, path, allowed in (("PUT", CLUSTERS, "POST"), ("GET", f"{CLUSTERS}/x/select", "POST")):
         answer = client.request(method, path)
-        found = is_problem(answer, 405, "method-not-allowed")
+        is_problem(answer, 405, "method-not-allowed")
         assert answer.headers["allow"] == allowed
-        assert "Allow" in found["detail"]
 
 
 def test_requests_of_other_sites_are_refused(client, is_problem):
@@ -114,9 +84,7 @@ def test_other_names_of_the_host_are_refused(client):
 
 def test_every_answer_carries_the_security_headers(client, example):
     paths = ("/", "/docs", "/static/app.css", "/api/v1/health", "/nothing", f"{CLUSTERS}/{example['id']}")
-    for answer in [client.get(path) for path in paths] + [
-        client.post(CLUSTERS),
-    ]:
+    for answer in [*map(client.get, paths), client.post(CLUSTERS)]:
         policy = answer.headers["content-security-policy"]
         assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
         assert "unsafe" not in policy
@@ -129,8 +97,7 @@ def test_every_answer_carries_the_security_headers(client, example):
 
 def test_a_bug_is_a_problem_too_and_its_log_has_no_text(serving, is_problem, caplog):
     with serving() as client:
-        models = client.service.engine.models
-        models["general"]._trained = "secret words of a user"  # no model: the next request fails
+        client.service.engine.models["general"]._trained = "secret words of a user"  # the next request fails
         is_problem(client.post(SUMMARIZE, json={"documents": [{"text": "A secret storm."}]}), 500, "internal")
         assert client.get("/api/v1/health").status_code == 200
     assert "dpplearn.web" in {record.name for record in caplog.records}
@@ -138,12 +105,11 @@ def test_a_bug_is_a_problem_too_and_its_log_has_no_text(serving, is_problem, cap
 
 
 def test_the_reference_loads_nothing_from_elsewhere(client):
-    page = client.get("/docs")
-    assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert "://" not in page.text
-    assert "<script>" not in page.text
+    page = client.get("/docs").text
+    assert "://" not in page
+    assert "<script>" not in page
     for path in ("/static/swagger-ui-bundle.js", "/static/swagger-ui.css", "/static/docs.js"):
-        assert path[1:] in page.text
+        assert path[1:] in page
         answer = client.get(path)
         assert answer.status_code == 200
         assert client.get(path, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304

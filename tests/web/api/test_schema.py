@@ -20,7 +20,7 @@ def api(client):
 @pytest.mark.parametrize(("path", "method"), OPERATIONS, ids=lambda part: part.rpartition("/")[2])
 def test_made_up_requests(api, example, path, method, mode):
     @given(case=api[path][method].as_strategy(generation_mode=mode))
-    @settings(max_examples=25, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=15, derandomize=True, suppress_health_check=list(HealthCheck))
     def check(case):
         if case.path_parameters and case.method == "POST":
             case.path_parameters["id"] = example["id"]  # a cluster that is there: else all answers are 404
@@ -34,24 +34,13 @@ def test_made_up_requests(api, example, path, method, mode):
 
 
 def test_the_schema_has_examples_that_work(client, example):
-    found = client.get("/api/v1/openapi.json").json()
-    tried = 0
+    found, tried = client.get("/api/v1/openapi.json").json(), 0
     for path, methods in found["paths"].items():
         body = methods.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json")
         if body is not None:
-            schema = body["schema"]
-            if "$ref" in schema:
-                schema = found["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-            for value in schema["examples"]:
+            name = body["schema"].get("$ref", "").rpartition("/")[2]
+            for value in found["components"]["schemas"].get(name, body["schema"])["examples"]:
                 tried += 1
                 answer = client.post(path.replace("{id}", example["id"]), json=value)
                 assert answer.is_success, answer.text
     assert tried >= 3
-
-
-def test_every_reference_of_the_schema_is_there(client):
-    found = client.get("/api/v1/openapi.json")
-    names = set(found.json()["components"]["schemas"])
-    for reference in found.text.split('"$ref":"#/components/schemas/')[1:]:
-        assert reference.partition('"')[0] in names
-    assert "HTTPValidationError" not in found.text

@@ -1,12 +1,15 @@
 """Files in a form: what from_files reads, from memory; names are labels; what is no text is refused."""
 
+import gc
 import gzip
+import weakref
 
 import pytest
 
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.web import Settings
+from dpplearn.web.guard import forget
 from dpplearn.web.uploads import label
 from markup_files import eml
 from office_files import docx
@@ -30,26 +33,19 @@ def test_files_are_read_as_from_disk(client, tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
     expected = Cluster.from_files(sorted(tmp_path.iterdir())).documents
     answer = upload(client, *((name, text.encode()) for name, text in FILES.items()), model="general").json()
-    assert [(d["id"], d["title"], d["text"]) for d in answer["documents"]] == [
-        (d.id, d.title or "", d.text) for d in expected
-    ]
+    found = [(d["id"], d["title"], d["text"]) for d in answer["documents"]]
+    assert found == [(d.id, d.title or "", d.text) for d in expected]
     assert "alert" not in str(answer)
-
-
-def test_another_charset_is_named(client, is_problem):
-    detail = is_problem(upload(client, ("a.txt", "Øl er dyrt.".encode("latin-1"))), 422, "unreadable")["detail"]
-    assert "Save it as UTF-8 text" in detail
 
 
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        (b"%PDF-1.7 ...", "end of the PDF file is missing"),
+        ("Øl er dyrt.".encode("latin-1"), "Save it as UTF-8 text"),
         (b"PK\x03\x04....", "is damaged"),
         (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600), "an old Office file"),
         (gzip.compress(b"Rain fell.", mtime=0), "a gzip file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a picture (PNG)"),
-        (b"Rain \0 fell.", "is binary"),
         (b'<html><meta charset="punycode"><p>Rain.', "known encoding"),
     ],
 )
@@ -65,7 +61,6 @@ def test_what_is_no_text_is_refused(client, is_problem, data, found):
     [
         ("../../etc/passwd", "passwd"),
         ("C:\\Windows\\win.txt", "win.txt"),
-        ("/dev/null", "null"),
         ("a\u202egnp.txt", "agnp.txt"),
         ("~", "~"),
         ("..", ".."),
@@ -100,13 +95,10 @@ def test_one_bad_file_does_not_block_the_others(client, is_problem):
     bad = [("scan.pdf", pdf_scan()), ("old.doc", bytes.fromhex("d0cf11e0a1b11ae1")), ("long.txt", b"x" * 2_100_000)]
     answer = upload(client, good[0], *bad, good[1]).json()
     assert [one["id"] for one in answer["documents"]] == ["a.docx", "b.eml"]
-    assert [(one["file"], one["name"]) for one in answer["skipped"]] == [
-        (1, "scan.pdf"),
-        (2, "old.doc"),
-        (3, "long.txt"),
-    ]
-    for one, reason in zip(answer["skipped"], ("OCR", "save it as .docx", "max_document_characters"), strict=True):
-        assert one["detail"].startswith(one["name"])
+    assert [one["file"] for one in answer["skipped"]] == [1, 2, 3]
+    reasons = ("OCR", "save it as .docx", "max_document_characters")
+    for one, (name, _), reason in zip(answer["skipped"], bad, reasons, strict=True):
+        assert one["detail"].startswith(name)
         assert reason in one["detail"]
     found = is_problem(upload(client, *bad), 422, "unreadable")
     assert [one["pointer"] for one in found["errors"]] == ["/files/0", "/files/1", "/files/2"]
@@ -115,14 +107,12 @@ def test_one_bad_file_does_not_block_the_others(client, is_problem):
 
 
 def test_a_form_says_what_to_choose_from(client, is_problem):
-    page, river = (
-        ("a.md", b"# Floods\n\nThe river rose by two meters.\n\n## The school"),
-        "The river rose by two meters.",
-    )
+    river = "The river rose by two meters."
+    page = ("a.md", f"# Floods\n\n{river}\n\n## The school".encode())
     for keep_all, texts in (("false", [river]), ("true", [river, "The school"])):
         assert [one["text"] for one in upload(client, page, keep_all=keep_all).json()["sentences"]] == texts
-    answer = upload(client, page, keep_all="maybe")
-    assert is_problem(answer, 422, "invalid")["detail"].startswith("/keep_all: Input should be a valid boolean")
+    wrong = is_problem(upload(client, page, keep_all="maybe"), 422, "invalid")
+    assert wrong["detail"].startswith("/keep_all: Input should be a valid boolean")
 
 
 def test_a_file_that_stalls_is_named_and_ended(serving):
@@ -130,3 +120,30 @@ def test_a_file_that_stalls_is_named_and_ended(serving):
         pages = pdf_article([("paragraph", "It rained all day in the harbour of the north. " * 200)] * 20)
         answer = upload(client, ("slow.pdf", pages), ("a.txt", b"It rained all day."))
         assert answer.json()["skipped"][0]["detail"].startswith("slow.pdf must be readable in 0.01 s")
+
+
+class Chunk:
+    """A piece of a body."""
+
+
+def refuse(_body):
+    error = ValueError("too long")  # which its own frame holds, and so the frame itself
+    raise error
+
+
+def test_what_a_refused_request_held_is_freed_without_a_collector():
+    gc.disable()
+    try:
+        for forgotten in (False, True):
+            chunk = Chunk()
+            gone = weakref.ref(chunk)
+            try:
+                refuse(chunk)
+            except ValueError as error:
+                if forgotten:
+                    forget(error)
+            del chunk
+            assert (gone() is None) == forgotten
+    finally:
+        gc.enable()
+        gc.collect()
