@@ -62,7 +62,7 @@ def check_settings(model: Any) -> Similarity | None:
     if fixed.w[0] or fixed.w[ALL]:
         raise ValueError(
             f'rho={model.rho:g} and nugget={model.nugget:g} are those of similarity="fixed": a mixture learns them. '
-            'Leave them out; in a param_grid: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
+            'Leave them out, or in a mapping of its own: [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].'
         )
     return None
 
