@@ -260,7 +260,7 @@ def cost(texts):
     service.clusters.remove(keep(read))  # what is made once
     gc.collect()
     tracemalloc.start()
-    names = [keep(read) for _ in range(20 if len(read) < 100_000 else 3)]
+    names = [keep(read) for _ in range(10 if len(read) < 100_000 else 3)]
     gc.collect()
     found = tracemalloc.get_traced_memory()[0], sum(one.nbytes for one, _ in service.clusters.current().values())
     tracemalloc.stop()
