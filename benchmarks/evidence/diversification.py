@@ -195,7 +195,8 @@ def score_all(lists: list[ArgumentList], names: list[str], kinds: Sequence[str])
     fixed = [kind for kind in kinds if kind != MIXTURE]
     tasks = [([topic], fixed) for topic in topics]
     if MIXTURE in kinds:
-        tasks += [(topics[t : t + 4], [MIXTURE]) for t in range(0, len(topics), 4)]
+        step = min(4, -(-len(topics) // 2))  # of few topics, half are left to learn from
+        tasks += [(topics[t : t + step], [MIXTURE]) for t in range(0, len(topics), step)]
     parts = Parallel(n_jobs=2)(delayed(fold)(lists, names, *task) for task in tasks)
     scored = [x for part in parts[: len(topics)] for x in part]
     more = [x for part in parts[len(topics) :] for x in part] or scored
