@@ -287,7 +287,10 @@ def answer(found: dict[str, FloatArray], scored: list[Scored]) -> str:
         f"at k = {k} it covers {at[0][s]:.2f} of the key points, equal qualities {at[1][s]:.2f}, random {at[2][s]:.2f}"
         for s, k in enumerate(SIZES)
     )
-    verdict = f"Yes in {', '.join(sure)}, and not beyond chance elsewhere" if sure else "Not beyond chance"
+    covers = any(name.startswith("recall") for name in sure)
+    verdict = "Yes" if covers else "Not beyond chance in the key points covered"
+    if sure:
+        verdict += f" (of six measures, beyond chance in {', '.join(sure)})"
     gains = {name: by_topic(values - found[EQUAL], scored) for name, values in found.items() if name != EQUAL}
     best = max(gains, key=lambda name: gains[name][..., 0].mean())
     most = ", ".join(f"{signed(gains[best][:, s, 0])} at k = {k}" for s, k in enumerate(SIZES))
