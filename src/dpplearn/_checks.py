@@ -151,8 +151,6 @@ def check_items(items: Items, n: int, name: str) -> IntArray:
 
 def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:
     """Item numbers as `check_items` takes them, sorted."""
-    if isinstance(subset, tuple) and not subset:  # the usual default, at no cost
-        return np.empty(0, np.int64)
     return np.sort(check_items(subset, n, name))
 
 

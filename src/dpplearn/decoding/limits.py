@@ -134,7 +134,7 @@ class Limits:
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
         cost = float(self.cost[subset].sum())
-        return min(cost, self.budget) if fits(cost, self.budget) else cost
+        return min(cost, self.budget) if self.budget < np.inf and fits(cost, self.budget) else cost
 
     def meets(self, subset: IntArray) -> bool:
         """Whether a set is within the budget and the size, and has as many of each group as it may and must."""
@@ -266,7 +266,9 @@ def check_limits(
             "For an item that is free, give it a small cost or name it in include."
         )
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
-    A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
+    # the empty defaults need no look
+    A = NO_ITEMS if isinstance(include, tuple) and not include else check_subset(include, n, "include")
+    B = NO_ITEMS if isinstance(exclude, tuple) and not exclude else check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
     if A.size and not fits(costs[A].sum(), limit):

@@ -50,7 +50,8 @@ def test_a_hundred_words_are_whole_on_a_laptop(look: Callable[..., Seen], live: 
     assert seen.page.evaluate("scrollY") == 0
     size = seen.find("#summary .line").first.evaluate("(one) => parseFloat(getComputedStyle(one).fontSize)")
     assert size >= 18
-    expect(seen.find(".s[data-state=in]").first).to_be_in_viewport()  # marked in its source, beside it
+    if texts is not None:  # the first chosen sentence of the example is in its third document
+        expect(seen.find(".s[data-state=in]").first).to_be_in_viewport()  # marked in its source, beside it
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}")
