@@ -187,3 +187,9 @@ def test_errors_are_plain_lines(model, tmp_path, file):
     output("fit", lines(tmp_path / "n.txt", [[1, 2], [3]], " "), "--out", out)
     assert "whole numbers" in refusal("recommend", out, "x")
     output("recommend", out, "1")
+
+
+@pytest.mark.parametrize("text", ["1,0,1\n0,1,1\n1,1,0\n", "tea,milk,bread\n1,0,1\n0,1,1\n"])
+def test_a_table_of_0_and_1_is_refused(text, tmp_path):
+    (tmp_path / "b.csv").write_text(text)
+    assert "is a table of 0 and 1" in refusal("fit", tmp_path / "b.csv", "--out", tmp_path / "m.json")

@@ -76,7 +76,7 @@ def test_json(jsonl):
     assert first["similarity"] == pytest.approx(0.8167, abs=1e-3)
     every = json.loads(output(jsonl, "--embedding", "vector", "-k", 4, "--json"))
     assert len(every["selected"]) == 4  # one of which is a row of zeros
-    assert "by near items, because the embeddings have 3 directions" in every["reason"]
+    assert "by near items, because the embeddings have 2 directions" in every["reason"]
 
 
 def test_csv_as_it_came(tmp_path):
@@ -205,3 +205,11 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
 )
 def test_options_that_do_not_go_together(jsonl, options, message):
     assert message in refusal(jsonl, *options)
+
+
+def test_points_between_thousands_beside_decimal_commas(tmp_path):
+    """Read as 1.45, the second would fit the budget."""
+    path = tmp_path / "prices.csv"
+    path.write_text("id;price;note;e0;e1\nA;950,50;4,5;1;0\nB;1.450;4,4;0;1\nC;2.300,10;4,3;-1;0,2\n")
+    found = output(path, "--score", "note", "--embedding", "e*", "--cost", "price", "--budget", 2500, "--json")
+    assert (json.loads(found)["cost"], len(json.loads(found)["selected"])) == (2400.5, 2)

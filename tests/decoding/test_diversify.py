@@ -201,7 +201,7 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
     assert np.unique(first).size == 82
     assert np.isfinite(found.gains).all()
     assert found.parameters["kernel"] == "near"
-    assert "by near items, because the embeddings have 18 directions; 2 of these are rows of zeros" in found.reason
+    assert "by near items, because the embeddings have 16 directions; 2 of these are rows of zeros" in found.reason
     assert set(found.subset[:82]) >= set(range(110, 115)) | set(range(117, 140))  # the best of three
     costly = np.where(np.arange(140) >= 110, 3.0, 1.0)
     few = diversify(make(E), scores, k=82, budget=100.0, cost=costly)

@@ -53,11 +53,15 @@ def test_all_kinds_are_one_cluster(folder, monkeypatch):
 
 def test_texts_that_might_be_taken_for_paths():
     for text in (
-        "Rain", "Rain fell.", "and/or", "He said: see the notes in storm.txt and in rain.txt, then write to all of us.",
+        "Rain!", "Rain fell.", "and/or rain",
+        "He said: see the notes in storm.txt and in rain.txt, then write to all of us.",
         "A line.\nnotes.txt", "Read https://example.org/a.html for more.", "x" * 10_000, "What? [1] * 2", "..", "C: 5",
     ):  # fmt: skip
         if text != "..":  # a folder that is always there
             assert texts(text) == [text]
+    for text in ("Rain", "and/or"):  # no text has one word: a mistyped folder
+        with pytest.raises(FileNotFoundError, match="does not exist"):
+            texts(text)
 
 
 @pytest.mark.parametrize("given", ["a.txt", "my notes.md", "./storm", "/no/such/folder", "~/storm", "a.pdf", "x.GZ"])

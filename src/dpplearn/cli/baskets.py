@@ -167,6 +167,8 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None) -> list[lis
     if separator is None:
         return as_numbers([line.split() for line in lines])
     baskets = [[cell.strip() for cell in row if cell.strip()] for _, row in csv_rows(lines, path, separator)]
+    if len(baskets) > 1 and {cell for row in baskets[1:] for cell in row} == {"0", "1"}:
+        raise ValueError(f"{path} is a table of 0 and 1: write the names of the items of each row.")
     if (advice := long_table_advice(baskets)) is not None:
         raise ValueError(
             f"{path} is a long table, with a row for each item, not a basket a line: give it {advice}. If each line is "

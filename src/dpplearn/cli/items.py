@@ -28,12 +28,24 @@ Record = dict[str, Any]
 EMPTY = "is empty or missing. Fill it, or leave out what has none."
 
 
+THOUSANDS = re.compile(r"\s*[+-]?[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?\s*$")  # beside decimal commas
+
+
 def as_number(value: Any) -> float:
     """The number in a cell, which may be text; NaN where it holds none."""
     try:
         return math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
+
+
+def with_point(cell: str) -> str:
+    """A number with a decimal comma, and perhaps points between thousands, as Python writes it.
+
+    >>> with_point("1.450"), with_point("2.300.000,50"), with_point("4,5"), with_point("1.5")
+    ('1450', '2300000.50', '4.5', '1.5')
+    """
+    return (cell.replace(".", "") if THOUSANDS.match(cell) else cell).replace(",", ".")
 
 
 class Items:
@@ -156,8 +168,8 @@ class Items:
             if values.ndim == 1 and values.dtype.kind in "fiu" and np.isfinite(values).all():
                 return values.astype(np.float64)
             values = values.tolist()
-        if self.delimiter == ";":
-            values = [value.replace(",", ".") if isinstance(value, str) else value for value in values]
+        if self.delimiter == ";" and any(isinstance(value, str) and "," in value for value in values):
+            values = [with_point(value) if isinstance(value, str) else value for value in values]
         numbers = [as_number(value) for value in values]
         self._refuse(name, values, lambda x: not math.isfinite(as_number(x)), "must be a finite number, found {}.")
         return np.array(numbers, np.float64)

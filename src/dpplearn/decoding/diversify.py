@@ -379,7 +379,8 @@ def choose_greedily(
         if beyond := run.items.size - within:
             reason += f"; the last {f'{beyond} are' if beyond > 1 else 'one is'} beyond max_per_group"
     if candidates.near and settings.kernel == "auto":
-        reason += f"; by near items, because the embeddings have {candidates.directions} directions"
+        columns = candidates.embedded.rows.shape[1]
+        reason += f"; by near items, because the embeddings have {columns} direction{'s' * (columns != 1)}"
     return run, reason, candidates
 
 

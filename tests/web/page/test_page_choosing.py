@@ -5,7 +5,6 @@ from __future__ import annotations
 from live import Seen, sources
 from playwright.sync_api import expect
 
-
 FLOOD = [
     "The river Lind rose by two meters on Monday and flooded the old town of Brenn. "
     "The school and the library stay closed until Friday, the mayor said.",

@@ -86,7 +86,8 @@ def is_path(one: Any) -> bool:
     if has_magic(bare) and named and not spaced:
         return True  # a pattern, such as storm/*.txt
     rooted = (bare.startswith(("/", "./", "../", "~/", ".\\", "..\\")) or bare.endswith(("/", "\\"))) and not spaced
-    if rooted or (named and len(bare.split()) <= 8):
+    word = bare.isascii() and not spaced and bare[-1:].isalnum()  # one word is no text
+    if rooted or word or (named and len(bare.split()) <= 8):
         raise FileNotFoundError(f"{bare} does not exist. If it is a text and no path, pass Cluster.from_texts([text]).")
     return False
 
