@@ -142,7 +142,7 @@ def branch_and_bound(
         depth, best, opened = search(nodes, depth, best, best_set, WORK_AT_ONCE)
         looked += opened
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
-    if logdet(candidates.operand.block(Y)) < first:  # by rounding: computed anew, the start is better
+    if logdet(candidates.operand.block(Y)) - first <= WORTH_A_LOOK:  # better by rounding alone: ties are the start's
         Y = start
     gap = max((nodes.value[t] + knapsack_bound(nodes, t) for t in range(depth + 1)), default=-np.inf) - best
     return Y, float(gap) if gap > WORTH_A_LOOK else 0.0, looked
