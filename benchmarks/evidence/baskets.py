@@ -70,7 +70,7 @@ def counts_of(train: list) -> dict[str, Scores]:
         return best
 
     return {
-        "popularity": Scores(found.items, lambda J: counts),  # noqa: ARG005
+        "popularity": Scores(found.items, lambda _J: counts),
         "item–item counts": Scores(found.items, lambda J: conditional[J].sum(axis=0) if J.size else counts),
         "association rules": Scores(found.items, rules),
     }
@@ -114,7 +114,7 @@ def pairs_of(name: str, model: KernelDPP) -> list[list]:
     ]
 
 
-def run(data: Path, pictures: Path, quick: bool = False) -> dict:  # noqa: ARG001
+def run(data: Path, pictures: Path, _quick: bool = False) -> dict:
     rows, curves, pairs, sizes = [], [], [], []
     for name, file in FILES.items():
         train, _, test = read_split(data / file)

@@ -70,20 +70,20 @@ def k_medoids(pool: Pool, k: int, rng: np.random.Generator) -> IntArray:
     return np.append(found, rest[: k - found.size])
 
 
-def facility(pool: Pool, k: int, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+def facility(pool: Pool, k: int, _rng: np.random.Generator) -> IntArray:
     from apricot import FacilityLocationSelection
 
     chooser = FacilityLocationSelection(k, metric="precomputed", optimizer="lazy")
     return np.asarray(chooser.fit(np.maximum(pool.E @ pool.E.T, 0)).ranking)
 
 
-def entropy(pool: Pool, k: int, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+def entropy(pool: Pool, k: int, _rng: np.random.Generator) -> IntArray:
     rest = np.setdiff1d(np.argsort(-pool.scores, kind="stable"), pool.first, assume_unique=True)
     return np.append(pool.first, rest[: k - pool.first.size])
 
 
 def by_dpp(scores: bool = False, kernel: str = "auto") -> Callable[[Pool, int, np.random.Generator], IntArray]:
-    def choose(pool: Pool, k: int, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+    def choose(pool: Pool, k: int, _rng: np.random.Generator) -> IntArray:
         if scores:
             return diversify(pool.E, pool.scores, k, include=pool.first, kernel=kernel).subset
         return diversify(pool.E, k=k, kernel=kernel).subset

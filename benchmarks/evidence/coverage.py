@@ -44,7 +44,7 @@ def standardized(kind: str, given_size: bool, seed: int, instances: int) -> dict
     return found
 
 
-def run(data: Path, pictures: Path, quick: bool = False) -> dict:  # noqa: ARG001
+def run(_data: Path, _pictures: Path, quick: bool = False) -> dict:
     sets, instances = (3, 30) if quick else (SETS, INSTANCES)
     rows, low = [], []
     for kind in ("fixed", "mixture"):

@@ -121,7 +121,7 @@ def peer(strategy: str) -> Callable[[float], Chooser]:
     import pyversity
 
     def make(knob: float) -> Chooser:
-        return lambda x, items, k, rng: np.asarray(  # noqa: ARG005
+        return lambda x, items, k, _rng: np.asarray(
             pyversity.diversify(x.rows[items], x.log_odds[items], k, strategy=strategy, diversity=knob).indices
         )
 
@@ -145,17 +145,17 @@ def learned(kind: str, decoder: str = "greedy") -> Chooser:
     return choose
 
 
-def equal(x: Scored, items: IntArray, k: int, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+def equal(x: Scored, items: IntArray, k: int, _rng: np.random.Generator) -> IntArray:
     return diversify(x.rows[items], k=k).subset
 
 
 def by_scores(diversity: float) -> Chooser:
-    return lambda x, items, k, rng: diversify(x.rows[items], x.log_odds[items], k, diversity=diversity).subset  # noqa: ARG005
+    return lambda x, items, k, _rng: diversify(x.rows[items], x.log_odds[items], k, diversity=diversity).subset
 
 
 def leaning(diversity: float) -> Chooser:
     """The learned DPP, leaning to quality or to variety as it is told."""
-    return lambda x, items, k, rng: greedy_map(x.dpp(MANY, items), k=k, diversity=diversity).subset  # noqa: ARG005
+    return lambda x, items, k, _rng: greedy_map(x.dpp(MANY, items), k=k, diversity=diversity).subset
 
 
 def systems(scored: list[Scored], drawn: list[list[IntArray]], knobs: Sequence[float]) -> dict[str, FloatArray]:
@@ -165,9 +165,9 @@ def systems(scored: list[Scored], drawn: list[list[IntArray]], knobs: Sequence[f
         return measured(choose, scored, drawn)
 
     found = {
-        "random": by(lambda x, items, k, rng: rng.permutation(items.size)[:k]),  # noqa: ARG005
-        "top by centrality": by(lambda x, items, k, rng: np.argsort(-x.centrality[items])[:k]),  # noqa: ARG005
-        "top by regression": by(lambda x, items, k, rng: np.argsort(-x.log_odds[items])[:k]),  # noqa: ARG005
+        "random": by(lambda _x, items, k, rng: rng.permutation(items.size)[:k]),
+        "top by centrality": by(lambda x, items, k, _rng: np.argsort(-x.centrality[items])[:k]),
+        "top by regression": by(lambda x, items, k, _rng: np.argsort(-x.log_odds[items])[:k]),
     }
     if find_spec("pyversity") is not None:
         for strategy in PEERS:

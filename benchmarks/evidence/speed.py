@@ -21,7 +21,7 @@ PEERS = (
 SHOWN = ("sampling", "decoding", "selection", "learning", "rouge")
 
 
-def run(data: Path, pictures: Path, quick: bool = False) -> dict:  # noqa: ARG001
+def run(_data: Path, _pictures: Path, _quick: bool = False) -> dict:
     found = {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in SHOWN}
     rows, machines = [], dict[str, None]()
     for name, result in found.items():
