@@ -150,3 +150,13 @@ def test_select_with_a_model_of_arrays(tmp_path):
     ConditionalDPP.from_weights([-1.0, 2.0], names=["constant", "score"]).save(tmp_path / "m.json")
     path = write_lines(tmp_path / "items.jsonl", [{"score": 1.0, "v": [1, 0]}])
     assert "was fitted to arrays" in refusal("select", "--model", tmp_path / "m.json", path, "-k", 1)
+
+
+def test_decimal_commas_between_semicolons(select, tmp_path):
+    """The same choice as from points between commas."""
+    plain = write_csv(tmp_path / "plain.csv", NEW)
+    lines = [line.replace(",", ";").replace(".", ",") for line in plain.read_text().splitlines()]
+    commas = write(tmp_path / "commas.csv", "\n".join(lines))
+    assert "," in lines[1]
+    found = [json.loads(select[0](path, "-k", 3, "--json"))["selected"] for path in (plain, commas)]
+    assert [one["item"] for one in found[0]] == [one["item"] for one in found[1]]

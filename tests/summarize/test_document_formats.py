@@ -440,4 +440,6 @@ def test_members_of_an_archive_may_overlap():
 def test_bytes_that_are_only_called_like_a_file_are_not_said_to_be_text(suffix):
     with pytest.raises(ValueError, match=rf"a\{suffix} ends in \{suffix}, but is neither .* nor text: it is damaged"):
         parse_document(bytes(range(128, 256)), f"a{suffix}", f"a{suffix}")
+    with pytest.raises(ValueError, match=rf"a\{suffix} ends in \{suffix}, but is neither .* nor text: it is damaged"):
+        parse_document(b"Rain\0" + bytes(range(256)), f"a{suffix}", f"a{suffix}")
     assert parse_document(b"It rained all day.", f"a{suffix}", f"a{suffix}")[0].text == "It rained all day."

@@ -178,6 +178,10 @@ def check_charset(charset: str, path: Path | str) -> str:
     return name
 
 
+class BinaryError(ValueError):
+    """Bytes that are no text, and of no kind that we know."""
+
+
 def to_text(data: bytes, path: Path | str, encoding: str | None, fallback: str | None) -> str:
     """Decode the bytes of a text file.
 
@@ -192,7 +196,7 @@ def to_text(data: bytes, path: Path | str, encoding: str | None, fallback: str |
     if encoding is None and data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     if encoding is None and b"\0" in data:
-        raise ValueError(
+        raise BinaryError(
             f"{path} must be a text file, but is binary: byte {data.index(0)} is 0. "
             'Save it as UTF-8; in Python, pass encoding="utf-16-le" where it is UTF-16 without a byte order mark.'
         )

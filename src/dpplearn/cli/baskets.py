@@ -55,9 +55,10 @@ def fit(file: Path, out: Path, rank: int | None, symmetric: bool, alpha: float |
     with bars() as show:
         model = KernelDPP(rank, not symmetric, progress=show, **options).fit(baskets)
     model.save(out)
+    each, first = model.log_likelihood_ / len(baskets), model.items_.tolist()[0]
     say(
-        f"{len(baskets)} baskets ({model.n_empty_} empty) of {len(model.items_)} items: log-likelihood per basket "
-        f"{model.log_likelihood_ / len(baskets):.4f} with alpha {model.alpha_:g}. Wrote {out}."
+        f"{len(baskets)} baskets ({model.n_empty_} empty) of {len(model.items_)} items, such as {first!r}: "
+        f"log-likelihood per basket {each:.4f} with alpha {model.alpha_:g}. Wrote {out}."
     )
 
 

@@ -168,11 +168,16 @@ class Items:
             if values.ndim == 1 and values.dtype.kind in "fiu" and np.isfinite(values).all():
                 return values.astype(np.float64)
             values = values.tolist()
-        if self.delimiter == ";" and any(isinstance(value, str) and "," in value for value in values):
-            values = [with_point(value) if isinstance(value, str) else value for value in values]
+        values = self.with_points(values)
         numbers = [as_number(value) for value in values]
         self._refuse(name, values, lambda x: not math.isfinite(as_number(x)), "must be a finite number, found {}.")
         return np.array(numbers, np.float64)
+
+    def with_points(self, values: Any) -> Any:
+        """The values of a field of numbers, as Python writes them where cells have decimal commas."""
+        if self.delimiter == ";" and any(isinstance(value, str) and "," in value for value in values):
+            return [with_point(value) if isinstance(value, str) else value for value in values]
+        return values
 
     def item_numbers(self, name: str, n: int) -> IntArray:
         """The number of another item from every item."""

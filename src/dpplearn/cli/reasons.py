@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +75,13 @@ class AppliedModel:
 
 def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> tuple[ItemSet, FloatArray]:
     """The items as the model's encoding reads a table, and the columns that it makes features of, as numbers."""
-    names = [column.name for part in (encoding.features, *encoding.phi.values()) for column in part]
-    table: dict[str, Any] = {name: np.array(list(items.column(name, missing=True)), object) for name in names}
-    cost = None
+    table, cost = dict[str, Any](), None
+    for column in chain(encoding.features, *encoding.phi.values()):
+        values = items.column(column.name, missing=True)
+        values = items.with_points(values) if column.kind == "number" else values
+        table[column.name] = np.array(list(values), object)
     if costs is not None:
-        table[(cost := "".join(names) + " cost")] = costs  # no field has this name
+        table[(cost := "".join(table) + " cost")] = costs  # no field has this name
     try:
         read = ItemSet.from_long(table, group=None, cost=cost, encoding=encoding)[0]
         return read, raw_columns(table, encoding.features, read.n, new=False)

@@ -12,7 +12,16 @@ from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
-from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, entries, peek, read_bytes, unpacked_name
+from dpplearn._io.encoding import (
+    MAX_BYTES,
+    BinaryError,
+    check_charset,
+    check_encoding,
+    entries,
+    peek,
+    read_bytes,
+    unpacked_name,
+)
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile, Limits
 from dpplearn.summarize.corpora.formats.hyphens import unwrapped
@@ -78,7 +87,8 @@ def parse_text(file: DocumentFile) -> list[Document]:
     except ValueError as error:
         suffix = suffix_of(Path(file.name))
         named = next((kind.name for kind in FILE_KINDS if kind.always and suffix in kind.suffixes), None)
-        if named is None or not isinstance(error.__cause__, UnicodeDecodeError):  # else it says what the file is
+        no_text = isinstance(error, BinaryError) or isinstance(error.__cause__, UnicodeDecodeError)
+        if named is None or not no_text:  # the error says what the file is
             raise
         what = f"{file.place} ends in {suffix}, but is neither {named} nor text: it is damaged, or of another kind."
         raise ValueError(f"{what} Export it anew, or save it as UTF-8 text.") from None
