@@ -61,13 +61,14 @@ def read_features(
 
     An error calls the first one row `start`.
     """
-    rows: Any = as_csr(phi, name) if sparse.issparse(phi) else as_numbers(phi, name, 2)
+    dense = isinstance(phi, np.ndarray) or not sparse.issparse(phi)
+    rows: Any = as_numbers(phi, name, 2) if dense else as_csr(phi, name)
     if 0 in rows.shape:
         raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
-    if sparse.issparse(phi):
-        rows = rows.copy() if rows.data.nbytes <= COPIED else rows
-    else:
+    if dense:
         rows = np.array(rows, np.float64, order="C") if rows.nbytes <= COPIED else np.ascontiguousarray(rows)
+    elif rows.data.nbytes <= COPIED:
+        rows = rows.copy()
     squares = square_lengths(rows, n_jobs)
     least, most = squares[squares.argmin()], squares[squares.argmax()]  # quicker than min and max; also find nan
     if not (least >= SHORTEST**2 and most <= LONGEST**2):
@@ -85,12 +86,11 @@ def read_features(
 
 def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
     """|rows_i|^2 in float64; of many rows by a compiled loop on threads, which reads them once and copies nothing."""
-    if sparse.issparse(rows):
+    if not isinstance(rows, np.ndarray):  # sparse
         return square_sums(rows.astype(np.float64, copy=False))
     if rows.size <= COMPILED:
         rows = rows.astype(np.float64, copy=False)
-        with np.errstate(over="ignore"):
-            return np.asarray(np.matmul(rows[:, None, :], rows[:, :, None])[:, 0, 0])  # faster than einsum
+        return np.asarray(np.einsum("ij,ij->i", rows, rows))
     from dpplearn.decoding._loops import row_squares  # here: numba takes a moment to import
 
     out, step = np.empty(rows.shape[0]), PER_THREAD // rows.shape[1] + 1

@@ -172,8 +172,8 @@ def diversify(
     if n_jobs is not None:
         check_jobs(n_jobs)
     settings = check_settings(Settings(diversity, decoder, scale, nugget, least, backfill, kernel))
-    asked: dict[str, Any] = {"cost": cost, "budget": budget, "k": k, "include": include, "exclude": exclude}
-    asked |= {"groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
+    asked: dict[str, Any] = {"cost": cost, "budget": budget, "k": k, "include": include, "exclude": exclude,
+    "groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
     library, other = type(embeddings).__module__.partition(".")[0], type(scores).__module__.partition(".")[0]
     if library == "dask":
         if window is not None:
@@ -262,7 +262,8 @@ def read_items(embeddings: Any, scores: Any, settings: Settings, n_jobs: int | N
     """Rows, their lengths and qualities, one for each item, or what is wrong; without scores all are equal."""
     if isinstance(embeddings, np.ndarray) and embeddings.base is not None:
         check_whole(embeddings)
-    rows: Any = embeddings if sparse.issparse(embeddings) else as_numbers(embeddings, "embeddings")
+    plain = isinstance(embeddings, np.ndarray) or sparse.issparse(embeddings)
+    rows: Any = embeddings if plain else as_numbers(embeddings, "embeddings")
     n = rows.shape[0] if rows.ndim else 1
     if n == 0 and (scores is None or np.shape(scores) == (0,)):
         return Embedded(rows, np.empty(0), np.empty(0))
@@ -313,7 +314,7 @@ def choose(
     else:
         chosen, candidates = choose_by_decoder(candidates, settings, limits, options)
         subset, gains, reason = chosen.subset, chosen.gains, chosen.reason
-    if zeros := items.lengths[subset.copy()].tolist().count(0.0):  # torch warns of indices that cannot be written
+    if zeros := items.lengths[subset].tolist().count(0.0):
         reason += f"; {zeros} of these {'is a row' if zeros == 1 else 'are rows'} of zeros, similar to nothing"
     log_prob: Any = candidates.log_prob
     if owner is not None:

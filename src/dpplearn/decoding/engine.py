@@ -45,7 +45,7 @@ class ArrayOps:
     choose = staticmethod(np.where)
     host = staticmethod(np.asarray)
     where = staticmethod(lambda mask: mask.nonzero()[0])
-    at = staticmethod(lambda place, x, y, z: (x.item(place), y.item(place), z.item(place)))  # one wait for a device
+    at = staticmethod(lambda i, x, y, z: (x.item(i), y.item(i), z.item(i)))  # one wait for a device
     multiply = staticmethod(np.multiply)
     put = staticmethod(lambda x, like: x)  # noqa: ARG005  # tensors go to its device
     precision = staticmethod(lambda rows: EPS if rows.dtype == np.float64 else EPS32)  # of products with rows
@@ -58,7 +58,7 @@ class ArrayOps:
     def best(x: Any, items: Any, tie: float, one: float) -> tuple[float, int, int]:
         """The largest number, the first place of one that ties with it, and the item there; one wait for a device."""
         most = x.item(x.argmax())  # faster than max
-        place = int((x >= most - tie * (one + abs(most))).argmax())
+        place = (x >= most - tie * (one + abs(most))).argmax()
         return most, place, items.item(place)
 
     @staticmethod
@@ -109,11 +109,11 @@ class Rule:
     def best(self, g: Any, items: Any) -> tuple[float, int, int]:
         """The best score, its place and its item."""
         scores = g if self.plain else self.scores(g, items)
-        best, place, j = self.xp.best(scores, items, self.tie, self.one)
-        if self.cost is not None:
-            key = self.xp.choose(scores >= self.below(best), self.key(g, items), -np.inf)
-            _, place, j = self.xp.best(key, items, self.tie, 0.0)
-        return best, place, j
+        best: tuple[float, int, int] = self.xp.best(scores, items, self.tie, self.one)
+        if self.cost is None:
+            return best
+        key = self.xp.choose(scores >= self.below(best[0]), self.key(g, items), -np.inf)
+        return best[0], *self.xp.best(key, items, self.tie, 0.0)[1:]
 
 
 class Gains:
@@ -174,12 +174,16 @@ class GreedyRun:
         if limits.include.size or limits.exclude.size:
             gains.bound[self.xp.put(np.flatnonzero(~limits.alive), gains.bound)] = -np.inf
         picks = -1  # since the block was made; -1: there is no block
-        while len(items) < limits.k:
-            if picks < 0 and not self.build():
-                break
-            picks = max(picks, 0)
-            g = self.g
-            best, place, j = rule.best(g, self.items)  # two waits for a device for each item: here, and for its gain
+        pick, take, fall, k = rule.best, gains.take, gains.fall, limits.k
+        limited = self.left is not None or self.floor > -np.inf or self.share > 0.0
+        while len(items) < k:
+            if picks < 0:
+                if not self.build():
+                    break
+                picks, g = 0, self.g
+            if picks % FIRST_ROOM == FIRST_ROOM - 1:
+                check_stop()
+            best, place, j = pick(g, self.items)  # two waits for a device for each item: here, and for its gain
             if best < self.outside or best == -np.inf:
                 if self.outside == -np.inf:
                     break
@@ -187,25 +191,24 @@ class GreedyRun:
                 self.put_back(best, picks)
                 picks = -1
                 continue
-            gain = gains.take(j, place)
+            gain = take(j, place)
             g[place] = -np.inf
             if gain == 0.0:  # others may have none either
                 g[g <= gains.least(self.items)] = -np.inf
                 continue
             items.append(j)
             found.append(gain)
-            if len(items) == limits.k:
+            picks += 1
+            if len(items) == k:
                 break
+            g -= fall()
+            if not limited:
+                continue
             if self.share > 0.0 and len(items) == limits.include.size + 1:
                 self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
-            picks += 1
-            g -= gains.fall()
             if self.left is not None:
                 self.left.take(j)
-            if self.left is not None or self.floor > -np.inf:
-                self.drop()
-            if picks % FIRST_ROOM == 0:
-                check_stop()
+            self.drop()
         otherwise = End.GAIN if bool(self.low) else End.RANK
         return Run(np.array(items, np.int64), np.array(found), why_ended(limits, items, otherwise))
 
@@ -278,7 +281,7 @@ class RowGains(Gains):
     def __init__(self, rows: Any, scale: Any, diag: Any, own: Any, k: int, U: Any, xp: Any) -> None:
         self.rows, self.scale, self.diag, self.own, self.xp = rows, scale, diag, own, xp
         self.n, self.d = rows.shape
-        self.sparse = sparse.issparse(rows)
+        self.sparse = not isinstance(rows, np.ndarray) and sparse.issparse(rows)
         self.start = self.n if self.n * self.d <= WHOLE else xp.start  # a small problem is one block
         self.U = xp.put(np.empty((min(FIRST_ROOM, max(k, 1)), self.d)) if U is None else U, diag)
         self.t, self.known = 0 if U is None else len(U), 0  # directions, and those that `base` accounts for

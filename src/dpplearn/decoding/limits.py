@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 from dpplearn._notebook import short_repr
 from dpplearn.decoding.groups import read_bound, read_groups
 
@@ -23,6 +23,7 @@ Bound = int | Mapping[Any, int]
 """One number for all groups, or one for each of some."""
 
 NO_ITEMS = np.empty(0, np.int64)
+ANY_NUMBER, NONE_DUE = np.array([MANY]), np.array([0])  # of a single group
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -53,7 +54,7 @@ class End(Enum):
     EVERY = auto()  # every candidate is chosen
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # frozen would cost a small problem a microsecond
 class Limits:
     """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y, and of each group `need` to `most` items."""
 
@@ -133,7 +134,7 @@ class Limits:
 
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
-        cost = float(self.cost[subset].sum())
+        cost = float(np.add.reduce(self.cost[subset]))
         return min(cost, self.budget) if self.budget < np.inf and fits(cost, self.budget) else cost
 
     def meets(self, subset: IntArray) -> bool:
@@ -282,8 +283,7 @@ def check_limits(
         raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
     alike, sized = cost is None or bool((costs == costs[:1]).all()), k is not None
     if groups is None:
-        one_group: Any = [], np.zeros(n, np.int64), np.array([n]), np.zeros(1, np.int64)
-        return Limits(costs, limit, size, A, B, sized, alike, *one_group)
+        return Limits(costs, limit, size, A, B, sized, alike, [], np.zeros(n, np.int64), ANY_NUMBER, NONE_DUE)
     names, group = read_groups(groups, n)
     most = read_bound(max_per_group, names, "max_per_group", n)
     need = read_bound(min_per_group, names, "min_per_group", 0)
