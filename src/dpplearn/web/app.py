@@ -152,7 +152,7 @@ def routes(service: Service) -> APIRouter:
     async def select(
         cluster: ClusterId, request: Request, options: Annotated[schema.Options, Body()] = BY_DEFAULT
     ) -> Response:
-        """The best set of a cluster's sentences under a budget, given what is pinned and banned, with reasons."""
+        """The best set of a cluster's sentences under a budget, given what is included and excluded, with reasons."""
         return Response(await service.select(request, cluster, options, summary_answer), media_type=schema.JSON)
 
     @router.get(

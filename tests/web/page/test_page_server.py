@@ -14,7 +14,7 @@ from dpplearn.web import Settings
 def test_a_forgotten_cluster_is_posted_again_without_a_word(example: Seen) -> None:
     example.expected = {404}
     example.set_range("budget", 160)
-    example.find("#summary [data-rule=pin]").nth(1).click()
+    example.find("#summary [data-rule=include]").nth(1).click()
     example.settle()
     before, pinned = example.answer(), example.bodies[-1]["include"]
     cluster = example.cluster()
