@@ -133,7 +133,7 @@ class Engine:
         include, exclude = check_choices(prepared, options, budget, unit)
         if options.compress:
             prepared = reading.forms
-            if prepared.split.forms is not None:  # a sentence stands before its shorter forms, and is excluded with them
+            if prepared.split.forms is not None:  # a sentence comes before its shorter forms
                 first = np.unique(prepared.split.forms, return_index=True)[1]
                 include, exclude = first[include], first[exclude]
         how: dict[str, Any] = {"decoder": options.decoder or defaults.decoder, "order": options.order}

@@ -145,7 +145,7 @@ class Whole(NewCluster, Options):
 
 # Answers. They are made in `answers` of the records of `dpplearn.summarize.explain`, whose words these fields have.
 
-CHANCE = "Probability that the learned model includes it, given what is included and excluded; not moved by the sliders."
+CHANCE = "Probability that the learned model includes it, given `include` and `exclude`; no slider moves it."
 Contributions = Annotated[dict[str, float], Field(description="Terms of log q^2 by feature, largest first; none is 0.")]
 
 
