@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -20,9 +21,10 @@ from dpplearn.cli.bars import bars
 from dpplearn.cli.formats import read_items
 from dpplearn.cli.options import AS_JSON, FILE, PATH, Command
 
-PLAIN = 20  # rows of texts that tell a table: fewer baskets may look like one by chance
-GAPS = 10  # rows of a table for each that may lack a cell
-LISTS = ("items", "basket")  # what a column of whole baskets may be called
+MANY = 20  # lines from which a table is told by its texts: fewer baskets may look like one by chance
+GAPS = 10  # of so many rows of a table, one may lack a cell
+LISTS = ("items", "basket")  # names that a list of whole baskets may have in JSON and Parquet
+QUOTED = re.compile('"[^"]*"')
 Columns = tuple[str, str] | None
 TABLE = "FILE is a table with a row for each item: the columns that name the basket and the item."
 LONG_TABLE = click.option("--long", "columns", nargs=2, metavar="BASKET ITEM", help=TABLE)
@@ -146,13 +148,12 @@ def as_named(model: Any, items: list[str] | tuple[str, ...]) -> list[Any]:
     return [int(item) for item in items]
 
 
-def read_baskets(path: Path, columns: tuple[str, str] | None = None) -> list[list[Any]]:
-    """The baskets of a file.
+def read_baskets(path: Path, columns: Columns = None) -> list[list[Any]]:
+    """The baskets of a file; items that are all whole numbers become numbers.
 
-    With `columns`, of a basket's name and of an item, a long table. Otherwise each line is a basket: items separated by
-    tabs, commas or semicolons, whichever the file has first, else by blanks; an empty line is an empty basket. In
-    JSON Lines a line is a list, or an object with a list called "items"; in Parquet "items" is a column of lists. Items
-    that are all whole numbers are read as such.
+    With `columns`, the names of two columns, the file is a table with a row for each item of a basket. Otherwise a line
+    of text is a basket (see `from_text`), a line of JSON Lines is a list or an object with a list called "items", and
+    Parquet has a column of lists called "items".
     """
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give a file of baskets: one a line, or a table with --long.")
@@ -163,27 +164,80 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None) -> list[lis
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         texts = ((line.where, line.text().strip()) for line in read_lines(path, path))
         return [from_json(where, text) for where, text in texts if text]
-    lines = [line.text() for line in read_lines(path, path)]
-    separator = next((mark for mark in ("\t", ",", ";") if any(mark in line for line in lines)), None)
-    if separator is None:
-        return as_numbers([line.split() for line in lines])
-    baskets = [[cell.strip() for cell in row if cell.strip()] for _, row in csv_rows(lines, path, separator)]
+    return as_numbers(from_text(path))
+
+
+def from_text(path: Path) -> list[list[str]]:
+    """A basket from each line, or from each cell of a column called "items" that holds whole baskets."""
+    rows = split_lines([line.text() for line in read_lines(path, path)], path)
+    names = [cell.lower() for cell in rows[0]] if rows else []
+    if "items" in names or all(len(row) < 2 for row in rows):
+        at, first = (names.index("items"), 1) if "items" in names else (0, 0)
+        cells = [row[at] if len(row) > at else "" for row in rows[first:]]
+        if separator_of(cells) is not None:
+            return [[cell for cell in row if cell] for row in split_lines(cells, path)]
+    baskets = [[cell for cell in row if cell] for row in rows]
     if len(baskets) > 1 and {cell for row in baskets[1:] for cell in row} == {"0", "1"}:
         raise ValueError(f"{path} is a table of 0 and 1: write the names of the items of each row.")
-    if (advice := long_table_advice(baskets)) is not None:
+    if (wrong := wide_table(rows) or named_baskets(baskets) or long_table(baskets)) is not None:
         raise ValueError(
-            f"{path} is a long table, with a row for each item, not a basket a line: give it {advice}. If each line is "
-            "a basket, leave a line of names out, or write it as JSON Lines, a list a line."
+            f"{path} {wrong} If each line is a basket, write it as JSON Lines, a list a line."
         )
-    return as_numbers(baskets)
+    return baskets
 
 
-def long_table_advice(rows: list[list[str]]) -> str | None:
-    """What to give for rows that are plainly a table's: as many cells in all, but for one row in GAPS or a single one.
+def separator_of(lines: list[str]) -> str | None:
+    """The tab, semicolon or comma that separates cells in most of the lines; None where no line has one."""
+    bare = [QUOTED.sub("", line) for line in lines]
+    counts = {mark: sum(mark in line for line in bare) for mark in "\t;,"}
+    mark = max(counts, key=counts.__getitem__)  # of equals the first: commas are in names, too
+    return mark if counts[mark] else None
 
-    Either the first line has names that do not occur again, over a column of whole numbers or over many rows of columns
-    that have no value in common; or two columns do without names, whole numbers and what is none, or a first column
-    whose values stand in runs.
+
+def split_lines(lines: list[str], path: Path) -> list[list[str]]:
+    """The cells of each line, between separators or else blanks; a cell in quotation marks may hold either."""
+    mark = separator_of(lines)
+    if mark is None and not any('"' in line for line in lines):
+        return [line.split() for line in lines]
+    return [[cell.strip() for cell in row] for _, row in csv_rows(lines, path, mark or " ")]
+
+
+def wide_table(rows: list[list[str]]) -> str | None:
+    """What is wrong where the first line names columns of a table, in which most rows end with empty cells."""
+    head, *below = rows or [[]]
+    gaps, cells = sum("" in row for row in below), {cell for row in below for cell in row}
+    if len(head) < 3 or "" in head or {*map(len, below)} != {len(head)} or 2 * gaps < len(below) or cells & {*head}:
+        return None
+    return f"begins with names of columns, such as {head[0]!r}. Leave that line out, and each column without items."
+
+
+def named_baskets(rows: list[list[str]]) -> str | None:
+    """What is wrong where the first cell of each line is the name of the basket, and not an item.
+
+    Such cells are all different, and either numbers before items that are no numbers, or found nowhere else in a file
+    of many lines whose other cells repeat, or many numbers that count the lines.
+    """
+    rows = [row for row in rows if row]
+    headed = len(rows) > 2 and not rows[0][0].isdecimal() and {*rows[0]}.isdisjoint(x for row in rows[1:] for x in row)
+    for lines in [rows, rows[1:]] if headed else [rows]:
+        firsts, items = [row[0] for row in lines], [cell for row in lines for cell in row[1:]]
+        if len(firsts) < 2 or len({*firsts}) < len(firsts) or 2 * sum(len(row) > 1 for row in lines) < len(lines):
+            continue
+        numbers, many = all(cell.isdecimal() for cell in firsts), len(lines) >= MANY
+        apart = {*items}.isdisjoint(firsts)
+        counted = numbers and [int(cell) - int(firsts[0]) for cell in firsts] == [*range(len(firsts))]
+        before_texts = numbers and not any(item.isdecimal() for item in items)
+        if (apart and (before_texts or (many and len({*items}) < len(items)))) or (many and counted):
+            return f"begins each line with the name of a basket, such as {firsts[-1]!r}. Leave that column out."
+    return None
+
+
+def long_table(rows: list[list[str]]) -> str | None:
+    """What is wrong where the file is a long table: a row for each item, with the name of its basket.
+
+    All lines then have as many cells, but for one in GAPS. Either the first line holds names that do not occur again,
+    above whole numbers or above many rows of columns without a common value. Or there are two columns without a common
+    value: numbers beside texts, or equal names of baskets one below the other.
     """
     head, *below = rows or [[]]
     full = [row for row in below if len(row) == len(head)]
@@ -193,19 +247,16 @@ def long_table_advice(rows: list[list[str]]) -> str | None:
     columns = [*zip(*(full if named else [head, *full]), strict=True)]
     values = [{*column} for column in columns]
     apart = sum(map(len, values)) == len(set().union(*values)) and min(map(len, values)) < len(full)
-    numbers = [all(cell.isdecimal() for cell in column) for column in columns]
+    numbers, many = [all(cell.isdecimal() for cell in column) for column in columns], len(full) >= MANY
+    options = None
     if named:
-        over_numbers = any(column and not name.isdecimal() for column, name in zip(numbers, head, strict=True))
-        return (
-            f"--long BASKET ITEM, such as --long {head[0]!r} {head[1]!r}"
-            if over_numbers or (apart and len(full) >= PLAIN)
-            else None
-        )
-    numbered = numbers[0] and not any(item.isdecimal() for item in columns[-1])
-    in_runs = len([*groupby(columns[0])]) == len(values[0]) < len(columns[0])
-    if apart and len(full) >= PLAIN and len(head) == 2 and (numbered or in_runs):
-        return 'a first line of names, such as "basket,item", and --long basket item'
-    return None
+        if (apart and many) or any(x and not name.isdecimal() for x, name in zip(numbers, head, strict=True)):
+            options = f"--long BASKET ITEM, such as --long {head[0]!r} {head[1]!r}."
+    elif apart and many and len(head) == 2:
+        numbered = numbers[0] and not any(item.isdecimal() for item in columns[-1])
+        if numbered or len([*groupby(columns[0])]) == len(values[0]) < len(columns[0]):
+            options = 'a first line of names, such as "basket,item", and --long basket item.'
+    return options and f"is a long table, with a row for each item, not a basket a line: give it {options}"
 
 
 def from_table(path: Path, basket: str, item: str) -> list[list[Any]]:
