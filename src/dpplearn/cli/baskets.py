@@ -24,7 +24,7 @@ from dpplearn.cli.options import AS_JSON, FILE, PATH, Command
 MANY = 20  # lines from which a table is told by its texts: fewer baskets may look like one by chance
 GAPS = 10  # of so many rows of a table, one may lack a cell
 LISTS = ("items", "basket")  # names that a list of whole baskets may have in JSON and Parquet
-QUOTED = re.compile('"[^"]*"')
+IN_QUOTES = re.compile('"[^"]*"')
 Columns = tuple[str, str] | None
 TABLE = "FILE is a table with a row for each item: the columns that name the basket and the item."
 LONG_TABLE = click.option("--long", "columns", nargs=2, metavar="BASKET ITEM", help=TABLE)
@@ -180,15 +180,13 @@ def from_text(path: Path) -> list[list[str]]:
     if len(baskets) > 1 and {cell for row in baskets[1:] for cell in row} == {"0", "1"}:
         raise ValueError(f"{path} is a table of 0 and 1: write the names of the items of each row.")
     if (wrong := wide_table(rows) or named_baskets(baskets) or long_table(baskets)) is not None:
-        raise ValueError(
-            f"{path} {wrong} If each line is a basket, write it as JSON Lines, a list a line."
-        )
+        raise ValueError(f"{path} {wrong} If each line is a basket, write it as JSON Lines, a list a line.")
     return baskets
 
 
 def separator_of(lines: list[str]) -> str | None:
     """The tab, semicolon or comma that separates cells in most of the lines; None where no line has one."""
-    bare = [QUOTED.sub("", line) for line in lines]
+    bare = [IN_QUOTES.sub("", line) for line in lines]
     counts = {mark: sum(mark in line for line in bare) for mark in "\t;,"}
     mark = max(counts, key=counts.__getitem__)  # of equals the first: commas are in names, too
     return mark if counts[mark] else None
