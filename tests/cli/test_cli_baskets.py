@@ -59,7 +59,7 @@ def test_files_in_all_their_forms(tmp_path):
     for name, mark in (("a.csv", ","), ("a.tsv", "\t"), ("a.txt", " "), ("a.csv", " "), ("a.csv", ";")):
         assert read_baskets(lines(tmp_path / name, rows, mark)) == numbers
     assert read_baskets(lines(tmp_path / "a.txt", [["baby bottle", "bib"]], ", ")) == [["baby bottle", "bib"]]
-    objects = write(tmp_path / "a.jsonl", '["a", "b"]\n{"items": []}\n{"basket": ["c"]}\n')
+    objects = write(tmp_path / "a.jsonl", '["a", "b"]\n{"items": []}\n{"items": ["c"]}\n')
     assert read_baskets(objects) == [["a", "b"], [], ["c"]]
     long = "order,what\n5,a\n5,b\n2,c\n"
     for path in (write(tmp_path / "b.csv", long), write(tmp_path / "b.tsv", long.replace(",", "\t"))):

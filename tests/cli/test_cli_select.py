@@ -59,7 +59,7 @@ def test_explain_says_what_the_kept_and_the_others_are_like(tmp_path):
     path = write_lines(tmp_path / "r.jsonl", rows)
     said = run(path, "-k", 2, "--explain").stderr
     assert f"{path}, line 1: kept for the best score; of the others kept, most like line 2 (0.63).\n" in said
-    assert "Note: line 1 and line 2 were both kept" in said
+    assert "Note: line 1 and line 2, of similarity 0.63, were both kept" in said
     kept = json.loads(output(path, "-k", 2, "--explain", "--json"))["selected"]
     assert [(one["nearest"], round(one["similarity"], 2)) for one in kept] == [(1, 0.63), (0, 0.63)]
     spread = ("-k", 2, "--explain", "--diversity", 0.9)

@@ -1,4 +1,4 @@
-"""dpplearn baskets: kernels from files of baskets, what goes with what, what comes next, and how good that is."""
+"""dpplearn baskets: learns from a file of baskets which items go together, recommends items, and says how well."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from dpplearn.cli.formats import read_items
 from dpplearn.cli.options import AS_JSON, FILE, PATH, Command
 
 MANY = 20  # lines from which a table is told by its texts: fewer baskets may look like one by chance
+ROW_FOR_EACH = "If each row is one item of a basket, give --long BASKET ITEM."
 GAPS = 10  # of so many rows of a table, one may lack a cell
-LISTS = ("items", "basket")  # names that a list of whole baskets may have in JSON and Parquet
 IN_QUOTES = re.compile('"[^"]*"')
 Columns = tuple[str, str] | None
-TABLE = "FILE is a table with a row for each item: the columns that name the basket and the item."
+TABLE = "FILE is a table with a row for each item; these columns hold the basket and the item."
 LONG_TABLE = click.option("--long", "columns", nargs=2, metavar="BASKET ITEM", help=TABLE)
-HELD_OUT = "Which item of a basket is held out."
-COUNT = "Number of items, or of pairs of a kind."
+HELD_OUT = "Item of each basket to hold out."
+COUNT = "Number of items or pairs."
 HOW_MANY = click.option("-k", "--k", type=click.IntRange(1), default=10, show_default=True, help=COUNT)
 
 
@@ -37,16 +37,16 @@ HOW_MANY = click.option("-k", "--k", type=click.IntRange(1), default=10, show_de
 def baskets_command() -> None:
     """Learn which items come together, and which replace each other, from baskets.
 
-    FILE has one basket a line, its items separated by tabs, commas, semicolons or blanks; or is JSON Lines with a list
-    on each line, Parquet with a column "items", or with --long a table in CSV, TSV, JSON Lines or Parquet.
+    FILE has a basket on each line, with tabs, semicolons, commas or blanks between the items. It may also be JSON Lines
+    with a list on each line, CSV or Parquet with a column "items", or a table with a row for each item (--long).
     """
 
 
 @baskets_command.command(cls=Command)
 @click.argument("file", type=PATH)
 @click.option("--out", type=FILE, required=True, help="Model file to write, JSON.")
-@click.option("--rank", type=click.IntRange(1), help="Of the kernel.  [default: all of it, up to 1500 items]")
-@click.option("--symmetric", is_flag=True, help="A kernel that only repels.")
+@click.option("--rank", type=click.IntRange(1), help="Rank of the kernel.  [default: full, up to 1500 items]")
+@click.option("--symmetric", is_flag=True, help="Let items only repel each other.")
 @click.option("--alpha", type=click.FloatRange(0), help="Strength of the prior.  [default: chosen on held-out baskets]")
 @LONG_TABLE
 def fit(file: Path, out: Path, rank: int | None, symmetric: bool, alpha: float | None, columns: Columns) -> None:
@@ -57,10 +57,10 @@ def fit(file: Path, out: Path, rank: int | None, symmetric: bool, alpha: float |
     with bars() as show:
         model = KernelDPP(rank, not symmetric, progress=show, **options).fit(baskets)
     model.save(out)
-    each, first = model.log_likelihood_ / len(baskets), model.items_.tolist()[0]
+    mean, first = model.log_likelihood_ / len(baskets), model.items_.tolist()[0]
     say(
         f"{len(baskets)} baskets ({model.n_empty_} empty) of {len(model.items_)} items, such as {first!r}: "
-        f"log-likelihood per basket {each:.4f} with alpha {model.alpha_:g}. Wrote {out}."
+        f"log-likelihood per basket {mean:.4f} with alpha {model.alpha_:g}. Wrote {out}."
     )
 
 
@@ -68,10 +68,10 @@ def fit(file: Path, out: Path, rank: int | None, symmetric: bool, alpha: float |
 @click.argument("model", type=PATH)
 @click.argument("items", nargs=-1, metavar="ITEM...")
 @HOW_MANY
-@click.option("--exclude", multiple=True, metavar="ITEM", help="Not this one; may be repeated.")
+@click.option("--exclude", multiple=True, metavar="ITEM", help="Item to leave out; may be repeated.")
 @AS_JSON
 def recommend(model: Path, items: list[str], k: int, exclude: list[str], as_json: bool) -> None:
-    """What comes next to a basket of ITEMs, with probabilities."""
+    """List what comes next to a basket of ITEMs, with probabilities."""
     fitted = KernelDPP.load(model)
     basket, out = as_named(fitted, items), as_named(fitted, exclude)
     following = fitted.recommend(basket, k, out)
@@ -88,10 +88,10 @@ def recommend(model: Path, items: list[str], k: int, exclude: list[str], as_json
 @HOW_MANY
 @AS_JSON
 def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
-    """What attracts and what repels ITEM; without ITEM, the pairs of items that do so most.
+    """List what attracts and what repels ITEM, or all pairs.
 
-    The correlation is that of being in a basket, by the model; the lift, how many times as many baskets had both as if
-    the two were independent.
+    The correlation is between being in a basket, by the model. The lift is the number of baskets with both items, as a
+    multiple of what it would be if they were independent.
     """
     fitted = KernelDPP.load(model)
     if item is None:
@@ -117,13 +117,13 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
 @LONG_TABLE
 @AS_JSON
 def evaluate(model: Path, file: Path, hold: str, columns: Columns, as_json: bool) -> None:
-    """Rank an item held out of each basket of FILE among all others."""
+    """Hold an item of each basket of FILE out, and rank it."""
     fitted, baskets = KernelDPP.load(model), read_baskets(file, columns or None)
     result = completion(fitted, baskets, hold, rng=0)
     if as_json:
         print_json({"hold": hold, **asdict(result)})
         return
-    click.echo(f"baskets                 {result.n_baskets} ({result.n_small} of fewer than two items left out)")
+    click.echo(f"baskets                 {result.n_baskets} ({result.n_small} with fewer than two items left out)")
     click.echo(f"log-likelihood          {result.log_likelihood:.4f} per basket")
     click.echo(f"mean percentile rank    {result.mpr:.2f} +- {result.mpr_error:.2f}")
     for k, recall in result.recall.items():
@@ -139,7 +139,7 @@ def as_dicts(records: list[Any]) -> list[dict[str, Any]]:
 
 
 def as_named(model: Any, items: list[str] | tuple[str, ...]) -> list[Any]:
-    """Items as the model names them: numbers, where it has numbers."""
+    """Items as the model names them, which may be by numbers."""
     if model.items_.dtype.kind == "U":
         return list(items)
     bad = [item for item in items if not item.lstrip("-").isdigit()]
@@ -258,7 +258,7 @@ def long_table(rows: list[list[str]]) -> str | None:
 
 
 def from_table(path: Path, basket: str, item: str) -> list[list[Any]]:
-    """Baskets of a long table, in the order in which their first rows stand."""
+    """Baskets of a long table, in the order of their first rows."""
     table = read_items(path)
     owners, names = ([*table.column(name, missing=True)] for name in (basket, item))
     if all(isinstance(name, str) for name in names):
@@ -272,18 +272,15 @@ def from_table(path: Path, basket: str, item: str) -> list[list[Any]]:
 
 
 def from_parquet(path: Path) -> list[list[Any]]:
-    """Baskets of a column of lists."""
+    """Baskets of a column of lists called "items"."""
     table = read_items(path)
-    name = next((name for name in LISTS if name in table.fields), None)
-    if name is None:
-        raise ValueError(
-            f"{path} must have a column of lists called {' or '.join(map(repr, LISTS))}, found "
-            f"{', '.join(table.fields)}. For a row for each item, give --long BASKET ITEM."
-        )
-    baskets = [[] if basket is None else basket for basket in table.get(name)]
+    if "items" not in table.fields:
+        found = ", ".join(table.fields)
+        raise ValueError(f"{path} must have a column of lists called 'items', found {found}. {ROW_FOR_EACH}")
+    baskets = [[] if basket is None else basket for basket in table.get("items")]
     for k, basket in enumerate(baskets):
         if not isinstance(basket, list):
-            raise ValueError(f"{table.place(k)}: {name!r} must be a list of items, found {basket!r:.60}.")
+            raise ValueError(f"{table.place(k)}: 'items' must be a list of items, found {basket!r:.60}.")
     return baskets
 
 
@@ -291,17 +288,14 @@ def from_json(where: str, line: str) -> list[Any]:
     """A basket from a line of JSON."""
     record = parse_json(line, where)
     if isinstance(record, dict):
-        record = next((record[name] for name in LISTS if name in record), None)
+        record = record.get("items")
     if not isinstance(record, list):
-        raise ValueError(
-            f'{where} must be a list of items, or an object with a list called "items". For an object for each item, '
-            "give --long BASKET ITEM."
-        )
+        raise ValueError(f'{where} must be a list of items, or an object with a list called "items". {ROW_FOR_EACH}')
     return record
 
 
 def as_numbers(rows: list[list[str]]) -> list[list[Any]]:
-    """Items as whole numbers, if all of them are."""
+    """Items as whole numbers if all of them are, else unchanged."""
     if all(cell.isascii() and cell.isdigit() and len(cell) < 19 for row in rows for cell in row):
         return [[int(cell) for cell in row] for row in rows]
     return list(rows)

@@ -93,9 +93,7 @@ class Items:
         """Parts of the file that processes read by themselves, and how many numbers a row has."""
         array: Any = self.columns.get(embedding)
         if self.file is None and not isinstance(array, np.memmap):
-            raise ValueError(
-                f"--work reads .parquet and .npy files, in which rows can be read without the others: not {self.name}."
-            )
+            raise ValueError(f"--work reads only .parquet and .npy files, and not {self.name}.")
         names = self.wide(embedding) or [embedding]
         if self.file is not None and names[0] not in self.columns:
             raise self.no_field(names[0])
@@ -209,16 +207,12 @@ class Items:
             return self.finite(name, np.asarray(array))
         rows = [self._row(i, name, value) for i, value in enumerate(self.column(name))]
         if rows and rows[0].size == 1:
-            raise ValueError(
-                f"{self.place(0)}: the field {name!r} is one number, but an embedding has several. If they are in "
-                "several fields, give --embedding FIRST:LAST or 'e*'."
-            )
+            advice = "If it is in several fields, give --embedding FIRST:LAST or 'e*'."
+            raise ValueError(f"{self.place(0)}: the field {name!r} is one number, not an embedding. {advice}")
         for i, row in enumerate(rows):
             if row.size != rows[0].size:
-                raise ValueError(
-                    f"{self.place(i)}: the field {name!r} has {row.size} numbers, but that of the first item has "
-                    f"{rows[0].size}."
-                )
+                what = f"has {row.size} numbers, but that of the first item has {rows[0].size}."
+                raise ValueError(f"{self.place(i)}: the field {name!r} {what}")
         return self.finite(name, np.array(rows))
 
     def _holds_lists(self, name: str) -> bool:
@@ -263,10 +257,8 @@ class Items:
             bad = np.argwhere(~np.isfinite(rows[low : low + BATCH]))
             if bad.size:
                 i, j = (bad[0] + [low, 0]).tolist()
-                raise ValueError(
-                    f"{self.place(start + i)}: the field {name!r} must hold finite numbers, but its number {j} is "
-                    f"{rows[i, j]}."
-                )
+                what = f"must hold finite numbers, but its number {j} is {rows[i, j]}."
+                raise ValueError(f"{self.place(start + i)}: the field {name!r} {what}")
         return rows
 
 
@@ -283,10 +275,8 @@ def joined(parts: Iterable[np.ndarray], n: int, name: str) -> np.ndarray:
         if at == 0:
             whole = np.empty((n, part.shape[1]), part.dtype)
         elif len(part) and part.shape[1] != whole.shape[1]:
-            raise ValueError(
-                f"{name} must be lists of equal length, but row {at} has {part.shape[1]} numbers and row 0 has "
-                f"{whole.shape[1]}."
-            )
+            sizes = f"row {at} has {part.shape[1]} numbers and row 0 has {whole.shape[1]}."
+            raise ValueError(f"{name} must be lists of equal length, but {sizes}")
         whole[at : at + len(part)] = part
         at += len(part)
     return whole

@@ -27,9 +27,7 @@ class AppliedModel:
     def __init__(self, path: Path, items: Items, costs: FloatArray | None) -> None:
         self.model = model = ConditionalDPP.load(path)
         if model.encoding_ is None:
-            raise ValueError(
-                f"{path} was fitted to arrays, so it has no names of fields. Fit it to ItemSet.from_long(...) instead."
-            )
+            raise ValueError(f"{path} was fitted to arrays without names of fields. Fit it to ItemSet.from_long(...).")
         columns = model.encoding_.features
         self.items, self.raw = by_table(items, model.encoding_, costs)
         self.columns = {column.name: (j, column) for j, column in enumerate(columns)}
@@ -93,7 +91,7 @@ def explanation(items: Items, chosen: DiverseSelection, applied: AppliedModel | 
     """Why items were kept, and which other each is most like; what to do if two are alike; why items were skipped."""
     usual, name = 0.0 if applied is None else applied.usual, item_names(items)
     if applied is not None:
-        yield f"Similarities are the model's; two of these items have {usual:.2f} on average."
+        yield f"Similarities are the model's: {usual:.2f} on average between two of these items."
     for kept in chosen.kept:
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # printed as 0.01
@@ -103,10 +101,8 @@ def explanation(items: Items, chosen: DiverseSelection, applied: AppliedModel | 
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
     much = usual + NOTED_FROM * (1.0 - usual)  # if all items are alike, two alike are not worth a note
     if closest is not None and closest.similarity >= much and chosen.skipped and chosen.diversity < 1.0:
-        yield (
-            f"Note: {name(closest.item)} and {name(closest.nearest)} were both kept, although their similarity is "
-            f"{closest.similarity:.2f}. To avoid this, raise --diversity above {chosen.diversity:g}."
-        )
+        both = f"{name(closest.item)} and {name(closest.nearest)}, of similarity {closest.similarity:.2f}"
+        yield f"Note: {both}, were both kept. To avoid this, raise --diversity above {chosen.diversity:g}."
     for skipped in chosen.skipped_among(name):
         yield f"{items.name}, {name(skipped.item)}: {skipped.reason}."
 

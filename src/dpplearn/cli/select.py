@@ -33,16 +33,16 @@ PRINTED_LINES = 20  # lines of reasons that are printed
 
 @click.command(name="select", cls=Command)
 @click.argument("items", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path), metavar="ITEMS")
-@click.option("--score", metavar="FIELD", help="Relevance, in any unit; or an .npy file.  [default: score]")
-@click.option("--embedding", metavar="FIELD", help="A list, e0:e15, 'e*', or an .npy file.  [default: embedding]")
+@click.option("--score", metavar="FIELD", help="Relevance in any unit, or .npy file.  [default: score]")
+@click.option("--embedding", metavar="FIELD", help="A list, e0:e15, 'e*' or .npy file.  [default: embedding]")
 @click.option("--text", metavar="FIELD", help="Texts to compare by their words.  [default: text]")
-@click.option("-k", "--k", type=Size(0), metavar="N", help="Number of items; auto: as long as one adds something.")
+@click.option("-k", "--k", type=Size(0), metavar="N", help="How many; auto: as long as one adds something.")
 @DIVERSITY
 @click.option("--explain", is_flag=True, help="Say why items were kept and skipped.")
 @click.option("--out", type=FILE, help="File to write, in the format of its ending.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; with --explain it has the reasons.")
-@more("--model", type=PATH, help="A saved ConditionalDPP, which knows the fields that count.")
-@more("--given", type=PATH, metavar="FILE", help="Items chosen before, or their numbers, not to be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with --explain also reasons.")
+@more("--model", type=PATH, help="A saved ConditionalDPP that knows the fields.")
+@more("--given", type=PATH, metavar="FILE", help="Items chosen before (or numbers), not to be repeated.")
 @more("--budget", type=float, metavar="N", help="Largest sum of costs.")
 @more("--cost", metavar="FIELD", help="What each item takes from the budget.")
 @more("--group", metavar="FIELD", help="Source, class or language of each item.")
@@ -50,7 +50,7 @@ PRINTED_LINES = 20  # lines of reasons that are printed
 @more("--min-per-group", type=click.IntRange(0), metavar="N", help="Fewest items of a group.")
 @DECODER(default="greedy", help=f"{DECODER_NAMES}.")
 @more("--report", type=FILE, help="HTML page that compares the choice with others.")
-@more("--window", type=click.IntRange(2), metavar="N", help="Keep all, in an order in which any N in a row differ.")
+@more("--window", type=click.IntRange(2), metavar="N", help="Order all items so that N in a row differ.")
 @more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory; a stopped run goes on from it.")
 @JOBS
 @ENCODING
@@ -169,9 +169,7 @@ def ending_to_write(out: Path, as_json: bool) -> str | None:
     if out.exists() and not out.is_file():
         return None
     if as_json != (out.suffix.lower() == ".json"):
-        raise click.UsageError(
-            f"{out}: with --json, give a file that ends in .json; without it, one that ends otherwise."
-        )
+        raise click.UsageError(f"{out}: with --json, give a file that ends in .json; without it, another ending.")
     if as_json:
         return None
     return format_of(out, WRITABLE, "For one JSON object in a file that ends in .json, give --json.")
@@ -209,10 +207,8 @@ def read_vectors(items: Items, before: Items | None, embedding: str | None, text
         return {"embeddings": rows, "given": given, "exclude": repeated(rows, given)}
     name = usual_field(items, text, TEXTS)
     if name is None:
-        raise ValueError(
-            f"{items.name} has no field called 'embedding' or 'text'. Fields found: {', '.join(items.fields)}. "
-            "Name the field to compare items by: give --embedding FIELD or --text FIELD."
-        )
+        advice = f"Fields found: {', '.join(items.fields)}. Name one: give --embedding FIELD or --text FIELD."
+        raise ValueError(f"{items.name} has no field called 'embedding' or 'text'. {advice}")
     texts = items.texts(name)
     if before is None:
         return {"embeddings": tfidf(texts)}
