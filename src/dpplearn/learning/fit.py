@@ -68,7 +68,7 @@ def check_settings(model: Any) -> Similarity | None:
 
 
 def fit_weights(
-    model: Any, data: Shard | list[str], evaluator: Any, checkpoint: str | os.PathLike[str] | None = None
+    model: Any, data: Shard | list[str], evaluator: Any, work: str | os.PathLike[str] | None = None
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j), over a mixture too if asked to."""
     similarity = check_settings(model)
@@ -84,8 +84,8 @@ def fit_weights(
             survey = engine.survey()
             check_possible(survey, model.on_impossible)
             posterior = posterior_of(engine, survey, model, similarity, progress)
-            if checkpoint is not None:
-                posterior = replace(posterior, checkpoint=Checkpoint(checkpoint, problem_of(posterior)))
+            if work is not None:
+                posterior = replace(posterior, checkpoint=Checkpoint(work, problem_of(posterior)))
             x, hessian, gaps = climb_starts(posterior) if posterior.learned else (np.zeros(posterior.m), None, NONE)
             saved, n_iter = posterior.checkpoint, 0
             if saved is not None and saved.x is not None:  # a fit that was interrupted goes on from where it was
@@ -96,9 +96,9 @@ def fit_weights(
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
-        kept = "Nothing is kept: with checkpoint=FILE, a fit that was stopped goes on where it was."
-        if checkpoint is not None:
-            kept = f"{checkpoint} holds the weights so far: fit again with it to go on."
+        kept = "Nothing is kept: with work=FILE, a fit that was stopped goes on where it was."
+        if work is not None:
+            kept = f"{work} holds the weights so far: fit again with it to go on."
         raise KeyboardInterrupt(f"{stopped} {kept}") from None
     progress.clear()
     return concluded(posterior, best, best.point.value - gaps)
