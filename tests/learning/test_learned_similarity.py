@@ -108,7 +108,7 @@ def test_a_fit_that_compared_starts_on_a_sample_goes_on_right(monkeypatch, tmp_p
     """Climbs on the sample are not taken for climbs on all instances."""
     X, y = made_up(40, 7, 8)
     monkeypatch.setattr(fit, "SAMPLE_ITEMS", 100)
-    first, again = (ConditionalDPP(10.0, similarity="mixture").fit(X, y, checkpoint=tmp_path / "c") for _ in range(2))
+    first, again = (ConditionalDPP(10.0, similarity="mixture").fit(X, y, work=tmp_path / "c") for _ in range(2))
     np.testing.assert_allclose(again.theta_, first.theta_, atol=1e-6)
     np.testing.assert_allclose(again.theta_std_, first.theta_std_, rtol=0.02)
     assert again.log_likelihood_ == pytest.approx(first.log_likelihood_, abs=1e-6)
@@ -297,9 +297,9 @@ def test_wherever_it_is_computed_it_is_the_same(backend, tmp_path):
     elif backend == "checkpoint":
         path = tmp_path / "c.json"
         with pytest.warns(UserWarning, match="stopped after"):
-            ConditionalDPP(similarity="mixture", max_iter=1).fit(X, y, checkpoint=path)
-        ConditionalDPP(similarity="mixture").fit(X, y, checkpoint=path)  # goes on from there
-        model = ConditionalDPP(similarity="mixture").fit(X, y, checkpoint=path)  # all is done
+            ConditionalDPP(similarity="mixture", max_iter=1).fit(X, y, work=path)
+        ConditionalDPP(similarity="mixture").fit(X, y, work=path)  # goes on from there
+        model = ConditionalDPP(similarity="mixture").fit(X, y, work=path)  # all is done
     else:
         model = ConditionalDPP(similarity="mixture", backend=backend, n_jobs=2).fit(X, y)
     np.testing.assert_allclose(model.theta_, expected.theta_, atol=1e-4)

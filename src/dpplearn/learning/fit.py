@@ -68,7 +68,7 @@ def check_settings(model: Any) -> Similarity | None:
 
 
 def fit_weights(
-    model: Any, data: Shard | list[str], evaluator: Any, checkpoint: str | os.PathLike[str] | None = None
+    model: Any, data: Shard | list[str], evaluator: Any, work: str | os.PathLike[str] | None = None
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j), over a mixture too if asked to."""
     similarity = check_settings(model)
@@ -84,7 +84,7 @@ def fit_weights(
             survey = backend.survey()
             check_possible(survey, model.on_impossible)
             posterior = posterior_of(backend, survey, model, similarity, progress)
-            saved = None if checkpoint is None else Checkpoint(checkpoint, problem_of(posterior))
+            saved = None if work is None else Checkpoint(work, problem_of(posterior))
             posterior = replace(posterior, checkpoint=saved)
             learned, n_iter = posterior.learned, 0
             x, hessian, gaps = climb_starts(posterior) if learned else (np.zeros(posterior.m), None, NONE)
@@ -94,9 +94,9 @@ def fit_weights(
             best = ascend(posterior, x, model.tol, model.max_iter, n_iter, hessian)
     except KeyboardInterrupt:
         progress.clear()
-        advice = "Nothing is kept: with checkpoint=FILE, a fit that was stopped goes on where it was."
-        if checkpoint is not None:
-            advice = f"{checkpoint} holds the weights so far: fit again with it to go on."
+        advice = "Nothing is kept: with work=FILE, a fit that was stopped goes on where it was."
+        if work is not None:
+            advice = f"{work} holds the weights so far: fit again with it to go on."
         raise KeyboardInterrupt(f"Stopped in iteration {progress.iteration + 1}. {advice}") from None
     progress.clear()
     return conclude(posterior, best, best.point.value - gaps)
