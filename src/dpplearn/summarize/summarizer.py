@@ -99,7 +99,7 @@ class Summarizer(SummarizerSettings):
         *,
         n_jobs: int | None = 1,
         backend: Any = None,
-        verbose: bool | Progress = False,
+        progress: bool | Progress = False,
         work: str | os.PathLike[str] | None = None,
         anew: bool = False,
         out: str | os.PathLike[str] | None = None,
@@ -111,7 +111,7 @@ class Summarizer(SummarizerSettings):
         clusters : list of Cluster, or Corpus
             Each with at least one reference. A corpus (`open_corpus`) is read piece by piece: memory does not grow
             with it.
-        n_jobs, backend, verbose
+        n_jobs, backend, progress
             As in `ConditionalDPP`, for every stage. The result does not depend on them.
         work : path, optional
             A folder for intermediate files, which every worker can reach. A fit that was stopped continues from it,
@@ -126,7 +126,7 @@ class Summarizer(SummarizerSettings):
         if isinstance(clusters, str | os.PathLike):
             raise TypeError(f"Training needs clusters, found a path: pass open_corpus({str(clusters)!r}).")
         given = clusters if isinstance(clusters, Corpus) else [*clusters]
-        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "verbose": verbose}
+        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "progress": progress}
         return self._keep(train(self.settings, given, work=work, anew=anew, out=out, **options))
 
     def oracle_items(self, split: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:

@@ -31,7 +31,7 @@ from dpplearn.summarize.text.words import ENGLISH, listed_language, match_words,
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 MEASURES = {"f": "f", "p": "precision", "r": "recall"}
-CONFIDENCE = 95.0
+LEVEL = 0.95
 SAME = 0.6  # two sentences say the same if the shorter one has this share of its words in common with the other
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
@@ -71,7 +71,7 @@ class Scoring:
         ours = {topic: text or " " for topic, text in texts.items()}  # " " for an empty text: it has no token either
         theirs = {topic: [text or " " for text in references[topic]] for topic in texts}
         options = rouge_options(self.budget, self.unit, self.language)
-        return score_corpus(ours, theirs, METRICS, **options, confidence=CONFIDENCE, system=name)
+        return score_corpus(ours, theirs, METRICS, **options, level=LEVEL, system=name)
 
 
 def score_table(summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
@@ -153,7 +153,7 @@ def compare(
         counted = [count_faults(text, known[topic]) for topic, text in summaries[name].items() if topic in known]
         faults[name] = Faults(*np.mean(counted, axis=0).tolist())._asdict()
     results = {"systems": {name: in_percent(score, 0) for name, score in scores.items()}, "settings": dict(record)}
-    details = {"best": best, "confidence": CONFIDENCE, "systems": systems}
+    details = {"best": best, "level": LEVEL, "systems": systems}
     return SystemComparison(results | {"faults": faults}, details)
 
 
