@@ -33,7 +33,7 @@ from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, sett
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
 
-LEARNED = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
+FITTED = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
 
 
 class Summarizer(SummarizerSettings):
@@ -301,7 +301,7 @@ class Summarizer(SummarizerSettings):
 
         def __getattr__(self, name: str) -> Any:
             """A fit sets these attributes."""
-            if name not in LEARNED:
+            if name not in FITTED:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             from sklearn.exceptions import NotFittedError  # imported late: scikit-learn takes longer than a summary
 
