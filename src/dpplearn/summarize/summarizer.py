@@ -97,7 +97,7 @@ class Summarizer(SummarizerSettings):
         *,
         n_jobs: int | None = 1,
         backend: Any = None,
-        verbose: bool | Progress = False,
+        progress: bool | Progress = False,
         work: str | os.PathLike[str] | None = None,
         anew: bool = False,
         out: str | os.PathLike[str] | None = None,
@@ -109,7 +109,7 @@ class Summarizer(SummarizerSettings):
         clusters : list of Cluster, or Corpus
             Each with at least one reference. A corpus (`open_corpus`) is read piece by piece, where it lies; memory
             does not grow with it.
-        n_jobs, backend, verbose
+        n_jobs, backend, progress
             As in `ConditionalDPP`; every stage runs there, and the result is the same to the bit.
         work : path, optional
             A folder for what is made on the way, which every worker can reach. A fit that was stopped goes on from it;
@@ -124,7 +124,7 @@ class Summarizer(SummarizerSettings):
         if isinstance(clusters, str | os.PathLike):
             raise TypeError(f"Training needs clusters, found a path: pass open_corpus({str(clusters)!r}).")
         given = clusters if isinstance(clusters, Corpus) else [*clusters]
-        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "verbose": verbose}
+        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "progress": progress}
         return self._keep(train(self.settings, given, work=work, anew=anew, out=out, **options))
 
     def oracle_items(self, split: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:

@@ -31,7 +31,7 @@ from dpplearn.summarize.text.words import ENGLISH, listed_language, match_words,
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 MEASURES = {"f": "f", "p": "precision", "r": "recall"}
-CONFIDENCE = 95.0
+LEVEL = 0.95
 SAME = 0.6  # share of its words that a sentence has in common with another, from which on it tells the same matter
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
@@ -71,7 +71,7 @@ class Scoring:
         ours = {topic: text or " " for topic, text in texts.items()}  # an empty text is a space, which has no token
         theirs = {topic: [text or " " for text in references[topic]] for topic in texts}
         options = rouge_options(self.budget, self.unit, self.language)
-        return score_corpus(ours, theirs, METRICS, **options, confidence=CONFIDENCE, system=name)
+        return score_corpus(ours, theirs, METRICS, **options, level=LEVEL, system=name)
 
 
 def score_table(summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
@@ -158,7 +158,7 @@ def compare(
     for name in scores:
         counted = [count_faults(text, known[topic]) for topic, text in summaries[name].items() if topic in known]
         results["faults"][name] = Faults(*np.mean(counted, axis=0).tolist())._asdict()
-    return SystemComparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
+    return SystemComparison(results, {"best": best, "level": LEVEL, "systems": systems})
 
 
 def best_of(scores: Mapping[str, CorpusScore]) -> str:

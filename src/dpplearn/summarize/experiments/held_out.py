@@ -94,7 +94,7 @@ def run_experiment(
     if clash := sorted(set(others) & set(systems)):
         raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
     with open_workers(None, jobs) as workers:
-        tasks = plan(summarizer, systems, train, test, n_jobs=jobs, verbose=progress)
+        tasks = plan(summarizer, systems, train, test, n_jobs=jobs, progress=progress)
         made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
         oracle = {str(one.id): text for one, text in workers.each(oracle_text, train, summarizer)}
     first = table_1(train, oracle, known, scoring)

@@ -77,7 +77,7 @@ FEW_PIECES = 5  # pieces that were no candidates that are printed
 PRINTED = 76  # characters of a sentence that are printed
 LISTED = 10  # sentences left out that are shown, unless more are asked for
 NOTHING = 1e-6  # of a sentence at least, for a logarithm
-INCLUDED = Reason("pinned", "you asked for it", 0.0)
+INCLUDED = Reason("included", "you asked for it", 0.0)
 
 
 class Explanation:
