@@ -74,7 +74,7 @@ class Bucket:
         return Tensors(*map(torch.cat, zip(*parts, strict=True)))
 
     def keep(self, device: torch.device) -> None:
-        """Keep all instances on a GPU if half of its free memory is enough; on a CPU unless S comes from sparse rows."""
+        """Keep all instances on a GPU if half of its free memory is enough; on a CPU, unless S is sparse."""
         examples = self.examples
         bytes_ = 8 * len(examples) * self.n * (self.d + examples[0].items.n_features)
         fits = examples[0].keep if device.type == "cpu" else bytes_ <= SHARE * free_bytes(device)
