@@ -46,7 +46,7 @@ class DPPLoss(nn.Module):
         self.nugget, self.given_size, self.reduction, self.invalid = nugget, given_size, reduction, invalid
 
     def forward(self, log_q: Tensor, phi: Tensor, mask: Tensor, items: Tensor | None = None) -> Tensor:
-        """The loss for log-qualities (..., n), embeddings (..., n, d), and masks (..., n) of chosen and of all items."""
+        """The loss for log-qualities (..., n), embeddings (..., n, d), and masks (..., n) of chosen and all items."""
         unit = nn.functional.normalize(phi if items is None else torch.where(items.unsqueeze(-1), phi, 0.0), dim=-1)
         eye = torch.eye(phi.shape[-2], dtype=phi.dtype, device=phi.device)
         S = torch.where(eye.bool(), 1.0, unit @ unit.mT)
