@@ -168,7 +168,7 @@ class TrainingPipeline:
 
     def prepare(self, settings: SummarizerSettings) -> tuple[list[str], int, list[str]]:
         """Extracts and features: shards in files, the number of sentences, and names of clusters without a target."""
-        for old in self.folder.known("prepared", ".json"):
+        for old in self.folder.finished("prepared", ".json"):
             if not old.with_suffix(".npz").exists():
                 old.unlink()  # the shard was lost: its piece is done again
         outs, tasks, done = list[Path](), list[tuple[Path, Path, list[int]]](), 0
