@@ -39,7 +39,7 @@ def summarize_corpus(
     anew: bool = False,
     n_jobs: int | None = 1,
     backend: Any = None,
-    verbose: bool | Progress = False,
+    progress: bool | Progress = False,
     **options: Any,
 ) -> BatchOutcome:
     """Write a line of JSON for each cluster of a corpus: its summary, or an error.
@@ -61,7 +61,7 @@ def summarize_corpus(
             (model, options, explain),
             folder=folder,
             workers=workers,
-            progress=as_progress(verbose),
+            progress=as_progress(progress),
             size=lambda path: path.read_bytes().count(b"\n"),
             ending=".jsonl",
         )
