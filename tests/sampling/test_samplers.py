@@ -1,14 +1,12 @@
 """Every sampler draws from the distribution: chi-square on counts, marginals and pairs within Monte-Carlo error."""
 
 import threading
-from collections import Counter
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import chisquare
 
-from brute import pmf, pmf_of_marginal, random_kernel, random_marginal
+from brute import check_counts, pmf, pmf_of_marginal, random_kernel, random_marginal
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
 from dpplearn.decoding import consensus, sampled_map
 from dpplearn.kernels import rbf_similarity
@@ -20,26 +18,6 @@ L5 = random_kernel(5, RNG)
 L5_TWICE = L5[np.ix_([0, 1, 2, 3, 1], [0, 1, 2, 3, 1])]
 B53 = RNG.standard_normal((5, 3))
 K5 = random_marginal(5, RNG, ones=2)
-
-
-def check_counts(draws, truth):
-    """Chi-square of the counts against the truth; rare subsets are pooled, impossible ones never drawn."""
-    size = len(draws)
-    counts = Counter(tuple(Y.tolist()) for Y in draws)
-    assert all(truth[Y] > 1e-12 for Y in counts)
-    common = [Y for Y, p in truth.items() if size * p >= 5]
-    observed = [counts[Y] for Y in common]
-    expected = [size * truth[Y] for Y in common]
-    rare = size - sum(expected)
-    if rare > 1e-6 * size:
-        observed.append(size - sum(observed))
-        expected.append(rare)
-    else:
-        expected = np.array(expected) * sum(observed) / sum(expected)
-    if len(observed) == 1:
-        assert observed[0] == size
-        return
-    assert chisquare(observed, expected).pvalue > 1e-3
 
 
 DISTRIBUTIONS = {
