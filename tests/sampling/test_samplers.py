@@ -1,7 +1,5 @@
 """Every sampler draws from the distribution: chi-square on counts, marginals and pairs within Monte-Carlo error."""
 
-import threading
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -134,18 +132,6 @@ def scaled_to(L, expected):
     return np.exp(low) * L
 
 
-def test_marginals_of_a_large_k_dpp(rng):
-    kdpp = KDPP(DPP(random_kernel(100, rng)), 30)
-    size = 4_000
-    share = kdpp.sample(size, rng=13).inclusion_counts() / size
-    z = (share - kdpp.marginals) / np.sqrt(kdpp.marginals * (1 - kdpp.marginals) / size)
-    assert np.abs(z).max() < 5
-    assert kdpp.marginals.sum() == pytest.approx(30)
-
-
-# What users of other libraries trip over
-
-
 @pytest.mark.parametrize("length_scale", [1.0, 3.0])
 def test_k_dpp_of_an_ill_conditioned_kernel(length_scale):
     grid = np.stack(np.meshgrid(np.arange(28.0), np.arange(28.0)), axis=-1).reshape(-1, 2)
@@ -172,22 +158,6 @@ def test_what_was_sampled_before_does_not_matter():
     first = dpp.sample(2, rng=0)
     dpp.sample(50_000, rng=1)  # builds the alias tables
     assert dpp.sample(2, rng=0) == first
-
-
-def test_many_python_threads_at_once():
-    dpp = DPP(random_kernel(50, np.random.default_rng(2)))
-    expected = [DPP(dpp.L).sample(5_000, rng=seed) for seed in range(6)]
-    results = [None] * 6
-
-    def work(seed):
-        results[seed] = dpp.sample(5_000, rng=seed, n_jobs=2)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == expected
 
 
 def test_mcmc_starts_where_no_random_set_would(rng):
