@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, Subsets
+from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, NonsymmetricDPP, Subsets
 
 EYE = ImplicitDPP(lambda i, j: float(i == j), n=3)
 DPP3 = DPP(np.diag([1.0, 2.0, 3.0]))
@@ -68,6 +68,15 @@ BAD = [  # a call, its error, and what the message says
     (lambda: LowRankDPP([[1e200, 0.0], [0.0, 1.0]]), ValueError, "too long"),
     (lambda: LowRankDPP(sparse.csr_array([[1e200, 0.0], [0.0, 1.0]])), ValueError, "too long"),
     (lambda: LowRankDPP(sparse.coo_array(np.ones(3))), ValueError, "2 dimensions"),
+    # factors of kernels that are not symmetric
+    (lambda: NonsymmetricDPP(None, np.eye(2), np.eye(2)), TypeError, "V must be an array"),
+    (lambda: NonsymmetricDPP(np.eye(2), np.eye(3), np.eye(3)), ValueError, "one row per item, found 2 and 3"),
+    (lambda: NonsymmetricDPP(np.eye(2), np.eye(2), np.eye(3)), ValueError, "D must be square.* each column of B"),
+    (lambda: NonsymmetricDPP(np.eye(2), np.eye(2)[:, :0], np.eye(1)), ValueError, "at least one row"),
+    (lambda: NonsymmetricDPP(1e200 * np.eye(2), np.eye(2), np.eye(2)), ValueError, "too large"),
+    (lambda: NonsymmetricDPP.from_kernel(np.ones((2, 3))), ValueError, "square"),
+    (lambda: NonsymmetricDPP.from_kernel([[1, 2], [2, 1]]), ValueError, r"eigenvalue -1\. Pass dpplearn\.kernels"),
+    (lambda: NonsymmetricDPP(np.zeros((3, 1)), np.eye(3), np.zeros((3, 3))).condition([0]), ValueError, "this event"),
     # conditioning
     (lambda: DPP3.condition([1], [1, 2]), ValueError, "include and exclude must not share items, but both hold 1"),
     (lambda: DPP3.condition([0, 1], [2]), ValueError, "name all 3 items"),

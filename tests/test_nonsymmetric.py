@@ -189,33 +189,6 @@ def test_a_seed_gives_the_same_whatever_the_threads():
         dpp.sample(method="spectral")
 
 
-@pytest.mark.parametrize(
-    ("V", "B", "D", "word"),
-    [
-        (None, np.eye(2), np.eye(2), "V must be an array"),
-        (np.eye(2), np.eye(3), np.eye(3), "one row per item, found 2 and 3"),
-        (np.eye(2), np.eye(2), np.ones((2, 1)), "D must be square"),
-        (np.eye(2), np.eye(2), np.eye(3), "each column of B"),
-        (np.array([[np.nan, 1.0]]), np.eye(1), np.eye(1), r"V\[0, 0\] is nan"),
-        (np.eye(2), np.eye(2)[:, :0], np.eye(1), "at least one row"),
-        (1e200 * np.eye(2), np.eye(2), np.eye(2), "too large"),
-    ],
-)
-def test_bad_factors(V, B, D, word):
-    with pytest.raises((ValueError, TypeError), match=word):
-        NonsymmetricDPP(V, B, D)
-
-
-def test_bad_kernels():
-    for L, word in [
-        (np.ones((2, 3)), "square"),
-        ([[1.0, 2.0], [2.0, 1.0]], r"eigenvalue -1\. Pass dpplearn\.kernels\.nearest_psd\(L\) \+ \(L - L\.T\) / 2"),
-        ([[1.0, 0.0], [0.0, -0.5]], r"eigenvalue -0\.5"),
-        (np.roll(np.eye(3), 1, axis=1), r"eigenvalue -0\.5"),
-    ]:
-        with pytest.raises(ValueError, match=word):
-            NonsymmetricDPP.from_kernel(L)
-    rounded = (1.0 + 1e-7 * np.random.default_rng(0).standard_normal((30, 30))).astype(np.float32)
+def test_rounding_of_single_precision_is_forgiven(rng):
+    rounded = (1.0 + 1e-7 * rng.standard_normal((30, 30))).astype(np.float32)
     assert NonsymmetricDPP.from_kernel(rounded).log_normalizer == pytest.approx(np.log(31), abs=1e-4)
-    with pytest.raises(ValueError, match="this event has probability 0"):
-        NonsymmetricDPP(np.zeros((3, 1)), np.eye(3), np.zeros((3, 3))).condition([0])
