@@ -45,7 +45,7 @@ def independent_optimum(X, y, variance):
 def test_the_optimum_of_an_independent_search(variance, data, monkeypatch):
     X, y = data
     fits = [ConditionalDPP(variance, tol=1e-8).fit(X, y)]
-    monkeypatch.setattr("dpplearn.learning.fit.MANY", 1)  # without Hessians
+    monkeypatch.setattr("dpplearn.learning.fit.HESSIAN_LIMIT", 1)  # without Hessians
     fits.append(ConditionalDPP(variance, tol=1e-8).fit(X, y))
     numeric = np.inf if variance is None else variance
     best = independent_optimum(X, y, numeric)

@@ -50,6 +50,8 @@ def summarize_command(
         say(f"Wrote {html}.")
     if summary.note:
         say(summary.note)
+    if summary.other_languages:
+        say(f"Left out, in another language than the others: {', '.join(summary.other_languages)}.")
     if as_json:
         documents = [{"id": d.id, "title": d.title} for d in cluster.documents]
         print_json(summary.to_dict() | {"documents": documents})

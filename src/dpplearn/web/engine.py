@@ -15,7 +15,7 @@ from dpplearn._numba import compiled_always
 from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.cluster import Cluster, Document, NoSentencesError, TooManySentencesError
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.prepared import Prepared, first_choice, misread
+from dpplearn.summarize.model.prepared import Prepared, first_choice, language_note
 from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
@@ -120,7 +120,7 @@ class Engine:
         check_stop()
         _ = prepared.agreement
         check_stop()
-        length, unit = summarizer._length(None, None)
+        length, unit = summarizer.default_length()
         own = {"budget": length_in(prepared, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
         return Reading(read, summarizer, prepared, schema.Options.model_validate({"diversity": 0.5, **own}))
 
@@ -185,7 +185,7 @@ def offered_decoder(model: Summarizer) -> str:
 
 def notes(read: SplitCluster, language: str | None) -> Iterator[str]:
     """What a reader should know of a cluster: another language than the model's, documents without a sentence."""
-    said = misread(read.cluster, language)
+    said = language_note(read.cluster, language)
     if said is not None:
         yield f"{said} Use a model that was trained on that language (dpplearn serve --model FILE)."
     if read.passed:

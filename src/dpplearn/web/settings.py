@@ -12,7 +12,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True)
 class Settings:
-    """Limits of a server; docs/web.md says what happens past each of them.
+    """Limits of a server; docs/web-details.md says what happens past each of them.
 
     Examples
     --------

@@ -142,7 +142,7 @@ class TrainingPipeline:
                         census.kept += 1
                         kept.append(place)
             self.kept.append(kept)
-            notes.add(own.passed)
+            notes.add(own.omissions)
         self.clusters = census.kept
         self.corpus.check(census, notes, stacklevel=5)
         if without:
@@ -168,7 +168,7 @@ class TrainingPipeline:
 
     def prepare(self, settings: SummarizerSettings) -> tuple[list[str], int, list[str]]:
         """Extracts and features: shards in files, the number of sentences, and names of clusters without a target."""
-        for old in self.folder.known("prepared", ".json"):
+        for old in self.folder.finished("prepared", ".json"):
             if not old.with_suffix(".npz").exists():
                 old.unlink()  # the shard was lost: its piece is done again
         outs, tasks, done = list[Path](), list[tuple[Path, Path, list[int]]](), 0
@@ -206,7 +206,7 @@ def read_piece(piece: CorpusPiece, out: Path, counted: bool) -> int:
             whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
             lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]))
         clusters.append([*entry[:3], about])
-    head = json.dumps({"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
+    head = json.dumps({"path": str(piece.source.path), "passed": notes.omissions, "clusters": clusters})
     write_whole(out, "\n".join([head, *lines]).encode())
     return len(lines)
 
