@@ -172,7 +172,7 @@ def test_what_is_wrong_in_a_line(changes, options, message, tmp_path):
 
 def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "must end in one of .jsonl, .csv" in refusal(write_lines(tmp_path / "items.txt", RECORDS))
-    assert "give --embedding FIELD or --text FIELD" in refusal(write_lines(tmp_path / "x.jsonl", [{"a": 1, "score": 2}]))
+    assert "give --embedding FIELD or" in refusal(write_lines(tmp_path / "x.jsonl", [{"a": 1, "score": 2}]))
     assert "bad.jsonl, line 2 must be a JSON object" in refusal(write(tmp_path / "bad.jsonl", '{"a": 1}\n{"a": \n'))
     for rows, message in [
         ("a,1\nb\n", "line 3: found 1 cells, but 2 names in line 1"),
