@@ -16,7 +16,7 @@ from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded, read_features
 from dpplearn.decoding.limits import Limits, fits
 
-HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("host", "on_device"))  # imported with a tensor
+HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("host", "OnDevice"))  # imported with a tensor
 SHOWN = 20  # items that `repr` shows
 COSINES = 2**24  # most cosines computed at once
 TOP = 0.9  # a score above this share of all scores is one of the best

@@ -1,4 +1,4 @@
-"""Selection without HTTP: prepared clusters, conditional marginals, the map, pins that cannot be."""
+"""Selection without HTTP: prepared clusters, conditional marginals, the map, choices that cannot be."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.web import Settings, schema
 from dpplearn.web.answers import similarity_map, summary_answer
-from dpplearn.web.engine import Engine, check_pins
+from dpplearn.web.engine import Engine, check_choices
 from dpplearn.web.problems import Problem
 
 TEXTS = [
@@ -26,10 +26,10 @@ def prepare(*texts):
 
 
 def test_marginals_given_pins_and_bans_by_enumeration():
-    ready = prepare(*TEXTS)
-    fits = {Y: p for Y, p in pmf(ready.dpp.L).items() if 3 in Y and 0 not in Y}
-    expected = [sum(p for Y, p in fits.items() if i in Y) / sum(fits.values()) for i in range(ready.n)]
-    assert np.allclose(ready.marginals(np.array([3]), np.array([0])), expected, atol=1e-10)
+    prepared = prepare(*TEXTS)
+    fits = {Y: p for Y, p in pmf(prepared.dpp.L).items() if 3 in Y and 0 not in Y}
+    expected = [sum(p for Y, p in fits.items() if i in Y) / sum(fits.values()) for i in range(prepared.n)]
+    assert np.allclose(prepared.marginals(np.array([3]), np.array([0])), expected, atol=1e-10)
 
 
 def test_a_selection_conditions_the_model_once(monkeypatch):
@@ -47,15 +47,15 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
 @pytest.mark.parametrize(
     ("include", "exclude", "budget", "message"),
     [
-        ([1], [1], 100, "Sentence 1 cannot be both pinned and banned"),
-        ([], range(6), 100, "All 6 sentences are banned"),
+        ([1], [1], 100, "Sentence 1 cannot be both included and excluded"),
+        ([], range(6), 100, "All 6 sentences are excluded"),
         ([0, 3], [], 9, "take 13 words, more than the budget of 9. Raise the budget to 13"),
-        ([1, 4], [], 100, "The pinned sentences cannot go together"),
+        ([1, 4], [], 100, "The included sentences cannot go together"),
     ],
 )
 def test_pins_that_cannot_be(include, exclude, budget, message):
     with pytest.raises(Problem) as caught:
-        check_pins(prepare(*TEXTS), schema.Options(include=list(include), exclude=list(exclude)), budget, "words")
+        check_choices(prepare(*TEXTS), schema.Options(include=list(include), exclude=list(exclude)), budget, "words")
     assert caught.value.slug == "infeasible"
     assert message in caught.value.detail
 
@@ -66,7 +66,7 @@ def test_pins_that_depend_on_each_other():
     flat = replace(prepare("Rain fell. Snow fell. Wind rose."))
     vars(flat)["dpp"] = DPP(phi @ phi.T)
     with pytest.raises(Problem) as caught:
-        check_pins(flat, schema.Options(include=[0, 1, 2]), 100, "words")
+        check_choices(flat, schema.Options(include=[0, 1, 2]), 100, "words")
     assert "cannot go together" in caught.value.detail
 
 
@@ -108,7 +108,7 @@ _always.set(True)  # what was not compiled yet would be now
 shorter = "However, the storm, which had come from the sea, hit the coast on Monday, officials said. Rain fell."
 for texts in (["Rain fell."], ["Rain fell. Snow fell. Wind rose."], ["Rain fell. Snow fell.", "Rain fell."], [shorter]):
     reading = engine.prepare(engine.featurize([Document(str(i), text) for i, text in enumerate(texts)], None))
-    n = reading.ready.n  # the last has sentences with shorter forms, which exclude each other
+    n = reading.prepared.n  # the last has sentences with shorter forms, which exclude each other
     pins = ({}, {"include": [0]}, {"exclude": list(range(n - 1))}, {"include": [0], "exclude": [n - 1] * (n > 1)})
     mores = ({}, {"compress": True}, {"about": "snow"}, {"compress": True, "about": "snow"})
     knobs = product(("greedy", "consensus", "sampled"), (0.0, 0.5, 1.0), (1, 2, 50), pins, mores)
