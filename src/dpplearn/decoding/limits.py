@@ -258,7 +258,7 @@ def check_limits(
     min_per_group: Bound | None = None,
 ) -> Limits:
     """Limits that some set can satisfy; otherwise an error says which of them cannot be met."""
-    limit = check_budget(budget)
+    limit = np.inf if budget is None else check_budget(budget)
     costs = np.zeros(n) + 1.0 if cost is None else check_vector(cost, "cost", n)
     if cost is not None and costs.min(initial=np.inf) <= 0.0:
         advice = "Give an item that is free a small cost, or name it in include."
