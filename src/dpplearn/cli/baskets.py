@@ -86,10 +86,10 @@ def recommend(model: Path, items: list[str], k: int, exclude: list[str], as_json
 @HOW_MANY
 @AS_JSON
 def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
-    """What attracts and what repels ITEM; without ITEM, the pairs of items that do so most.
+    """Show what attracts and what repels ITEM; without ITEM, the pairs of items that do so most.
 
-    The correlation is that of being in a basket, by the model; the lift, how many times as many baskets had both as if
-    the two were independent.
+    The correlation of being in the same basket is the model's. Pairs also have the number of baskets with both items,
+    and the lift: how many times as many that is as if the two were independent.
     """
     fitted = KernelDPP.load(model)
     if item is None:
@@ -104,8 +104,9 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
     if as_json:
         print_json({"item": name, "attract": as_dicts(attract), "repel": as_dicts(repel)})
         return
+    click.echo("model's correlation  item")
     for other in [*attract, *repel]:
-        click.echo(visible(f"{other.correlation:+.3f}  {other.item}"))
+        click.echo(visible(f"{other.correlation:+19.3f}  {other.item}"))
 
 
 @baskets_command.command(cls=Command)
