@@ -25,7 +25,7 @@ from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_d
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.matter import Matters, told_before
 from dpplearn.summarize.text.standing import Lack, asks_all, why_not_alone
-from dpplearn.summarize.text.states import LIFT, Kind, overtaken, text_kind
+from dpplearn.summarize.text.states import LIFT, Kind, overtaken, passing, text_kind
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
 
@@ -186,10 +186,15 @@ class SplitCluster:
             for i, (one, said) in enumerate(zip(self.sentences, self.words, strict=True))
         ]
         if language == "English":
-            back = told_before(self.texts, self.words, self.document_numbers.tolist())
-            lacks = [lack or (Lack.LEANS if leaning else None) for lack, leaning in zip(lacks, back, strict=True)]
-            late = overtaken(self.texts, [self.times[k] for k in self.document_numbers])
-            lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
+            documents = self.document_numbers.tolist()
+            told = [self.times[k] for k in documents]
+            running = passing(self.texts, told, documents) & [self.kinds[k] is None for k in documents]
+            for lack, found in (
+                (Lack.LEANS, told_before(self.texts, self.words, documents)),
+                (Lack.OVERTAKEN, overtaken(self.texts, told, documents)),
+                (Lack.PASSING, running),
+            ):
+                lacks = [old or (lack if has else None) for old, has in zip(lacks, found, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
         return tuple(None if lack in usual else lack for lack in lacks)
 
@@ -216,6 +221,8 @@ class SplitCluster:
         for i, one in enumerate(self.sentences if self.listed_language == "English" else ()):
             kind = self.kinds[one.document]
             told[i] += 0 if kind is None else (one.start < kind.introduction) + bool(kind.says.search(one.text))
+            import os
+            if kind is None and one.position == 1 and len(self.cluster.documents) >= 3: told[i] += float(os.environ.get("LEAD", "0"))
         return LIFT * told
 
     @cached_property

@@ -202,7 +202,8 @@ class Lack(StrEnum):
     QUOTATION = "is mostly a quotation, half of one, or of somebody without a full name"
     OF_ITSELF = "says something of the text or the meeting itself"
     NO_VERB = "has no verb"
-    OVERTAKEN = "tells what a later document overtakes"  # see `dpplearn.summarize.text.states`
+    OVERTAKEN = "tells what a later document corrects"  # see `dpplearn.summarize.text.states`
+    PASSING = "tells what was going on or still to come when it was written"
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 
 
@@ -354,7 +355,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     parts, saying = _parts(text) if said is None else said, lists[f"{language} said"]
     if parts and parts[-1] in saying:  # "..., he said."
         clauses = [*filter(None, map(_parts, _CLAUSE.split(text)))]
-        if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
+        if len(clauses) > 1 and 1 < len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
             return True
     quoted = _QUOTE.match(text)
     if quoted:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +52,9 @@ _HEADS = {  # how many of the words, at the head of a line, tell the kind
 }
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_AHEAD = re.compile(  # what is still to come
-    r"\b(?:will|shall|would)\b(?! (?:not )?have\b)"
+_SAID_TO_COME = re.compile(r"\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)
+_TO_COME = re.compile(
+    r"\b(?:will|shall)\b(?! (?:not )?have\b)"
     r"|\b(?:is|are|was|were)\s+(?:(?:also|still|now)\s+)?"
     r"(?:expected|scheduled|due|set|likely|poised|forecast|about|planning|preparing|nearing)\b"
     r"|\b(?:plans?|hopes?|intends?|expects?)\s+to\b",
@@ -61,6 +63,8 @@ _AHEAD = re.compile(  # what is still to come
 _FOR = re.compile(  # the day that a forecast is for
     rf"\b(?:(next )?({'|'.join(DAYS)})|(tonight|this (?:afternoon|evening))|(tomorrow)|(this weekend))\b", re.IGNORECASE
 )
+Mask = npt.NDArray[np.bool_]
+FEWEST_DOCUMENTS = 3  # of which one may leave behind what another tells, where they have no date
 SMALL_NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
@@ -77,6 +81,11 @@ _TOLLS = {  # by what is counted: words right after the number, or some words be
         re.compile(
             rf"\b(?:{before})\b(?:\s+[\w'’-]+){{0,5}}?\s+{_TOLL_NUMBER}(?!\s*(?:hour|day|year|mile|km))", re.IGNORECASE
         ),
+        re.compile(
+            rf"\b(?:number of[\w ]{{0,30}} (?:{after})|number of (?:{after})|{before})\b[^.;]{{0,100}}?"
+            rf"\b(?:to|at|of|reached|reaching|was|is|passed|passing|topped)(?: at least| about| nearly| more than| over)?"
+            rf" {_TOLL_NUMBER}(?!\s*(?:hour|day|year|mile|km|percent|meters|metres))", re.IGNORECASE
+        ),
     )
     for what, after, before in (
         ("dead", "dead|deaths|died|killed|bodies|fatalities", "death toll|killed|killing|kills|toll"),
@@ -85,22 +94,25 @@ _TOLLS = {  # by what is counted: words right after the number, or some words be
         ("homeless", "homeless|evacuated|displaced", "(?!)"),
     )
 }
+_MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? $")  # "March 3" is no toll
+_WHOM = re.compile(r" (?:other |more |of (?:the|its|their) )?(?!(?:people|persons?|dead|deaths|bodies|victims|others?|were|was|had|have|are|is|died|killed|injured|missing|and|of|in|on|at|after|when)\b)([a-z]+s|men|women|children)\b", re.IGNORECASE)
+_AT_LEAST = re.compile(r"\b(?:at least|more than|over|nearly|almost|about|some) $", re.IGNORECASE)
+STILL_TRUE = 0.8  # of the last number of victims: one that says "at least" so many does not contradict it
 _TOLL_PARTS = (
     *("kill", "dead", "death", "died", "bodies", "fatal", "toll", "injur", "wound", "hurt"),
     *("missing", "unaccounted", "homeless", "evacuat", "displac"),
 )
-_PASSING = ("coma", "condition", "life support", "hospital", "trapped", "at large", "missing")
 _DAY = ("day", "tonight", "tomorrow", "afternoon", "evening", "weekend")
-_PENDING = re.compile(  # a state that does not last
-    r"\b(?:in a coma|in (?:critical|grave|serious|stable) condition|on life support|hospitali[sz]ed|trapped|at large"
-    r"|(?:is|are|was|were|remains?|still) (?:still )?missing)\b",
+_MAIN = r"^(?:(?!\b(?:who|which|whose|when|while|as|where|after|because|since|before|if)\b).){0,200}?"  # before a clause
+_GOING_ON = re.compile(  # a state that does not last: "is searching", "were still missing", "continues to rise"
+    rf"{_MAIN}\b(?:(?:is|are)(?: (?:now|also|currently|being|not|yet|widely|reportedly))*"
+    r" (?:(?!according|during|nothing|anything|willing|lacking|amazing|interesting|surprising)[a-z]{2,}ing|reported missing)"
+    r"|(?:is|are|was|were)(?: (?:still|also|being|not|yet))* (?:in a coma|in (?:critical|grave|serious|stable) condition"
+    r"|on life support|trapped|at large|missing|unknown|unclear|uncertain|known"
+    r"|(?:search|digg|fight|battl|try|struggl|look|wait|prepar|hunt|investigat|negotiat)ing)"
+    r"|continues? to|still|looks? (?:un)?likely|faces? up to)\b",
     re.IGNORECASE,
 )
-_ENDED = re.compile(
-    r"\b(?:died|dies|dead|death|buried|funeral|released|freed|rescued|found|captured|arrested|recovered)\b",
-    re.IGNORECASE,
-)
-_CAPITALIZED = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
 _ALIKE = 2  # words that the tolls of one event share at least
 
 
@@ -117,12 +129,36 @@ def tolls(text: str) -> dict[str, int]:
     >>> tolls("At least 80,000 people were killed and two were missing, officials said.")
     {'dead': 80000, 'missing': 2}
     """
-    found: dict[str, int] = {}
+    return {what: toll.number for what, toll in _tolls(text).items()}
+
+
+class Toll(NamedTuple):
+    """A number of victims, whom it counts ("" if nobody in particular), and whether it is one that may still grow."""
+
+    number: int
+    counted: str = ""
+    at_least: bool = False
+
+    def is_corrected_by(self, other: Toll, last: bool) -> bool:
+        """Whether another, later one of the same people says otherwise: a larger one, or any that is surely the last."""
+        if self.number == other.number or (self.counted and other.counted and self.counted != other.counted):
+            return False
+        if self.number < other.number:
+            return not self.at_least or self.number < STILL_TRUE * other.number
+        return last and not other.at_least
+
+
+def _tolls(text: str) -> dict[str, Toll]:
+    """The largest toll of each kind in a sentence."""
+    found: dict[str, Toll] = {}
     if not has(text, _TOLL_PARTS):  # most sentences
         return found
     for what, patterns in _TOLLS.items():
-        if numbers := [_value(match[1]) for pattern in patterns for match in pattern.finditer(text)]:
-            found[what] = max(numbers)
+        for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
+            before, after = text[: match.start(1)], _WHOM.match(text, match.end(1))
+            if not _MONTH.search(before):
+                toll = Toll(_value(match[1]), after[1].lower() if after else "", bool(_AT_LEAST.search(before)))
+                found[what] = max(found.get(what, toll), toll)
     return found
 
 
@@ -139,7 +175,7 @@ def looks_ahead(text: str) -> bool:
     >>> looks_ahead("The results will be announced."), looks_ahead("The results were announced.")
     (True, False)
     """
-    return _AHEAD.search(text) is not None
+    return _TO_COME.search(text) is not None or _SAID_TO_COME.search(text) is not None
 
 
 def forecast_day(text: str, told: datetime) -> datetime | None:
@@ -162,45 +198,82 @@ def forecast_day(text: str, told: datetime) -> datetime | None:
     return told + timedelta(max(days))
 
 
-def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDArray[np.bool_]:
-    """Which sentences a later one overtakes; `told` are the dates of their documents.
+def passes(text: str) -> bool:
+    """Whether it tells what is going on or still to come, so that the next day's news changes it.
+
+    Examples
+    --------
+    >>> [passes(text) for text in ("Divers were searching the bay.", "Schools will open.", "It said it would pay.")]
+    [True, True, False]
+    """
+    return _TO_COME.search(text) is not None or _GOING_ON.search(text) is not None
+
+
+def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
+    """Which sentences tell a state that other documents of the cluster have left behind.
+
+    They say what was going on or still to come (`passes`), in a document of another day than the last one, or in one
+    without a date among three or more. Where half of the documents begin so, the matter itself is still to come.
+
+    Examples
+    --------
+    >>> days = [datetime(2024, 3, 14), datetime(2024, 3, 19)]
+    >>> passing(["Divers were searching.", "The wreck was found."], days, [0, 1]).tolist()
+    [True, False]
+    """
+    out = np.zeros(len(texts), np.bool_)
+    import os
+    ab = os.environ.get("AB", "")
+    if "nopass" in ab: return out
+    latest = max((time.date() for time in told if time is not None), default=None)
+    several = len(set(documents)) >= FEWEST_DOCUMENTS
+    leads = {document: i for i, document in reversed([*enumerate(documents)])}
+    for i, (text, time) in enumerate(zip(texts, told, strict=True)):
+        past = several if time is None else time.date() != latest
+        out[i] = past and ((_TO_COME.search(text) is not None and "noahead" not in ab) or ("noon" not in ab and _GOING_ON.search(text) is not None))
+    return out if 2 * out[[*leads.values()]].sum() < len(leads) else np.zeros_like(out)
+
+
+def overtaken(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
+    """Which sentences a later one corrects; `told` are the dates of their documents, which have these numbers.
 
     A forecast is overtaken when a later document is of the day it speaks of, or past it; a number of victims, when a
-    later document tells a larger one of the same event; a number of the missing, when it tells another one; that
-    somebody is in a coma or missing, when it tells how that ended.
+    later document tells a larger one of the same event, or begins with another one. Of documents without a date, the
+    largest number of dead with which one begins is the last.
 
     Examples
     --------
     >>> first, last = datetime(2024, 3, 14), datetime(2024, 3, 19)
     >>> texts = ["Ten people died in the Brenn flood.", "The Brenn flood killed 14.", "Schools will open on Friday."]
-    >>> overtaken(texts, [first, last, first]).tolist()
+    >>> overtaken(texts, [first, last, first], [0, 1, 2]).tolist()
     [True, False, True]
     """
-    days = [None if time is None else time.date() for time in told]
-    latest = max((day for day in days if day is not None), default=None)
-    out = np.zeros(len(texts), np.bool_)
-    if latest is None or days.count(latest) + days.count(None) == len(days):
-        return out
-    dated = [(i, text, time) for i, (text, time) in enumerate(zip(texts, told, strict=True)) if time is not None]
-    for i, text, time in dated:
-        ahead = forecast_day(text, time)
-        out[i] = ahead is not None and ahead.date() <= latest and time.date() < latest
-    pending = [one for one in dated if has(one[1], _PASSING) and _PENDING.search(one[1])]
-    ended = [one for one in dated if _ENDED.search(one[1])] if pending else []
-    ends = [(time.date(), frozenset(_CAPITALIZED.findall(text))) for _, text, time in ended]
-    for i, text, time in pending:
-        here = frozenset(_CAPITALIZED.findall(text))
-        out[i] |= any(day > time.date() and not here.isdisjoint(names) for day, names in ends)
-    counts = [(i, time.date(), found, set(words(text))) for i, text, time in dated if (found := tolls(text))]
-    for i, day, own, said in counts:
-        for _, later, others, also in counts:
-            if later > day and len(said & also) >= _ALIKE:
-                out[i] |= any(_changed(what, n, others.get(what, n)) for what, n in own.items())
+    out, latest = np.zeros(len(texts), np.bool_), max((time.date() for time in told if time is not None), default=None)
+    for i, (text, time) in enumerate(zip(texts, told, strict=True)):
+        ahead = None if time is None or latest in (None, time.date()) else forecast_day(text, time)
+        out[i] = ahead is not None and ahead.date() <= latest
+    leads = {document: i for i, document in reversed([*enumerate(documents)])}
+    import os
+    if "notoll" in os.environ.get("AB", ""): return out
+    counts = [(i, found, set(words(texts[i]))) for i in range(len(texts)) if (found := _tolls(texts[i]))]
+    for i, own, said in counts:
+        for j, others, also in counts:
+            is_lead, undated = leads[documents[j]] == j, told[i] is None
+            if len(said & also) < _ALIKE or documents[i] == documents[j] or not _is_later(told[i], told[j], is_lead):
+                continue
+            out[i] |= any(
+                own[what].is_corrected_by(others[what], (is_lead or what == "missing") and not undated)
+                for what in own.keys() & others.keys()
+                if what == "dead" or not undated
+            )
     return out
 
 
-def _changed(what: str, before: int, after: int) -> bool:
-    return after != before if what == "missing" else after > before
+def _is_later(one: datetime | None, other: datetime | None, is_lead: bool) -> bool:
+    """Whether the other document is later, or may be: two without a date are compared by how they begin."""
+    if one is None or other is None:
+        return one is other and is_lead
+    return other.date() > one.date()
 
 
 class Kind(NamedTuple):
