@@ -105,15 +105,15 @@ def costs(sizes: Sequence[int], data: Path | None) -> dict:
 class Judge:
     """What consensus summaries of a cluster are worth to the exact model: agreement with 1,000 other sets drawn."""
 
-    def __init__(self, ready: Prepared, budget: float) -> None:
-        allowed = ready.allowed(np.empty(0, np.int64), np.empty(0, np.int64))
-        cost, model = ready.read.costs("words"), ready.kernel(0.5)
+    def __init__(self, prepared: Prepared, budget: float) -> None:
+        allowed = prepared.allowed(np.empty(0, np.int64), np.empty(0, np.int64))
+        cost, model = prepared.split.costs("words"), prepared.kernel(0.5)
         limits = check_limits(model.n, cost, budget, exclude=~allowed)
         dpp, rest = given_limits(model, limits)
         tables, mean = tilted_tables(dpp, cost[rest], limits.worth)
         indptr, indices = sample_spectral(tables, 1_000, np.random.default_rng(99), expected_size=mean, n_jobs=1)
         drawn = sparse.csr_array((np.ones(len(indices)), rest[indices], indptr), (1_000, model.n))
-        self.parts = [(weight, counts, drawn @ counts) for weight, counts in ready.agreement]
+        self.parts = [(weight, counts, drawn @ counts) for weight, counts in prepared.agreement]
 
     def __call__(self, subset: np.ndarray) -> float:
         total = 0.0
@@ -139,10 +139,10 @@ def loss_on_books(seeds: Sequence[int], n: int = 3_000, budget: float = 100) -> 
     """Two steps against the exact model where both can be had."""
     model, found = Summarizer.load(), {}
     for seed in seeds:
-        ready = model.prepare(model.features_.read(Cluster.from_texts([made_up_book(n, seed)])))
-        read, judge = ready.read, Judge(ready, budget)
+        prepared = model.prepare(model.features_.read(Cluster.from_texts([made_up_book(n, seed)])))
+        read, judge = prepared.split, Judge(prepared, budget)
         exact = {decoder: chosen(model, read, budget, decoder, None) for decoder in ("consensus", "greedy")}
-        worth = {"consensus": judge, "greedy": lambda Y, dpp=ready.dpp: dpp.log_prob(Y)}
+        worth = {"consensus": judge, "greedy": lambda Y, dpp=prepared.dpp: dpp.log_prob(Y)}
         runs = {"the exact model": {}, "the exact model, other draws": {"seed": 1}}
         runs |= {f"the first {k:,} of {n:,}": {"keep": k} for k in (n // 3, n // 10)}
         for name, options in runs.items():

@@ -158,10 +158,10 @@ def check(clusters: Corpora, out: Path | None) -> None:
             language = cluster.language or "english"
             budget = SHAPES[name][0]
             rouge = Rouge(list(cluster.references), list(METRICS), **rouge_options(budget, "words", language))
-            ready, scores = model.prepare(cluster), []
+            prepared, scores = model.prepare(cluster), []
             for seed in range(SEEDS):
                 model.random_state = seed
-                found = rouge.score(model.summarize(ready, budget, "words", fill=True).text)
+                found = rouge.score(model.summarize(prepared, budget, "words", fill=True).text)
                 scores.append([100 * found[metric].f for metric in METRICS])
             for group in (name, f"{name}, {language}") if name == NEWS else (name,):
                 rows.setdefault(f"{kind}: {group}", []).append(np.mean(scores, axis=0).tolist())

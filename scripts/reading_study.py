@@ -70,15 +70,15 @@ def standing(found: Corpus, features: str) -> None:
     rows = {way: [] for way in ways}
     for model, clusters in found.models(features):
         for cluster in clusters:
-            ready = model.prepare(cluster)
+            prepared = model.prepare(cluster)
             for model.random_state in SEEDS:
-                allowed = ready.allowed(NONE, NONE)
-                decision = Decision(ready, "consensus", found.words, "words", NONE, NONE, allowed)
+                allowed = prepared.allowed(NONE, NONE)
+                decision = Decision(prepared, "consensus", found.words, "words", NONE, NONE, allowed)
                 plain = decision.among(allowed).subset
-                sets = [np.sort(plain), model.summarize(ready, found.words, "words").order]
+                sets = [np.sort(plain), model.summarize(prepared, found.words, "words").order]
                 for way, subset in zip(ways, sets, strict=True):
-                    out = subset[~ready.read.alone[subset]]
-                    text = "\n".join(ready.read.texts[i] for i in subset)
+                    out = subset[~prepared.split.alone[subset]]
+                    text = "\n".join(prepared.split.texts[i] for i in subset)
                     rows[way].append([*found.rouge(cluster, text), subset[0] in out, out.size, subset.size])
     base = np.array(rows[ways[0]])
     for way in ways:

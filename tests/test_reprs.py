@@ -67,8 +67,8 @@ def of_texts(folder):
     summarizer, cluster = Summarizer.load(), Cluster.example()
     summary = summarizer.summarize(cluster, 60, "words", about="the cost")
     yield from (summarizer, SentenceFeatures(), cluster, cluster.documents[0], summary, summary.sentences[0])
-    yield from (summary.explain(), summary.explain().as_a_set, summary.ready.question, summary.ready.model)
-    yield from (summary.worth, summary.ready, summary.decision)
+    yield from (summary.explain(), summary.explain().as_a_set, summary.prepared.question, summary.prepared.model)
+    yield from (summary.worth, summary.prepared, summary.decision)
     path = folder / "corpus.jsonl"
     path.write_text(json.dumps({"id": "a", "documents": ["It rained."], "references": ["Rain."]}) + "\n")
     yield open_corpus(path)

@@ -1,4 +1,4 @@
-"""Whether intervals of learned weights hold the truth: sets drawn from a model that is known, and learned again."""
+"""Checks how often the 95 % intervals of learned weights hold the truth, on sets drawn from a known model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def item_set(rng: np.random.Generator) -> ItemSet:
 
 
 def standardized(kind: str, given_size: bool, seed: int, instances: int) -> dict[str, list[float]]:
-    """How many standard errors each estimate is from the truth, in one data set; weights at a bound have none."""
+    """How many standard errors each estimate is from the truth in one data set, without weights at a bound."""
     rng = np.random.default_rng([15, seed])
     truth = Similarity(tuple(PARTS), WEIGHTS) if kind == "mixture" else fixed_similarity(0.0, NUGGET)
     X = [item_set(rng) for _ in range(instances)]
@@ -60,19 +60,19 @@ def run(_data: Path, _pictures: Path, quick: bool = False) -> dict:
                     low.append(f"{what} of a {kind} similarity, likelihood {likelihood} ({100 * share:.0f} %)")
                 print(rows[-1], flush=True)
     verdict = (
-        f"are short for {'; '.join(low)}, and hold it as often as they should elsewhere"
+        f"are too short for {'; '.join(low)}. The others hold the truth as often as they should"
         if low
-        else "hold it as often as they should"
+        else "hold the truth as often as they should"
     )
     return {
         "question": "Do 95 % intervals of learned weights hold the truth in 95 % of data sets?",
-        "data": f"Made up, because the truth must be known: {sets} data sets of {instances} sets each, drawn from "
+        "data": f"Simulated, because the truth must be known: {sets} data sets of {instances} sets each, drawn from "
         f"DPPs of {N} items.",
-        "protocol": "Qualities have a constant and two features; a fixed similarity has the mean cosine of two "
-        f"parts and a nugget of {NUGGET}; a mixture has weights {', '.join(f'{w:g}' for w in WEIGHTS)} that are "
-        "learned too. Intervals are the estimate and 1.96 standard errors, with a weak prior (variance 100); those "
-        "of similarity weights are of their logit, as `similarity_.intervals()` has them. Weights at 0 have none, "
-        "and are not counted.",
+        "protocol": "Quality has a constant and two features. The fixed similarity is the mean cosine of two parts "
+        f"with a nugget of {NUGGET}; the mixture has the true weights {', '.join(f'{w:g}' for w in WEIGHTS)}, which "
+        "are learned too. An interval is the estimate plus or minus 1.96 standard errors, under a weak prior "
+        "(variance 100). For similarity weights it is an interval of the logit, as in `similarity_.intervals()`. "
+        "Weights estimated at 0 have no interval and are not counted.",
         "answer": f"The intervals {verdict}.",
         "tables": [
             {
@@ -82,7 +82,7 @@ def run(_data: Path, _pictures: Path, quick: bool = False) -> dict:
             }
         ],
         "notes": [
-            "[Can similarity be learned?](learned-similarity.md#how-far-the-intervals-can-be-trusted) says where "
-            "short ones come from."
+            "[Can similarity be learned?](learned-similarity.md#how-far-the-intervals-can-be-trusted) explains where "
+            "intervals are too short."
         ],
     }

@@ -1,4 +1,4 @@
-"""docs/evidence.md from what the studies found; nothing in that page is written by hand."""
+"""Writes docs/evidence.md from the stored results of the studies; nothing on that page is written by hand."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from scipy.stats import t as student
 
 HEAD = """# Evidence
 
-What learning brings, and where it does not. Each study has its question, data, protocol and answer; then the tables.
-`python -m benchmarks evidence --data FOLDER` runs all of them and writes this page; `--only NAME` runs one. The data
-are not part of the project; a study whose file is missing in FOLDER says so.
-± is a standard error, brackets hold 95 % intervals.
+This page shows where learning helps and where it does not. Each study states its question, its data, its protocol and
+its answer, and then shows its tables. `python -m benchmarks evidence --data FOLDER` runs all the studies and writes
+this page; `--only NAME` runs one of them. The data are not part of the project. If a file is missing in FOLDER, its
+study says so. Numbers after ± are standard errors; brackets hold 95 % intervals; a star marks an interval without 0.
+
+## In short
 """
 
-GONE = """## Studies that are told in a sentence
+GONE = """## Studies that we no longer run
 
 - **Projected and scaled similarities** (maps of features, and weights of single features): on made-up data, news,
-  papers and registries they gained nothing that a [mixture of named parts](learned-similarity.md) did not, at 125 and
-  16 times the cost of a fixed similarity.
-- **Boosted trees for quality on news**: linear weights of nine smooth features reach what trees reached (held-out
-  ROUGE-1 / 2 / SU4 of 47.4 / 16.3 / 20.0, both).
-- **A made-up search task** with known intents, where the learned DPP was ahead of MMR by 0.014 ± 0.002 in α-nDCG: the
-  first study is of people's arguments instead.
+  papers and registries they gained nothing beyond a [mixture of named parts](learned-similarity.md), and they cost 125
+  and 16 times as much as a fixed similarity.
+- **Boosted trees for quality on news**: linear weights of nine smooth features do as well as trees (both reach
+  47.4 / 16.3 / 20.0 in ROUGE-1 / 2 / SU4 on held-out news).
+- **A made-up search task** with known intents: the learned DPP was ahead of MMR by 0.014 ± 0.002 in α-nDCG. The first
+  study above uses people's arguments instead.
 """
 
 
@@ -59,31 +61,31 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(lines)
 
 
-def section(number: int, name: str, found: dict) -> str:
-    """A study on the page, or why it is not there."""
-    head = f"## {number}. {found['title']}"
+def section(number: int, name: str, study: dict) -> str:
+    """One study on the page, or the reason why it is missing."""
+    head = f"## {number}. {study['title']}"
     command = f"`python -m benchmarks evidence --data FOLDER --only {name}`"
-    if "failed" in found:
-        return f"{head}\n\nNot run here: {found['failed']} {command}"
-    lines = [head, "", f"**Question.** {found['question']}", "", f"**Data.** {found['data']}", ""]
-    lines += [f"**Protocol.** {found['protocol']}", "", f"**Answer.** {found['answer']}"]
-    if found.get("picture"):
-        file, alt = found["picture"]
+    if "failed" in study:
+        return f"{head}\n\nNot run here: {study['failed']} {command}"
+    lines = [head, "", f"**Question.** {study['question']}", "", f"**Data.** {study['data']}", ""]
+    lines += [f"**Protocol.** {study['protocol']}", "", f"**Answer.** {study['answer']}"]
+    if study.get("picture"):
+        file, alt = study["picture"]
         lines += ["", f"![{alt}](assets/{file})"]
-    for one in found["tables"]:
-        lines += ["", f"{one['title']}:", "", table(one["columns"], one["rows"])]
-    lines += ["", *(f"- {note}" for note in found.get("notes", []))]
-    machine = found["machine"]
-    return "\n".join([*lines, f"- {command}, {machine['date']}."])
+    for content in study["tables"]:
+        lines += ["", f"{content['title']}:", "", table(content["columns"], content["rows"])]
+    lines += ["", *(f"- {note}" for note in study.get("notes", []))]
+    return "\n".join([*lines, f"- Run on {study['machine']['date']} by {command}."])
 
 
 def page(results: Path, titles: dict[str, str], failed: dict[str, str]) -> str:
-    """The whole page, of the results that a folder holds; `failed` says why studies without one have none."""
-    parts = []
-    for number, (name, title) in enumerate(titles.items(), 1):
+    """The whole page from the results in a folder; `failed` has the reason for each study without a result."""
+    studies = {}
+    for name, title in titles.items():
         path = results / f"{name}.json"
-        found = {"title": title, "failed": failed.get(name, "no result is stored yet.")}
+        studies[name] = {"title": title, "failed": failed.get(name, "no result is stored yet.")}
         if path.exists():
-            found = json.loads(path.read_text(encoding="utf-8"))
-        parts.append(section(number, name, found))
-    return "\n\n".join([HEAD, *parts, GONE])
+            studies[name] = json.loads(path.read_text(encoding="utf-8"))
+    short = [f"- **{study['title']}.** {study.get('answer', 'Not run here.')}" for study in studies.values()]
+    sections = [section(number, name, study) for number, (name, study) in enumerate(studies.items(), 1)]
+    return "\n\n".join([HEAD + "\n" + "\n".join(short), *sections, GONE])

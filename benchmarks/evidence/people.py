@@ -1,4 +1,4 @@
-"""Summaries and people: which automatic measure agrees with the grades that people gave, and what our numbers mean."""
+"""Compares automatic measures of summaries with the grades that people gave."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ def run(data: Path, pictures: Path, quick: bool = False) -> dict:
     n_grades = sum(len(peer["grades"]) for peer in peers)
     columns = ["language", "systems", "mean grade", *(f"{name}: within a topic; of systems" for name in MEASURES)]
     return {
-        "question": "Which automatic measure orders summaries as people do, and what do our numbers mean by that?",
+        "question": "Which automatic measure ranks summaries as people do, and what do our own scores mean then?",
         "data": f"MultiLing 2011 (CC BY 3.0): {len(peers)} summaries by systems in {len(agreements)} languages, "
-        f"{n_grades:,} grades from 1 to 5; the summaries of ours are of models that have not seen the topic.",
-        "protocol": f"ROUGE-1.5.5 F at {WORDS} words against three references, and the faults that `evaluate` "
-        "counts (sentences that do not stand alone, leaning openings, things told twice, people whom nothing "
-        "introduces), fewer being better. Spearman's rank correlation with the mean grade over the systems, within "
-        "a topic (mean over topics, 95 % interval) and of the systems' means. The system that reads the references "
-        "is left out.",
+        f"{n_grades:,} grades from 1 to 5. Our summaries come from models that have not seen the topic.",
+        "protocol": f"The measures are ROUGE-1.5.5 F at {WORDS} words against three references, and the number of "
+        "faults that `evaluate` counts (sentences that do not stand alone, openings that lean on something before "
+        "them, repetitions, people without an introduction), where fewer is better. The table shows Spearman's rank "
+        "correlation with the mean grade: over the systems within a topic (mean over topics, with a 95 % interval), "
+        "and over the means of the systems. The system that reads the references is left out.",
         "answer": answer(drawn, ours),
         "picture": (
             "evidence_people.png",
@@ -119,16 +119,14 @@ def run(data: Path, pictures: Path, quick: bool = False) -> dict:
             },
         ],
         "notes": [
-            "Of one language there are 10 topics and 6 to 9 systems: an interval is about 0.4 wide, and differences "
-            "between measures are rarely beyond it.",
-            "Blind readings by another protocol (English; not run again here): Spearman with people's grades over "
-            "100 summaries 0.67 for content, 0.27 for readable, 0.52 for rank. "
-            "[Evaluation](evaluation.md#what-readers-mind) has what readers said of ours: before and after faults "
-            "were cured rank 3.6 and 2.1 of 4 by one reader, 3.5 and 2.5 by another, a person's 1.7 and 1.3, while "
-            "ROUGE-1 fell from 40.8 to 39.5.",
-            "Fewer words are there to tell whether faults only count length.",
-            "Names of people are looked for in English alone, and rules for what stands alone are of some "
-            "languages: where the faults of all systems are the same, there is no agreement to count.",
+            "Each language has 10 topics and 6 to 9 systems. An interval is therefore about 0.4 wide, and differences "
+            "between measures are rarely larger than that.",
+            "Blind readings by another protocol (English, not repeated here) agreed with people's grades of 100 "
+            "summaries by Spearman 0.67 for content, 0.27 for readability and 0.52 for rank. "
+            "[Evaluation](evaluation.md#what-readers-mind) reports how readers ranked our summaries.",
+            "The column of fewer words shows whether the count of faults is only a count of words.",
+            "Names of people are looked for in English only, and not every language has rules for what stands "
+            "alone. Where all systems have the same number of faults, no agreement can be computed.",
         ],
     }
 
@@ -141,7 +139,7 @@ def answer(drawn: dict, ours: list[list]) -> str:
         sure = [language for language in languages if drawn[language, name][1] > 0]
         mean = np.nanmean([drawn[language, name][0] for language in languages])
         parts.append(
-            f"{name} agrees with people within a topic by {mean:.2f} on average, beyond chance in {len(sure)} of "
+            f"{name} correlates with people's grades by {mean:.2f} within a topic, beyond chance in {len(sure)} of "
             f"{len(languages)} languages"
         )
     best = 0
@@ -150,9 +148,8 @@ def answer(drawn: dict, ours: list[list]) -> str:
         best += OURS["dpp-consensus"] in rouge and rouge[OURS["dpp-consensus"]] >= max(
             value for name, value in rouge.items() if name not in OURS.values()
         )
-    said = "; ".join(parts)
-    most = f"ours has the highest ROUGE-2 of all in {best} of {len(languages)}"
-    return f"{said}; {most}, which does not say that people prefer it."
+    most = f"Ours has the highest ROUGE-2 in {best} of {len(languages)} languages"
+    return f"{', and '.join(parts)}. {most}, which does not prove that people prefer it."
 
 
 def draw(drawn: dict, path: Path) -> None:

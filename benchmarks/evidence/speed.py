@@ -1,4 +1,4 @@
-"""Speed against peers: what stored benchmark results say. Nothing is timed here."""
+"""Collects the stored benchmark results against peers into one table. Nothing is timed here."""
 
 from __future__ import annotations
 
@@ -37,17 +37,18 @@ def run(_data: Path, _pictures: Path, _quick: bool = False) -> dict:
         "question": "How fast are sampling, decoding, selection, learning and ROUGE beside what people use today?",
         "data": "Stored results of `make bench`: "
         + "; ".join(machines)
-        + ". Rows of one benchmark are of one day, one commit and one machine.",
-        "protocol": "Ours and the peer ran in the same process, alternating; the ratio is the peer's time over "
-        "ours, its median over repeats and its quartiles. Nothing is timed when this page is written.",
-        "answer": f"Ours is faster in {len(rows) - len(slower)} of {len(rows)} comparisons, "
+        + ". All rows of one benchmark were measured on one day, on one commit and one machine.",
+        "protocol": "Ours and the peer ran in the same process, alternating. The ratio is the peer's time divided by "
+        "ours; the table shows its median over the repeats and its quartiles. Nothing is timed when this page is "
+        "written.",
+        "answer": f"Ours is faster in {len(rows) - len(slower)} of {len(rows)} comparisons"
         + (
-            f"slower in {'; '.join(f'{row[1]} against {row[2]} ({row[3]})' for row in slower)}."
+            f". It is slower in {'; '.join(f'{row[1]} against {row[2]} ({row[3]} times as fast)' for row in slower)}."
             if slower
-            else "slower in none."
+            else "."
         ),
         "tables": [
             {"title": "Times faster", "columns": ["benchmark", "case", "peer", "ratio", "quartiles"], "rows": rows}
         ],
-        "notes": ["[Benchmarks](benchmarks.md) has the times, and what grows with what."],
+        "notes": ["[Benchmarks](benchmarks.md) has the times themselves, and how they grow with the problem."],
     }

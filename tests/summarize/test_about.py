@@ -47,26 +47,28 @@ def test_a_summary_of_the_example_answers(bundled, question, said):
 
 
 def test_a_question_moves_quality_and_is_a_reason(bundled):
-    ready = bundled.prepare(Cluster.example())
-    asked = ready.about("the cost of a new spillway")
-    assert np.allclose(np.log(asked.dpp.quality / ready.dpp.quality), asked.question.lift)
-    assert np.allclose(asked.dpp.similarity, ready.dpp.similarity)  # diversity is as it was
+    prepared = bundled.prepare(Cluster.example())
+    asked = prepared.about("the cost of a new spillway")
+    assert np.allclose(np.log(asked.dpp.quality / prepared.dpp.quality), asked.question.lift)
+    assert np.allclose(asked.dpp.similarity, prepared.dpp.similarity)  # diversity is as it was
     assert np.allclose([sum(asked.terms(i).values()) for i in range(asked.n)], 2 * np.log(asked.dpp.quality))
-    assert {*asked.terms(0)} == {*ready.terms(0), REASON}
-    assert ready.about("the cost of a new spillway") is asked
+    assert {*asked.terms(0)} == {*prepared.terms(0), REASON}
+    assert prepared.about("the cost of a new spillway") is asked
     assert abs(asked.question.lift).max() <= STRENGTH * FAR
     assert asked.question.lift.std() == pytest.approx(STRENGTH, rel=0.2)
-    summary = bundled.summarize(ready, 60, "words", about="the cost of a new spillway")
+    summary = bundled.summarize(prepared, 60, "words", about="the cost of a new spillway")
     best = max(summary.explain().chosen, key=lambda one: one.contributions[REASON])
     assert "14 million" in best.sentence.text
     codes = {x.code for x in summary.explain().best_left_out(None)}
     assert "less-relevant" in codes
-    weakest = ready.dpp.quality[summary.subset].min()
+    weakest = prepared.dpp.quality[summary.subset].min()
     for x in summary.explain().best_left_out(None):
         if x.code == "less-relevant":
             assert asked.dpp.quality[x.number] < asked.dpp.quality[summary.subset].min()
-            assert ready.dpp.quality[x.number] >= weakest
-    assert "less-relevant" not in {x.code for x in bundled.summarize(ready, 60, "words").explain().best_left_out(None)}
+            assert prepared.dpp.quality[x.number] >= weakest
+    assert "less-relevant" not in {
+        x.code for x in bundled.summarize(prepared, 60, "words").explain().best_left_out(None)
+    }
 
 
 def test_relevance_is_that_of_its_equation():
@@ -87,12 +89,12 @@ def test_relevance_is_that_of_its_equation():
 
 @pytest.mark.parametrize("compress", [False, True])
 def test_a_sentence_without_a_word_of_the_question_says_that_it_is_only_near(bundled, compress):
-    ready, near = bundled.prepare(Cluster.example(), compress=compress), 0
+    prepared, near = bundled.prepare(Cluster.example(), compress=compress), 0
     for question in ("How many residents had to leave?", "insurers", "What would a new spillway have cost?"):
-        found = bundled.summarize(ready, 100, "words", about=question, compress=compress)
+        found = bundled.summarize(prepared, 100, "words", about=question, compress=compress)
         for one in found.explain().chosen:
             said = " ".join(reason.words for reason in one.reasons if reason.idea == "about")
-            shares = matching_words(found.read.words[one.number], asked_words(question)).any()  # from the definition
+            shares = matching_words(found.split.words[one.number], asked_words(question)).any()  # from the definition
             assert ("shares no word with the question" in said) <= (not shares), one.words
             assert ("about the question" in said) <= bool(shares), one.words
             near += "shares no word" in said
@@ -158,4 +160,4 @@ def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
     lines.insert(70, "Nobody in the town feeds the grey heron under the mill.")
     cluster = Cluster([Document("book", "\n\n".join(lines))])
     assert "heron" in bundled.summarize(cluster, 1, "sentences", about="the heron").text
-    assert len(bundled.summarize(cluster, 1, "sentences", about="the heron").read) <= 20
+    assert len(bundled.summarize(cluster, 1, "sentences", about="the heron").split) <= 20

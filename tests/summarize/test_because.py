@@ -143,7 +143,7 @@ def test_a_weight_within_its_error_is_no_reason(bundled):
 
 def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary):
     because = because_of(summary)
-    F, model = summary.read.F, summary.ready.model
+    F, model = summary.split.F, summary.prepared.model
     x = F - F.mean(axis=0)
     rng = np.random.default_rng(0)
     A = rng.normal(size=(F.shape[1],) * 2) / 20
@@ -166,11 +166,11 @@ def test_every_feature_belongs_to_an_idea_and_a_new_one_has_its_own_name():
 
 def test_what_a_summary_is_expected_to_say(bundled):
     """By enumeration of the words: the share of a sentence's words that a draw has, in expectation."""
-    ready = bundled.prepare(made_up(3))
-    chance = np.random.default_rng(0).random(ready.n)
-    counts = ready.agreement[0][1].toarray()
+    prepared = bundled.prepare(made_up(3))
+    chance = np.random.default_rng(0).random(prepared.n)
+    counts = prepared.agreement[0][1].toarray()
     expected = (np.minimum(counts, chance @ counts)).sum(axis=1) / counts.sum(axis=1)
-    np.testing.assert_allclose(likely_words(ready, chance, np.empty(0, np.int64)), expected)
+    np.testing.assert_allclose(likely_words(prepared, chance, np.empty(0, np.int64)), expected)
 
 
 def test_what_the_set_covers_and_leaves_out(bundled):

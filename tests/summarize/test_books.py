@@ -106,8 +106,8 @@ def test_all_views_tell_of_the_first_choice(model, monkeypatch):
     assert said == {"left_out": 340, "reason": reasons.first_choice}
     again = model.summarize(cluster, 40, "words")
     assert again.text == summary.text
-    ready = model.prepare(cluster)
-    assert model.summarize(ready, 40, "words", include=[7]).sentences.count(ready.read.sentences[7]) == 1
+    prepared = model.prepare(cluster)
+    assert model.summarize(prepared, 40, "words", include=[7]).sentences.count(prepared.split.sentences[7]) == 1
 
 
 @pytest.mark.parametrize(("line", "kept"), [("It rained all day. ", 1), ("So. No. Why. ", 3)])
@@ -155,7 +155,7 @@ def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, bu
     monkeypatch.setattr(Decision, "decoded", None)
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, budget, unit)
-    assert len(summary.sentences) == (60 if unit == "sentences" else summary.read.alone.sum())
+    assert len(summary.sentences) == (60 if unit == "sentences" else summary.split.alone.sum())
     summary = model.summarize(cluster, budget, unit, exclude=[3])
     assert {x.code for x in summary.explain().best_left_out(None)} <= {"excluded", "not-alone"}
     with pytest.raises(ValueError, match="diversity"):

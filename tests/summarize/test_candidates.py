@@ -210,3 +210,12 @@ def test_where_most_is_in_one_language_the_rest_is_set_aside():
     assert len(texts(Cluster.from_texts([f"{other} He is Herr von und zu Stein, and is not amused."]))) == 2
     assert len(texts(Cluster.from_texts([NEWS, FLUSS]))) == 4  # neither is most of it
     assert len(texts(Cluster.from_texts([NEWS, other, "Bravo! Neun Straßen."]), keep_all=True)) == 5
+
+
+def test_names_with_small_words_of_other_languages_do_not_tell_a_language():
+    czech = "Voda zničila hotel (Los Molinos), školy surfování, balkón El Mirador, pláž Las Olas a domy Del Mar."
+    more = "Když přišla voda, lidé byli v domě a nevěděli, že se to stalo, ale byli tam jen tři, jak to bylo i jinde."
+    assert (
+        len(texts(Cluster.from_texts([f"{czech}\n\n{more}", f"{more} Pak už tam nebylo nic, co by bylo jako dřív."])))
+        == 4
+    )

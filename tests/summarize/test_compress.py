@@ -26,67 +26,67 @@ def bundled():
 
 
 @pytest.fixture(scope="module")
-def ready(bundled):
+def prepared(bundled):
     return bundled.prepare(Cluster.example(), compress=True)
 
 
-def test_forms_stand_after_their_sentence_and_change_nothing_of_it(bundled, ready):
+def test_forms_stand_after_their_sentence_and_change_nothing_of_it(bundled, prepared):
     """The features and cosines of whole sentences are those that they have without any form."""
     plain = bundled.prepare(Cluster.example())
-    whole = [i for i, sentence in enumerate(ready.read.sentences) if not sentence.dropped]
-    assert [ready.read.sentences[i] for i in whole] == list(plain.read.sentences)
-    np.testing.assert_array_equal(ready.read.F[whole], plain.read.F)
-    np.testing.assert_allclose(ready.read.C[np.ix_(whole, whole)], plain.read.C, atol=1e-12)
-    assert ready.n > plain.n
-    assert plain.read.forms is None
-    for i, sentence in enumerate(ready.read.sentences):
-        assert ready.read.forms[i] == np.searchsorted(whole, i, side="right") - 1
+    whole = [i for i, sentence in enumerate(prepared.split.sentences) if not sentence.dropped]
+    assert [prepared.split.sentences[i] for i in whole] == list(plain.split.sentences)
+    np.testing.assert_array_equal(prepared.split.F[whole], plain.split.F)
+    np.testing.assert_allclose(prepared.split.C[np.ix_(whole, whole)], plain.split.C, atol=1e-12)
+    assert prepared.n > plain.n
+    assert plain.split.forms is None
+    for i, sentence in enumerate(prepared.split.sentences):
+        assert prepared.split.forms[i] == np.searchsorted(whole, i, side="right") - 1
         assert sentence.text == without(sentence.full, sentence.dropped)
-        text = ready.read.cluster.documents[sentence.document].text[sentence.start : sentence.end]
+        text = prepared.split.cluster.documents[sentence.document].text[sentence.start : sentence.end]
         assert " ".join(text.split()) == sentence.full
-    assert ready.read.twins == [*range(ready.n)]
-    assert ready.read.whole == tuple(plain.read.texts)
+    assert prepared.split.twins == [*range(prepared.n)]
+    assert prepared.split.whole == tuple(plain.split.texts)
 
 
-def test_a_form_weighs_no_more_than_its_sentence(bundled, ready):
+def test_a_form_weighs_no_more_than_its_sentence(bundled, prepared):
     """q^2 of k forms is divided by k."""
-    raw = bundled.model_.dpp(ready.read.items).quality
-    k = np.bincount(ready.read.forms)[ready.read.forms]
-    np.testing.assert_allclose(ready.dpp.quality, raw / np.sqrt(k))
+    raw = bundled.model_.dpp(prepared.split.items).quality
+    k = np.bincount(prepared.split.forms)[prepared.split.forms]
+    np.testing.assert_allclose(prepared.dpp.quality, raw / np.sqrt(k))
 
 
 @pytest.mark.parametrize("decoder", ["consensus", "greedy"])
 @pytest.mark.parametrize(("budget", "unit"), [(665, "bytes"), (6, "sentences"), ("20%", "words")])
-def test_never_two_forms_of_a_sentence_and_never_over_the_budget(bundled, ready, decoder, budget, unit):
-    found = bundled.summarize(ready, budget, unit, decoder=decoder, n_samples=2_000)
-    forms = ready.read.forms[found.subset]
+def test_never_two_forms_of_a_sentence_and_never_over_the_budget(bundled, prepared, decoder, budget, unit):
+    found = bundled.summarize(prepared, budget, unit, decoder=decoder, n_samples=2_000)
+    forms = prepared.split.forms[found.subset]
     assert 0 < np.unique(forms).size == forms.size
     assert found.length <= found.budget
     assert found.text.split("\n") == [sentence.text for sentence in found.sentences]
     for x in found.explain().best_left_out(None):  # sentences, each once, of which no form was chosen
         assert not x.sentence.dropped
-        assert ready.read.forms[x.number] not in forms
+        assert prepared.split.forms[x.number] not in forms
 
 
 def test_a_cluster_prepared_without_forms_has_none(bundled):
-    ready = bundled.prepare(TEXT)
+    prepared = bundled.prepare(TEXT)
     with pytest.raises(ValueError, match="compress=True"):
-        bundled.summarize(ready, 20, "words", compress=True)
+        bundled.summarize(prepared, 20, "words", compress=True)
     assert bundled.summarize(bundled.prepare(TEXT, compress=True), 20, "words").length <= 20
 
 
-def test_pins_take_one_form_and_bans_all(bundled, ready):
-    short = next(i for i, sentence in enumerate(ready.read.sentences) if sentence.dropped)
-    group = np.flatnonzero(ready.read.forms == ready.read.forms[short])
-    pinned = bundled.summarize(ready, 80, "words", include=[short])
+def test_pins_take_one_form_and_bans_all(bundled, prepared):
+    short = next(i for i, sentence in enumerate(prepared.split.sentences) if sentence.dropped)
+    group = np.flatnonzero(prepared.split.forms == prepared.split.forms[short])
+    pinned = bundled.summarize(prepared, 80, "words", include=[short])
     assert np.isin(pinned.subset, group).sum() == 1
     assert short in pinned.subset
-    banned = bundled.summarize(ready, 5_000, "words", exclude=[group[0]], fill=True)
+    banned = bundled.summarize(prepared, 5_000, "words", exclude=[group[0]], fill=True)
     assert not np.isin(banned.subset, group).any()
-    only_short = bundled.summarize(ready, 10_000, "sentences", exclude=[short])
+    only_short = bundled.summarize(prepared, 10_000, "sentences", exclude=[short])
     assert short not in only_short.subset
     with pytest.raises(ValueError, match="group"):
-        bundled.summarize(ready, 80, "words", include=[group[0], short])
+        bundled.summarize(prepared, 80, "words", include=[group[0], short])
 
 
 def test_reasons_hold_of_the_shortest_form(bundled):
@@ -94,14 +94,14 @@ def test_reasons_hold_of_the_shortest_form(bundled):
     cluster = Cluster.from_texts([TEXT])
     found = bundled.summarize(cluster, 9, "words", compress=True)
     for x in found.explain().best_left_out(None):
-        forms = [s for s in found.read.sentences if s.start == x.sentence.start]
+        forms = [s for s in found.split.sentences if s.start == x.sentence.start]
         assert (x.code == "too-long") == (min(len(s.text.split()) for s in forms) > 9)
 
 
-def test_why_of_a_form_speaks_of_its_sentence(bundled, ready):
+def test_why_of_a_form_speaks_of_its_sentence(bundled, prepared):
     """Also of a form of which another was chosen: that was a StopIteration."""
-    found, forms = bundled.summarize(ready, 60, "words"), ready.read.forms
-    answers = [found.why(i).number for i in range(ready.n)]
+    found, forms = bundled.summarize(prepared, 60, "words"), prepared.split.forms
+    answers = [found.why(i).number for i in range(prepared.n)]
     assert [forms[k] for k in answers] == forms.tolist()
     assert set(found.subset.tolist()) <= set(answers)
 
@@ -115,9 +115,9 @@ def clusters():
 def test_other_languages(bundled):
     """Nothing goes where the cluster says, or shows, that it is not English."""
     german = "Die alte Brücke (aus dem Jahr 1931) wurde am Montag für alle Wagen gesperrt, sagte die Polizei."
-    read = bundled.prepare(Cluster([Document("a", german)], language="german"), compress=True).read
+    read = bundled.prepare(Cluster([Document("a", german)], language="german"), compress=True).split
     assert [s.text for s in read.sentences] == [german]
-    unsaid = bundled.prepare(TEXT, compress=True).read  # a model for any language reads this as English
+    unsaid = bundled.prepare(TEXT, compress=True).split  # a model for any language reads this as English
     assert "The old bridge over the Brenn was closed." in unsaid.texts
 
 

@@ -50,23 +50,23 @@ def test_every_reason_is_true_of_made_up_clusters(bundled, decoder, seed):
 
 
 def check_reasons(bundled, cluster, decoder, asked, unit, more):
-    ready, codes = bundled.prepare(cluster), Counter()
-    read, q, told = ready.read, ready.dpp.quality, ready.read.matters
+    prepared, codes = bundled.prepare(cluster), Counter()
+    read, q, told = prepared.split, prepared.dpp.quality, prepared.split.matters
     for options in ({}, more):
         excluded = set(options.get("exclude", ()))
-        summary = bundled.summarize(ready, asked, unit, decoder=decoder, n_samples=2_000, **options)
+        summary = bundled.summarize(prepared, asked, unit, decoder=decoder, n_samples=2_000, **options)
         budget = summary.budget
         explanation, chosen = summary.explain(), set(summary.subset.tolist())
         lines = [read.texts[i] for i in summary.subset]
-        within = {i: fits(joined_length([read.texts[i]], unit), budget) for i in range(ready.n)}
-        assert bool(summary.note) == (not any(within[i] for i in range(ready.n) if i not in excluded))
-        assert sorted([*chosen, *(x.number for x in explanation.best_left_out(None))]) == [*range(ready.n)]
+        within = {i: fits(joined_length([read.texts[i]], unit), budget) for i in range(prepared.n)}
+        assert bool(summary.note) == (not any(within[i] for i in range(prepared.n) if i not in excluded))
+        assert sorted([*chosen, *(x.number for x in explanation.best_left_out(None))]) == [*range(prepared.n)]
         usual = np.average(q[summary.subset], weights=read.costs(unit)[summary.subset])
         for x in explanation.best_left_out(None):
             i = x.number
             longer = joined_length([*lines, read.texts[i]], unit)
             beside = fits(longer, budget)
-            twins = {j for j in range(ready.n) if j != i and read.twins[j] == read.twins[i]} - excluded
+            twins = {j for j in range(prepared.n) if j != i and read.twins[j] == read.twins[i]} - excluded
             said = bool(twins & chosen)
             holds = {
                 "excluded": i in excluded,
@@ -130,10 +130,10 @@ def test_reasons_where_every_form_of_what_is_left_is_out(bundled):
     """Deciding again may leave nothing to choose from: shorter forms of what was left out do not count."""
     long = "The bridge, which was built in 1931, was closed on Monday, officials said."
     cluster = Cluster.from_texts([long, "The storm, which hit at night, sank ten boats, police said."])
-    ready = bundled.prepare(cluster, compress=True)
-    assert ready.read.forms is not None
-    whole = [i for i, sentence in enumerate(ready.read.sentences) if not sentence.dropped]
+    prepared = bundled.prepare(cluster, compress=True)
+    assert prepared.split.forms is not None
+    whole = [i for i, sentence in enumerate(prepared.split.sentences) if not sentence.dropped]
     for pins in ({"exclude": whole[:1]}, {"include": whole[:1]}, {}):
-        explanation = bundled.summarize(ready, 14, "words", compress=True, **pins).explain()
+        explanation = bundled.summarize(prepared, 14, "words", compress=True, **pins).explain()
         assert all(x.reason for x in explanation.best_left_out(None))
         assert {x.code for x in explanation.best_left_out(None) if x.number in pins.get("exclude", ())} <= {"excluded"}

@@ -96,12 +96,12 @@ def test_all_that_is_chosen_is_worth_having(bundled, decoder):
 )
 @settings(max_examples=5, deadline=None)
 def test_n_sentences_are_n_where_there_are_n(bundled, decoder, seed, n, pins, diversity):
-    ready = bundled.prepare(made_up(seed))
-    exclude = [ready.n - 1] if pins and ready.n > 2 else []
-    include = [0] if pins and ready.read.twins[0] not in [ready.read.twins[i] for i in exclude] else []
+    prepared = bundled.prepare(made_up(seed))
+    exclude = [prepared.n - 1] if pins and prepared.n > 2 else []
+    include = [0] if pins and prepared.split.twins[0] not in [prepared.split.twins[i] for i in exclude] else []
     options = {"decoder": decoder, "diversity": diversity, "n_samples": 500, "include": include, "exclude": exclude}
-    summary = bundled.summarize(ready, n, "sentences", **options)
-    there = len({ready.read.twins[i] for i in range(ready.n) if i not in exclude})
+    summary = bundled.summarize(prepared, n, "sentences", **options)
+    there = len({prepared.split.twins[i] for i in range(prepared.n) if i not in exclude})
     assert len(summary.sentences) == summary.length == min(n, there)
     assert set(include) <= set(summary.subset.tolist())
     assert not set(exclude) & set(summary.subset.tolist())
@@ -170,10 +170,10 @@ def test_what_adds_nothing_is_what_the_decoder_was_not_given(bundled, decoder, m
     monkeypatch.setattr(matter, "FEWEST_SHARED", 99)
     seen = set()
     for seed, budget in ((11, 16), (36, 12), (1, 30), (2, 22)):
-        ready = bundled.prepare(made_up(seed))
-        summary = bundled.summarize(ready, budget, "words", decoder=decoder)
-        out = np.flatnonzero(~ready.allowed(NONE, NONE))
-        chance, least = worth_of(ready.kernel(0.5), ready.read.costs("words"), budget, NONE, out)
+        prepared = bundled.prepare(made_up(seed))
+        summary = bundled.summarize(prepared, budget, "words", decoder=decoder)
+        out = np.flatnonzero(~prepared.allowed(NONE, NONE))
+        chance, least = worth_of(prepared.kernel(0.5), prepared.split.costs("words"), budget, NONE, out)
         for x in summary.explain().best_left_out(None):
             if x.reason.startswith(("would add nothing", "it would fit")):
                 seen.add(x.code)
@@ -200,7 +200,7 @@ def test_what_tells_too_little_for_its_set_is_not_taken_because_it_fits(bundled)
         cost, p, Y = summary.decision.cost, summary.worth.chance, summary.subset
         agreement = 2.0 * (cost[Y] @ p[Y]) / (cost[Y].sum() + budget)
         assert Y.size == 1 or p[Y].min() >= LITTLE * agreement / 2.0
-        pinned = bundled.summarize(summary.ready, budget, "words", include=[int(p.argmin())])
+        pinned = bundled.summarize(summary.prepared, budget, "words", include=[int(p.argmin())])
         assert p.argmin() in pinned.subset
         left += budget - summary.length > 8
     assert left

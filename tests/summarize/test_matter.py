@@ -56,7 +56,7 @@ DELAY = "The opening of the new airport near Osthafen was put off by six months 
 )
 def test_a_sentence_is_said_already_only_where_its_matter_names_and_figures_are(said, text, says):
     more = "A train to Ostrel was late. Other trains to Ostrel ran. The bridge in Brenn is old, as the storm showed."
-    read = Summarizer.load().prepare(Cluster.from_texts([f"{said} {more}", text]), keep_all=True).read
+    read = Summarizer.load().prepare(Cluster.from_texts([f"{said} {more}", text]), keep_all=True).split
     place = {sentence: i for i, sentence in enumerate(read.texts)}
     assert read.matters.says(place[said], place[text]) == says
 
@@ -70,17 +70,17 @@ def test_no_event_is_told_twice():
         [Document("a", f"{fuller} {rest}"), Document("b", f"{shorter} Nobody on the train was hurt at all.")]
     )
     model = Summarizer.load()
-    ready = model.prepare(cluster)
-    at = [ready.read.texts.index(text) for text in (fuller, shorter)]
-    assert ready.read.matters.repeats(*at)
+    prepared = model.prepare(cluster)
+    at = [prepared.split.texts.index(text) for text in (fuller, shorter)]
+    assert prepared.split.matters.repeats(*at)
     for decoder in ("consensus", "greedy"):
-        found = model.summarize(ready, 70, "words", decoder=decoder).subset
+        found = model.summarize(prepared, 70, "words", decoder=decoder).subset
         assert (at[0] in found, at[1] in found) == (True, False)
-    summary = model.summarize(ready, 70, "words", include=[at[1]])
+    summary = model.summarize(prepared, 70, "words", include=[at[1]])
     assert at[1] in summary.subset
     assert at[0] not in summary.subset
     assert summary.why(at[0]).code == "redundant"
-    assert set(at) <= set(model.summarize(ready, 70, "words", include=at).subset)
+    assert set(at) <= set(model.summarize(prepared, 70, "words", include=at).subset)
 
 
 def test_any_text_has_a_matter():

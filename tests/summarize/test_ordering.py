@@ -87,7 +87,7 @@ def test_an_order_holds_in_every_view():
         assert summary.text.startswith(first)
         assert [one.text for one in summary.sentences] == summary.text.split("\n")
         assert [one.sentence for one in summary.explain().chosen] == list(summary.sentences)
-        assert [summary.read.texts[i] for i in summary.order] == [one.full for one in summary.sentences]
+        assert [summary.split.texts[i] for i in summary.order] == [one.full for one in summary.sentences]
         assert summary.subset.tolist() == [0, 1]
         assert f'data-order="1"><p class="line">{first}' in html_report(summary)
     assert model.summarize(cluster, 100, "words").text.startswith("Snow")  # by time is usual

@@ -28,7 +28,7 @@ def test_explanations_add_up(bundled):
     qualities = [x.quality for x in explanation.best_left_out(None)]
     assert qualities == sorted(qualities, reverse=True)
     S = dpp.similarity
-    sentences = list(summary.read.sentences)
+    sentences = list(summary.split.sentences)
     for x in explanation.best_left_out(None):
         i = sentences.index(x.sentence)
         L_Y = S[np.ix_(summary.subset, summary.subset)]
@@ -95,7 +95,7 @@ def test_reasons_count_what_is_left(bundled):
             elif x.code in ("adds-nothing",):
                 assert longer <= budget
             elif x.code == "redundant":
-                assert all(set(x.sentence.text.lower().split()) & set(summary.read.words[j]) for j in x.by)
+                assert all(set(x.sentence.text.lower().split()) & set(summary.split.words[j]) for j in x.by)
 
 
 def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
@@ -105,8 +105,8 @@ def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
         summary = bundled.summarize(cluster, budget, "words", **options)
         explanation = summary.explain()
         numbers = [x.number for x in (*explanation.chosen, *explanation.best_left_out(None))]
-        assert sorted(numbers) == list(range(len(summary.read.sentences)))
-        assert all(summary.read.sentences[x.number] is x.sentence for x in explanation.best_left_out(None))
+        assert sorted(numbers) == list(range(len(summary.split.sentences)))
+        assert all(summary.split.sentences[x.number] is x.sentence for x in explanation.best_left_out(None))
         assert all(summary.why(x.number) == x for x in (*explanation.chosen, *explanation.best_left_out(None)))
         assert explanation.left_out == explanation.best_left_out(None)[:10]
         assert all(x.code in ("redundant", "same-words") and x.by for x in explanation.redundant)
@@ -120,7 +120,7 @@ def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
             assert x.reason in page
             assert x.reason in table
         assert page.count('<span class="s" data-state="again"') == len(explanation.redundant)
-        C = summary.read.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
+        C = summary.split.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
         assert explanation.as_a_set.alikeness.mean == pytest.approx(C.mean())
         assert explanation.as_a_set.alikeness.max == C.max()
 
@@ -142,7 +142,7 @@ def test_coverage_by_sentences_that_repeat_each_other_is_that_of_one_of_them():
         ["It sank ten boats. Rain fell on the coast.", "It sank ten boats. Ten boats of the coast sank."]
     )
     summary = Summarizer.load().summarize(cluster, 3, "sentences")
-    first, second = (i for i, text in enumerate(summary.read.texts) if text == "It sank ten boats.")
+    first, second = (i for i, text in enumerate(summary.split.texts) if text == "It sank ten boats.")
     rest = np.setdiff1d(np.arange(4), [first, second])
     both, one = (
         [

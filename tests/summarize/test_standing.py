@@ -210,16 +210,16 @@ def model():
 
 @pytest.mark.parametrize("decoder", ["consensus", "greedy"])
 def test_summaries_are_made_of_sentences_that_stand_alone(model, decoder):
-    ready = model.prepare(Cluster([Document("a", STORM), *Cluster.example().documents]))
+    prepared = model.prepare(Cluster([Document("a", STORM), *Cluster.example().documents]))
     for budget in (15, 40, 80, 160):
-        summary = model.summarize(ready, budget, "words", decoder=decoder)
-        assert ready.read.alone[summary.subset].all()
+        summary = model.summarize(prepared, budget, "words", decoder=decoder)
+        assert prepared.split.alone[summary.subset].all()
         assert 0 < summary.length <= budget
         for left in summary.explain().best_left_out(None):
-            assert (left.code == "not-alone") <= (not ready.read.alone[left.number])
-    leaning = int((~ready.read.alone).nonzero()[0][0])
-    assert leaning in model.summarize(ready, 80, "words", include=[leaning], decoder=decoder).subset
-    why = model.summarize(ready, 80, "words", decoder=decoder).why(leaning)
+            assert (left.code == "not-alone") <= (not prepared.split.alone[left.number])
+    leaning = int((~prepared.split.alone).nonzero()[0][0])
+    assert leaning in model.summarize(prepared, 80, "words", include=[leaning], decoder=decoder).subset
+    why = model.summarize(prepared, 80, "words", decoder=decoder).why(leaning)
     assert (why.code, why.reason) == ("not-alone", "leans on the sentence before it")
 
 
@@ -232,9 +232,9 @@ def test_others_are_chosen_where_nothing_else_is_there(model):
 
 def test_what_most_sentences_lack_is_no_fault():
     cluster = Cluster.from_texts(["Peel the pears. Boil them for nine minutes in the red wine. Eat them cold."])
-    ready = Summarizer.load().prepare(cluster).read
-    assert all(len(text.split()) < FEWEST_ALONE for text in ready.texts[::2])
-    assert ready.alone.tolist() == [True, False, True]
+    prepared = Summarizer.load().prepare(cluster).split
+    assert all(len(text.split()) < FEWEST_ALONE for text in prepared.texts[::2])
+    assert prepared.alone.tolist() == [True, False, True]
 
 
 def test_a_thing_that_only_its_own_document_told_before_leans_on_that(model):
@@ -247,7 +247,7 @@ def test_a_thing_that_only_its_own_document_told_before_leans_on_that(model):
             ("Relatives waited in a school in Lowick.", "The owner of the ship will pay for the families of the dead."),
         )
     ]
-    read = model.prepare(Cluster.from_texts(documents)).read
+    read = model.prepare(Cluster.from_texts(documents)).split
     told = dict(zip(read.texts, read.lacks, strict=True))
     assert told["The council voted to pay for the search of the bay by divers."] is Lack.LEANS
     assert told["The ferry was built in Merrin in 1998 for 300 passengers."] is None

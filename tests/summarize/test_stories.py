@@ -86,10 +86,10 @@ def test_the_last_number_of_dead_is_told():
 def test_the_last_toll_leaves_room_for_what_the_caller_includes():
     """It was added beside two sentences of 67 words, and the error said that these cost 101 of 100."""
     summarizer = Summarizer.load()
-    ready = summarizer.prepare(Cluster.example())
-    cost, rng = ready.read.costs("words", True), np.random.default_rng(0)
-    pairs = [rng.choice(ready.n, 2, replace=False) for _ in range(400)]
+    prepared = summarizer.prepare(Cluster.example())
+    cost, rng = prepared.split.costs("words", True), np.random.default_rng(0)
+    pairs = [rng.choice(prepared.n, 2, replace=False) for _ in range(400)]
     for pair in (pair for pair in pairs if 55 < cost[pair].sum() <= 100):
-        found = summarizer.summarize(ready, 100, "words", include=pair.tolist())
+        found = summarizer.summarize(prepared, 100, "words", include=pair.tolist())
         assert set(pair) <= set(found.subset)
         assert found.length <= 100

@@ -123,9 +123,9 @@ def test_the_model_inside_takes_any_language_for_what_it_is():
     assert model.language_ == "any"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ready = model.prepare(Cluster.from_texts([OTHERS["German"]] * 2))
-        assert ready.language == "German"
-        assert model.summarize(ready, 20, "words").text
+        prepared = model.prepare(Cluster.from_texts([OTHERS["German"]] * 2))
+        assert prepared.language == "German"
+        assert model.summarize(prepared, 20, "words").text
         assert model.prepare(Cluster.from_texts([ENGLISH["news"]])).language is None
         assert model.prepare(Cluster.from_texts(["Le pont a cédé."], language="fr")).language == "french"
 

@@ -153,9 +153,9 @@ def test_other_scripts_are_not_matched_by_their_digits(bundled):
 
 def test_what_was_prepared_is_for_the_model_as_it_is(bundled):
     copy = pickle.loads(pickle.dumps(bundled))
-    ready = copy.prepare(Cluster.example())
+    prepared = copy.prepare(Cluster.example())
     with pytest.raises(ValueError, match="prepare again"):
-        bundled.summarize(ready, 50, "words")
+        bundled.summarize(prepared, 50, "words")
 
 
 def test_languages_come_from_the_clusters():

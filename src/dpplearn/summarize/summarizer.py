@@ -127,12 +127,12 @@ class Summarizer(SummarizerSettings):
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "verbose": verbose}
         return self._keep(train(self.settings, given, work=work, anew=anew, out=out, **options))
 
-    def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
+    def oracle_items(self, split: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
         own, language = self.settings, getattr(self, "language_", self.language)
         budget, unit = own.budget if budget is None else budget, own.unit if unit is None else unit
         asked = replace(own, budget=budget, unit=unit, language=language)
-        return extracts(read, asked, [read.cluster.references])[0]
+        return extracts(split, asked, [split.cluster.references])[0]
 
     def dpp(self, cluster: Given | SplitCluster) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
@@ -150,7 +150,7 @@ class Summarizer(SummarizerSettings):
 
         Options are those of `summarize`; with `compress` shorter forms stand each after its sentence. Of more than
         3,000 candidates, the 3,000 are kept that a first choice by the model, part by part, finds best:
-        `.read.sentences` of what is returned.
+        `.split.sentences` of what is returned.
 
         Examples
         --------
@@ -171,20 +171,20 @@ class Summarizer(SummarizerSettings):
                 raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
             return cluster.about(about)
         if isinstance(cluster, SplitCluster):
-            read = cluster
+            split = cluster
         else:
             own = as_cluster(cluster)
             if message := misread(own, language):
                 advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
                 warn_user(f"{message} Train a model on clusters in that language {advice}")
-            read = features.read(own, keep_all=keep_all)
-        language = read.cluster.read_as(language)
-        read = features.with_forms(read, language) if compress and read.forms is None else read
-        compressed, asked = compress or read.forms is not None, None if about is None else Question.of(read, about)
-        if len(read) > EXACT:  # of very many sentences, a first choice
-            kept = first_choice(read, model, EXACT, lift=0.0 if asked is None else asked.lift)
-            read, asked = read.only(kept), None if asked is None else asked.only(kept)
-        return Prepared(read, model, language, asked, compressed)
+            split = features.read(own, keep_all=keep_all)
+        language = split.cluster.read_as(language)
+        split = features.with_forms(split, language) if compress and split.forms is None else split
+        compressed, asked = compress or split.forms is not None, None if about is None else Question.of(split, about)
+        if len(split) > EXACT:  # of very many sentences, a first choice
+            kept = first_choice(split, model, EXACT, lift=0.0 if asked is None else asked.lift)
+            split, asked = split.only(kept), None if asked is None else asked.only(kept)
+        return Prepared(split, model, language, asked, compressed)
 
     def summarize(
         self,
@@ -228,7 +228,7 @@ class Summarizer(SummarizerSettings):
         diversity : float
             0 is quality alone, 1 similarity alone, 0.5 the learned model.
         include, exclude : item numbers, optional
-            Sentences that must be in or out, as numbered in `prepare(cluster).read.sentences`.
+            Sentences that must be in or out, as numbered in `prepare(cluster).split.sentences`.
         n_samples : int
             Sets drawn by the decoder "sampled".
         fill : bool
@@ -265,13 +265,16 @@ class Summarizer(SummarizerSettings):
         name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self.prepare(cluster, keep_all=keep_all, compress=compress, about=about)
-            pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
-            allowed = ready.allowed(pinned, excluded)
-            best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
-            texts = ready.read.named if how.get("annotate") else ready.read.texts
-            budget = settled(budget, unit, ready.read.whole, texts[best])
-            return Decision(ready, name, budget, unit, pinned, excluded, allowed, rng=settings.random_state, **how)
+            prepared = self.prepare(cluster, keep_all=keep_all, compress=compress, about=about)
+            pinned, excluded = (
+                check_subset(include, prepared.n, "include"),
+                check_subset(exclude, prepared.n, "exclude"),
+            )
+            allowed = prepared.allowed(pinned, excluded)
+            best = int(np.where(allowed, prepared.dpp.quality, -1.0).argmax())
+            texts = prepared.split.named if how.get("annotate") else prepared.split.texts
+            budget = settled(budget, unit, prepared.split.whole, texts[best])
+            return Decision(prepared, name, budget, unit, pinned, excluded, allowed, rng=settings.random_state, **how)
 
     def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
         """How long a summary is to be, where it is not said."""

@@ -35,17 +35,17 @@ def document_answer(document: Document) -> Answer:
 
 def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
     """A cluster: its sentences with places, lengths, qualities and a map, and what is not among them."""
-    read, ready, documents = reading.read, reading.ready, reading.ready.read.cluster.documents
-    xy, sentences = similarity_map(ready.read.C).tolist(), list[Answer]()
-    for i, sentence in enumerate(ready.read.sentences):
+    read, prepared, documents = reading.read, reading.prepared, reading.prepared.split.cluster.documents
+    xy, sentences = similarity_map(prepared.split.C).tolist(), list[Answer]()
+    for i, sentence in enumerate(prepared.split.sentences):
         sizes = {unit: int(length(sentence.text, unit)) for unit in BUDGETS}
-        judged = {"quality": ready.dpp.quality[i], "contributions": ready.terms(i), "x": xy[i][0], "y": xy[i][1]}
+        judged = {"quality": prepared.dpp.quality[i], "contributions": prepared.terms(i), "x": xy[i][0], "y": xy[i][1]}
         sentences.append({"id": i, **place(sentence), "length": sizes, **judged})
-    days = [None if time is None else time.date().isoformat() for time in ready.read.times]
+    days = [None if time is None else time.date().isoformat() for time in prepared.split.times]
     answer = {"id": name, "model": read.model, "expires_in": expires_in, "notes": read.notes, "skipped": read.skipped}
     answer |= {"documents": [*map(document_answer, documents)], "days": days, "sentences": sentences}
-    defaults, aside = reading.defaults.model_dump(exclude_unset=True), running_first(set_aside(ready.read))
-    vocabulary = Vocabulary.of(ready.read) if len(sentences) > 2 else None  # fewer make no map
+    defaults, aside = reading.defaults.model_dump(exclude_unset=True), running_first(set_aside(prepared.split))
+    vocabulary = Vocabulary.of(prepared.split) if len(sentences) > 2 else None  # fewer make no map
     answer["words"] = vocabulary.strongest(vocabulary.worths, MATTER) if vocabulary else []
     return json_bytes(answer | {"defaults": defaults, "set_aside": aside})
 
@@ -84,8 +84,8 @@ def why_answer(summary: Summary, sentence: int) -> bytes:
 
 def numbers(summary: Summary) -> IntArray:
     """The number of the sentence that each candidate is a form of; its own where there are no shorter forms."""
-    forms = summary.read.forms
-    return np.arange(len(summary.read)) if forms is None else forms
+    forms = summary.split.forms
+    return np.arange(len(summary.split)) if forms is None else forms
 
 
 def chosen_answer(x: Chosen, number: IntArray, order: int) -> Answer:
@@ -123,7 +123,7 @@ def similarity_map(C: FloatArray) -> FloatArray:
 
 def json_file(summary: Summary) -> bytes:
     """As `dpplearn summarize --json` prints it."""
-    documents = [{"id": x.id, "title": x.title} for x in summary.read.cluster.documents]
+    documents = [{"id": x.id, "title": x.title} for x in summary.split.cluster.documents]
     return json_bytes(summary.to_dict() | {"documents": documents}, indent=2)
 
 

@@ -39,15 +39,15 @@ class Reading:
 
     read: Read
     summarizer: Summarizer
-    ready: Prepared
+    prepared: Prepared
     defaults: schema.Options
     answer: bytes = b""  # that described it
 
     @cached_property
     def forms(self) -> Prepared:
         """The cluster with the shorter forms of its sentences."""
-        read = self.summarizer.features_.with_forms(self.ready.read, self.summarizer.language_)
-        return self.ready if read is self.ready.read else replace(self.ready, read=read, compressed=True)
+        read = self.summarizer.features_.with_forms(self.prepared.split, self.summarizer.language_)
+        return self.prepared if read is self.prepared.split else replace(self.prepared, split=read, compressed=True)
 
     @cached_property
     def _own(self) -> int:
@@ -62,7 +62,7 @@ class Reading:
         which take up to six times their size in a file.
         """
         more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
-        return 160 * (self.ready.n**2 + more**2) + 10_000 * more + self._own
+        return 160 * (self.prepared.n**2 + more**2) + 10_000 * more + self._own
 
 
 class Engine:
@@ -115,30 +115,30 @@ class Engine:
     def prepare(self, read: Read) -> Reading:
         """Make all that does not depend on a selection's options."""
         summarizer = self.models[read.model]
-        ready = summarizer.prepare(read.featurized)
-        _ = ready.dpp.marginals  # what every selection needs is made now
+        prepared = summarizer.prepare(read.featurized)
+        _ = prepared.dpp.marginals  # what every selection needs is made now
         check_stop()
-        _ = ready.agreement
+        _ = prepared.agreement
         check_stop()
         length, unit = summarizer._length(None, None)
-        own = {"budget": length_in(ready, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
-        return Reading(read, summarizer, ready, schema.Options.model_validate({"diversity": 0.5, **own}))
+        own = {"budget": length_in(prepared, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
+        return Reading(read, summarizer, prepared, schema.Options.model_validate({"diversity": 0.5, **own}))
 
     def find(self, reading: Reading, options: schema.Options) -> Summary:
         """The best set of sentences."""
-        defaults, ready = reading.defaults, reading.ready
+        defaults, prepared = reading.defaults, reading.prepared
         unit = str(options.unit or defaults.unit)
         own = defaults.budget if unit == defaults.unit else AUTO
-        budget = length_in(ready, options.budget or own or AUTO, unit)
-        include, exclude = check_pins(ready, options, budget, unit)
+        budget = length_in(prepared, options.budget or own or AUTO, unit)
+        include, exclude = check_pins(prepared, options, budget, unit)
         if options.compress:
-            ready = reading.forms
-            if ready.read.forms is not None:  # each sentence stands before its shorter forms, which are banned with it
-                first = np.unique(ready.read.forms, return_index=True)[1]
+            prepared = reading.forms
+            if prepared.split.forms is not None:  # a sentence stands before its shorter forms, and is banned with them
+                first = np.unique(prepared.split.forms, return_index=True)[1]
                 include, exclude = first[include], first[exclude]
         how: dict[str, Any] = {"decoder": options.decoder or defaults.decoder, "order": options.order}
         how |= {"diversity": options.diversity, "about": options.about, "include": include, "exclude": exclude}
-        summary = reading.summarizer.summarize(ready, budget, unit, n_samples=self.settings.samples, **how)
+        summary = reading.summarizer.summarize(prepared, budget, unit, n_samples=self.settings.samples, **how)
         check_stop()
         return summary
 
@@ -150,13 +150,14 @@ def check_characters(document: Document, name: str, settings: Settings) -> None:
         raise limited("too-large", "max_document_characters", most, found, "Cut it, or send it in parts.")
 
 
-def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
+def check_pins(prepared: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
     """Pinned and banned sentences that exist, do not contradict each other, and fit; or what to change."""
-    n, A, B = ready.n, *(np.unique(items).astype(np.int64) for items in (options.include, options.exclude))
+    n, A, B = prepared.n, *(np.unique(items).astype(np.int64) for items in (options.include, options.exclude))
     for name, items in (("include", A), ("exclude", B)):
         if items.size and items[-1] >= n:
             raise invalid(((name,), f"there is no sentence {items[-1]}: the cluster's are numbered 0 to {n - 1}."))
-    both, size = np.intersect1d(A, B).tolist(), joined_length([ready.read.named[i] for i in A], unit) if A.size else 0
+    both, named = np.intersect1d(A, B).tolist(), prepared.split.named
+    size = joined_length([named[i] for i in A], unit) if A.size else 0
     if both:
         why = f"Sentence {both[0]} cannot be both pinned and banned. Undo one of the two."
     elif B.size == n:
@@ -165,16 +166,16 @@ def check_pins(ready: Prepared, options: schema.Options, budget: float, unit: Un
         what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
         fitting = f"Raise the budget to {size:g} or unpin some."
         why = f"{what} {measured(size, unit)}, more than the budget of {budget:g}. {fitting}"
-    elif A.size and ready.dpp.log_prob(A) == -np.inf:
+    elif A.size and prepared.dpp.log_prob(A) == -np.inf:
         why = "The pinned sentences cannot go together: some have the same words, or only those of others. Unpin one."
     else:
         return A, B
     raise Problem("infeasible", why)
 
 
-def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
+def length_in(prepared: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit, whatever it was given as."""
-    return settled(budget, unit, ready.read.whole, ready.read.named[int(ready.dpp.quality.argmax())])
+    return settled(budget, unit, prepared.split.whole, prepared.split.named[int(prepared.dpp.quality.argmax())])
 
 
 def offered_decoder(model: Summarizer) -> str:

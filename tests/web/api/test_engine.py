@@ -26,10 +26,10 @@ def prepare(*texts):
 
 
 def test_marginals_given_pins_and_bans_by_enumeration():
-    ready = prepare(*TEXTS)
-    fits = {Y: p for Y, p in pmf(ready.dpp.L).items() if 3 in Y and 0 not in Y}
-    expected = [sum(p for Y, p in fits.items() if i in Y) / sum(fits.values()) for i in range(ready.n)]
-    assert np.allclose(ready.marginals(np.array([3]), np.array([0])), expected, atol=1e-10)
+    prepared = prepare(*TEXTS)
+    fits = {Y: p for Y, p in pmf(prepared.dpp.L).items() if 3 in Y and 0 not in Y}
+    expected = [sum(p for Y, p in fits.items() if i in Y) / sum(fits.values()) for i in range(prepared.n)]
+    assert np.allclose(prepared.marginals(np.array([3]), np.array([0])), expected, atol=1e-10)
 
 
 def test_a_selection_conditions_the_model_once(monkeypatch):
@@ -108,7 +108,7 @@ _always.set(True)  # what was not compiled yet would be now
 shorter = "However, the storm, which had come from the sea, hit the coast on Monday, officials said. Rain fell."
 for texts in (["Rain fell."], ["Rain fell. Snow fell. Wind rose."], ["Rain fell. Snow fell.", "Rain fell."], [shorter]):
     reading = engine.prepare(engine.featurize([Document(str(i), text) for i, text in enumerate(texts)], None))
-    n = reading.ready.n  # the last has sentences with shorter forms, which exclude each other
+    n = reading.prepared.n  # the last has sentences with shorter forms, which exclude each other
     pins = ({}, {"include": [0]}, {"exclude": list(range(n - 1))}, {"include": [0], "exclude": [n - 1] * (n > 1)})
     mores = ({}, {"compress": True}, {"about": "snow"}, {"compress": True, "about": "snow"})
     knobs = product(("greedy", "consensus", "sampled"), (0.0, 0.5, 1.0), (1, 2, 50), pins, mores)

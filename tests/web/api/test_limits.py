@@ -249,7 +249,7 @@ def keep(read):
     reading = service.engine.prepare(pickle.loads(read))
     name, _ = service.keep(reading)
     for diversity in (0.5, 0.7):
-        exclude = [0] if reading.ready.n > 1 else []
+        exclude = [0] if reading.prepared.n > 1 else []
         options = schema.Options(decoder="consensus", diversity=diversity, exclude=exclude)
         service.engine.find(reading, options)
     return name

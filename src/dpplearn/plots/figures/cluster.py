@@ -113,8 +113,8 @@ def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width:
 def draw() -> Figure:
     """Articles at the left, one reference and the extract at the right; the extract is marked where it stands."""
     summary = Summarizer.load().summarize(Cluster.example(), BUDGET, "bytes", annotate=False)
-    cluster = summary.read.cluster
-    sentences = summary.read.sentences
+    cluster = summary.split.cluster
+    sentences = summary.split.sentences
     marks = {sentence: i for i, sentence in enumerate(summary.sentences)}
     figure = Figure(figsize=(TWO_COLUMNS, HEIGHT / 72))
     ax = figure.add_axes((0, 0, 1, 1))

@@ -1,4 +1,4 @@
-"""Which sentences of a cluster a summary may be made of, and what was set aside, with the reason."""
+"""Which sentences of a cluster a summary may be made of, and why each other piece of text was set aside."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError
-from dpplearn.summarize.corpora.repeats import find_repeats
+from dpplearn.summarize.corpora.repeats import Reason, find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
 from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
@@ -17,23 +17,23 @@ from dpplearn.summarize.text.standing import is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
 from dpplearn.summarize.text.words import STOPS, has_word, one_line, small_words, word_lists
 
-# What is chosen from, best first; the next only where a document, or past TITLE the cluster, has nothing.
+# Ranks of pieces, best first. A document without sentences offers its titles, and a cluster with neither the next rank.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
 MOST = 0.6  # share of a text that must be in one language for others to be set aside
 _OTHER_SCRIPTS = re.compile(r"[^\W\d_\x00-\u024f]")
-_TOLD = 3  # different small words that tell a language
-FEWEST_LINES = 5  # without stops, that a document of headlines has
-# A sentence of sixty words in a text with stops is one sentence. Where a text has no stop for hundreds of words, it is
-# cut where a clause with its own subject begins.
-STOPLESS = 400  # characters for each stop, some eighty words, from which on a text has hardly any
+_FEWEST_SMALL = 3  # different small words that show which language a text is in
+FEWEST_LINES = 5  # of a document of headlines
+# A text with fewer stops than one in so many characters (some eighty words) is cut where a clause with its own subject
+# begins. In other texts a long sentence stays whole.
+STOPLESS = 400
 _LONG_CLAUSE = 60  # words of a piece that is left whole
 # Words after which a piece is cut: where a subject follows a conjunction or comma, at a comma, at any conjunction.
 _ENOUGH, _PLENTY, _TOO_MANY = 10, 16, 35
 _LISTS = word_lists("sentence-words")
 _CLAUSE_HEADS = _LISTS["subjects"] | _LISTS["clause heads"]
 _CONTINUE = frozenset(["that", "which", "who", "whom", "whose", "what"])  # a clause that leans on the one before
-# What stands before the words of a sentence ("Methods: We measured", "Liked: The bed"), without a colon only where the
-# block has another such word; and after them, in lists of changes and chats: "(#812, thanks @ann)", ":-)".
+# Labels before a sentence: "Methods: We measured", "[API-12]", "Bed ★★★". "Methods We measured" has no colon; it counts
+# if another such word follows in its block.
 _ABSTRACT_PART = (
     r"(?i:background|objectives?|aims?|methods?|results?|findings|conclusions?|interpretation|abstract|summary|"
     r"(?:dis)?liked?|pros|cons)"
@@ -42,7 +42,7 @@ _PART_LABEL = re.compile(
     rf"(?:{_ABSTRACT_PART}(?:\s?[:.—–]|\s(?=\s*[A-Z]))|\[[A-Z]{{1,10}}-[0-9]+\]|[^.!?★☆]{{0,30}}[★☆]+)\s*"
 )
 _LATER_PART = re.compile(rf"[.!?]\s+{_ABSTRACT_PART}\s[A-Z]")
-_TAGS_AT_END = re.compile(r"\s*\([^()]{0,20}(?:#[0-9]|@\w)[^()]{0,60}\)$|\s+[:;]-?[()D]+$")
+_TAGS_AT_END = re.compile(r"\s*\([^()]{0,20}(?:#[0-9]|@\w)[^()]{0,60}\)$|\s+[:;]-?[()D]+$")  # (#812, @ann), :-)
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _SPACED_TOKEN = re.compile(r"\S+")
 
@@ -82,86 +82,34 @@ class RankedPiece(NamedTuple):
 
 
 def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool = False) -> Candidates:
-    """Tell the sentences of a cluster that a summary may be made of from all other pieces of its documents."""
-    documents, ranked, passed = cluster.documents, list[list[RankedPiece]](), 0
+    """Divide the pieces of a cluster's documents into candidates for a summary and the rest."""
+    documents, ranked, n_sentences = cluster.documents, list[list[RankedPiece]](), 0
     for document in documents:
-        pieces = [(one_line(document.text[piece.start : piece.end]), piece) for piece in pieces_of(document)]
-        own = [
-            RankedPiece(*one, *((SENTENCE, "") if keep_all else rank_piece(pieces, i))) for i, one in enumerate(pieces)
-        ]
-        ranked.append(own if keep_all else with_headlines(own))
-        passed += sum(one.rank == SENTENCE for one in ranked[-1])
-        if limit is not None and passed > limit:
+        ranked.append(rank_pieces(document, keep_all))
+        n_sentences += sum(one.rank == SENTENCE for one in ranked[-1])
+        if limit is not None and n_sentences > limit:
             raise too_many(cluster, limit)
-    best = [min((one.rank for one in own), default=REST) for own in ranked]
-    last = [own if own <= TITLE else min(best) for own in best]  # the rank of the last candidates of a document
-    chosen = [(i, one.piece) for i, own in enumerate(ranked) for one in own if one.rank <= last[i]]
+    best = [min((one.rank for one in pieces), default=REST) for pieces in ranked]
+    last = [rank if rank <= TITLE else min(best) for rank in best]  # the rank of the last candidates of a document
+    chosen = [(i, one.piece) for i, pieces in enumerate(ranked) for one in pieces if one.rank <= last[i]]
     if limit is not None and len(chosen) > limit:
         raise too_many(cluster, limit)
-    passed_over = {} if keep_all else find_repeats(documents, chosen) | find_other_languages(documents, chosen)
+    reasons = {} if keep_all else find_repeats(documents, chosen) | find_other_languages(documents, chosen)
     sentences, set_aside, number = list[Sentence](), list[SetAside](), -1  # number: among the candidates
-    for i, (document, own) in enumerate(zip(documents, ranked, strict=True)):
-        position, above, title = 0, None, None
-        for text, (start, end, block, section), rank, code in own:
+    for i, (document, pieces) in enumerate(zip(documents, ranked, strict=True)):
+        position = 0
+        for text, (start, end, block, section), rank, code in pieces:
             copy_of = None
             if rank <= last[i]:
                 number += 1
-                code, copy_of = passed_over.get(number, ("", None))
+                code, copy_of = reasons.get(number, ("", None))
                 position += code != "boilerplate"
-                if section is not above:
-                    above, title = section, section and one_line(document.text[section.start : section.end])
-                if not code:
-                    sentences.append(Sentence(text, i, position, start, end, block.kind, title))
-                    continue
-            set_aside.append(SetAside(text, i, start, end, block.kind, code, copy_of))
+            if rank > last[i] or code:
+                set_aside.append(SetAside(text, i, start, end, block.kind, code, copy_of))
+            else:
+                title = section and one_line(document.text[section.start : section.end])
+                sentences.append(Sentence(text, i, position, start, end, block.kind, title))
     return Candidates(tuple(sentences), tuple(set_aside))
-
-
-def find_other_languages(
-    documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]
-) -> dict[int, tuple[str, int | None]]:
-    """The pieces that are clearly in another language, where most of the text is clearly in one: their paragraph is, or
-    they are and have none of its small words.
-    """
-    tongues, sizes = dict[tuple[int, Block], str | None](), Counter[str | None]()
-    for i, (_, _, block, _) in pieces:
-        if (i, block) not in tongues:
-            tongues[i, block] = tongue(documents[i].text[block.start : block.end])
-            sizes[tongues[i, block]] += block.end - block.start
-    del sizes[None]  # too short to tell
-    main, size = max(sizes.items(), key=lambda item: item[1], default=(None, 0))
-    if main is None or size < MOST * sizes.total():
-        return {}
-    small, found = word_lists("small-words").get(main, frozenset()), dict[int, tuple[str, int | None]]()
-    for number, (i, piece) in enumerate(pieces):
-        text, own = documents[i].text[piece.start : piece.end], tongues[i, piece.block]
-        if own in (None, main) and small.isdisjoint(text.lower().split()):
-            own = tongue(text)
-        if own not in (None, main):
-            found[number] = "language", None
-    return found
-
-
-def tongue(text: str) -> str | None:
-    """The language whose small words a text has, three different ones or more and twice as many as of any other.
-
-    Examples
-    --------
-    >>> tongue("The dam was built in 1790, and it held."), tongue("Der Damm ist alt, und er hielt."), tongue("A dam.")
-    ('English', 'German', None)
-    """
-    if not text.isascii() and 3 * len(_OTHER_SCRIPTS.findall(text)) > len(text):
-        return "another script"
-    found, best, most, second = small_words().intersection(text.lower().split()), "", 0, 0
-    if len(found) < _TOLD:
-        return None
-    for name, listed in word_lists("small-words").items():
-        number = len(found & listed)
-        if number > most:
-            best, most, second = name, number, most
-        else:
-            second = max(second, number)
-    return best if most >= max(_TOLD, 2 * second) else None
 
 
 def too_many(cluster: Cluster, limit: int) -> TooManySentencesError:
@@ -169,6 +117,27 @@ def too_many(cluster: Cluster, limit: int) -> TooManySentencesError:
     return TooManySentencesError(
         f"{cluster.name} must have at most {limit:,} sentences, but has more. Give fewer or shorter documents."
     )
+
+
+def rank_pieces(document: Document, keep_all: bool) -> list[RankedPiece]:
+    """The pieces of a document with their ranks.
+
+    A document of lines without stops, such as a list of headlines, has few lines that read like sentences. Its other
+    lines that may state something are then candidates, too.
+    """
+    pieces = [(one_line(document.text[piece.start : piece.end]), piece) for piece in pieces_of(document)]
+    if keep_all:
+        return [RankedPiece(text, piece, SENTENCE, "") for text, piece in pieces]
+    ranked = [RankedPiece(*one, *rank_piece(pieces, i)) for i, one in enumerate(pieces)]
+    good = [one.rank for one in ranked if one.rank <= TITLE]
+    if (
+        len(ranked) < FEWEST_LINES
+        or 5 * len(good) >= 2 * len(ranked)
+        or any(one.piece.kind not in ("paragraph", "heading") or is_closed(one.text) for one in ranked)
+    ):
+        return ranked
+    rank = max(good, default=SENTENCE)
+    return [one._replace(rank=min(rank, one.rank)) if may_state(one.text) else one for one in ranked]
 
 
 def rank_piece(pieces: list[tuple[str, Piece]], i: int) -> tuple[int, str]:
@@ -191,37 +160,65 @@ def rank_piece(pieces: list[tuple[str, Piece]], i: int) -> tuple[int, str]:
     return SENTENCE, ""
 
 
-def with_headlines(pieces: list[RankedPiece]) -> list[RankedPiece]:
-    """Where a document is lines without stops, as a list of headlines is, few of them read like sentences: then the
-    others that may state something are candidates, too.
+def find_other_languages(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, Reason]:
+    """Where most of the text is clearly in one language, the pieces that are clearly in another.
+
+    Either their paragraph is, or they are themselves and have none of the main language's small words.
     """
-    if (
-        len(pieces) < FEWEST_LINES
-        or 5 * sum(one.rank <= TITLE for one in pieces) >= 2 * len(pieces)
-        or any(one.piece.kind not in ("paragraph", "heading") for one in pieces)
-        or any(is_closed(one.text) for one in pieces)
-    ):
-        return pieces
-    rank = TITLE if any(one.rank == TITLE for one in pieces) else SENTENCE
-    return [one._replace(rank=min(rank, one.rank)) if may_state(one.text) else one for one in pieces]
+    languages, sizes = dict[tuple[int, Block], str | None](), Counter[str | None]()
+    for i, (_, _, block, _) in pieces:
+        if (i, block) not in languages:
+            languages[i, block] = clear_language(documents[i].text[block.start : block.end])
+            sizes[languages[i, block]] += block.end - block.start
+    del sizes[None]  # too short to tell
+    main, size = max(sizes.items(), key=lambda item: item[1], default=(None, 0))
+    if main is None or size < MOST * sizes.total():
+        return {}
+    small, reasons = word_lists("small-words").get(main, frozenset()), dict[int, Reason]()
+    for number, (i, piece) in enumerate(pieces):
+        text, language = documents[i].text[piece.start : piece.end], languages[i, piece.block]
+        if language in (None, main) and small.isdisjoint(text.lower().split()):
+            language = clear_language(text)
+        if language not in (None, main):
+            reasons[number] = "language", None
+    return reasons
+
+
+def clear_language(text: str) -> str | None:
+    """The language of which a text has three small words or more, and twice as many as of any other.
+
+    Words with a capital do not count, but for the first: "Las" and "Del" are often parts of names.
+
+    Examples
+    --------
+    >>> [clear_language(text) for text in ("The dam was built in 1790, and it has held.", "Er ist alt, aber gut und "
+    ...  "noch dicht.", "A dam.")]
+    ['English', 'German', None]
+    """
+    if not text.isascii() and 3 * len(_OTHER_SCRIPTS.findall(text)) > len(text):
+        return "another script"
+    small = small_words().intersection((text[:1].lower() + text[1:]).split())
+    if len(small) < _FEWEST_SMALL:
+        return None
+    *_, second, most = sorted((len(small & listed), name) for name, listed in word_lists("small-words").items())
+    return most[1] if most[0] >= max(_FEWEST_SMALL, 2 * second[0]) else None
 
 
 def pieces_of(document: Document) -> Iterator[Piece]:
-    """The pieces of a document that have a word, without the dateline before its first running text."""
+    """The pieces of a document that have a word, without labels, and without the dateline of its first paragraph."""
     text, dated = document.text, False
     for piece in cut_clauses(text, find_pieces(text, document.blocks)):
-        start = piece.start
+        start, end = piece.start, piece.end
         if not dated and piece.kind in RUNNING:
             dated = True
-            start += dateline_end(text[start : piece.end])
-            piece = piece._replace(start=start)
-        label = _PART_LABEL.match(text, start, piece.end)
+            start += dateline_end(text[start:end])
+        label = _PART_LABEL.match(text, start, end)
         if label and (label[0].rstrip()[-1] in ":.—–]★☆" or _LATER_PART.search(text, *piece.block[:2])):
-            piece = piece._replace(start=label.end() if label.end() < piece.end else start)
-        said = _TAGS_AT_END.sub("", text[piece.start : piece.end]) if text[piece.end - 1] in "()D" else ""
-        piece = piece._replace(end=piece.start + len(said)) if said else piece
-        if has_word(text, piece.start, piece.end):
-            yield piece
+            start = label.end() if label.end() < end else start
+        if text[end - 1] in "()D":
+            end = start + (len(_TAGS_AT_END.sub("", text[start:end])) or end - start)
+        if has_word(text, start, end):
+            yield piece._replace(start=start, end=end)
 
 
 def cut_clauses(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
@@ -236,15 +233,13 @@ def cut_clauses(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
     (9, 'so we took the small road along the river because the bridge was closed')
     """
     few = len(text) // STOPLESS
-    stopless = few > 0 and sum(text.count(stop) for stop in ".!?") < few and len(_STOP.findall(text)) < few
+    stopless = few > 0 and sum(map(text.count, ".!?")) < few and len(_STOP.findall(text)) < few
     for piece in pieces:
-        begin = end = piece.start
-        if stopless and piece.kind == "paragraph":
-            for end, after in _clause_ends(text, piece):
-                yield piece._replace(start=begin, end=end)
-                begin = end = after
-        if end < piece.end:
-            yield piece._replace(start=begin) if begin > piece.start else piece
+        begin = piece.start
+        for end, after in _clause_ends(text, piece) if stopless and piece.kind == "paragraph" else ():
+            yield piece._replace(start=begin, end=end)
+            begin = after
+        yield piece._replace(start=begin)
 
 
 def _clause_ends(text: str, piece: Piece) -> Iterator[tuple[int, int]]:

@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.text.sentences import Piece
+from dpplearn.summarize.text.words import words
+
+Reason = tuple[str, int | None]  # the code of why a piece is set aside, and the number of the document that it repeats
 
 _ALPHANUMERIC = re.compile(r"[^\W_]+")
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
-_WHOSE = 80  # characters before a quotation that say whose it is
-_SAME = 3  # the fewest rows of words that tell a quotation
+_WHOSE = 80  # characters before a quotation that may say whose it is: "Ann wrote: ..."
+_ROW, _SAME = 5, 3  # words in a row that are compared, and the fewest such rows that make a quotation
 _FAMILIES = 4  # the fewest different documents of which "most" says anything
 
 
-def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, tuple[str, int]]:
-    """Tell which pieces, of the documents so numbered and in their order, repeat others.
+def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, Reason]:
+    """Find the pieces that repeat others. A piece comes with the number of its document, and documents are in order.
 
-    A paragraph of an earlier document, but for case, punctuation and white space, is "repeated"; so is a sentence in a
-    quotation that stands elsewhere in its document, perhaps after a few words that say whose it is. A sentence that
-    stands in more than half of at least `_FAMILIES` documents is "boilerplate", with the first that has it. There,
-    documents that are mostly the same as an earlier one (half of the words of either) count as one: a story that most
-    papers took from an agency is no boilerplate.
-
-    Returns
-    -------
-    dict from piece number to (code, number of the first document)
+    A paragraph of an earlier document, but for case, punctuation and white space, is "repeated"; so is a quotation
+    of which nearly all stands elsewhere in its document. A sentence that stands in more than half of at least
+    `_FAMILIES` documents is "boilerplate", with the first that has it. There, documents that are mostly the same count
+    as one: a story that most papers took from an agency is no boilerplate.
     """
-    repeats = find_quoted(documents, pieces) if any(piece.kind == "quotation" for _, piece in pieces) else {}
-    if len(documents) < 2 or not pieces:
-        return repeats
-    said, first = [normal(documents[i].text[piece.start : piece.end]) for i, piece in pieces], dict[str, int]()
+    texts = [documents[i].text[piece.start : piece.end] for i, piece in pieces]
+    reasons, said, first = find_quoted(pieces, texts), [*map(normal, texts)], dict[str, int]()
     paragraph, key = None, ""
     for number, (i, piece) in enumerate(pieces):
         start, end = min(piece.start, piece.block.start), max(piece.end, piece.block.end)
@@ -40,27 +36,26 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
             paragraph = i, start, end
             key = said[number] if piece.is_whole else normal(documents[i].text[start:end])
         if first.setdefault(key, i) != i and len(key) >= _LEAST:
-            repeats[number] = "repeated", first[key]
-    families = find_families(len(documents), pieces, said)
-    holders = defaultdict[str, dict[int, int]](dict)  # of each sentence the families, and the first document of each
-    for (i, _), text in zip(pieces, said, strict=True):
-        holders[text].setdefault(families[i], i)
-    n = len({families[i] for i, _ in pieces})
+            reasons[number] = "repeated", first[key]
+    owners = [i for i, _ in pieces]
+    families, holders = find_families(owners, said), defaultdict[str, dict[int, int]](dict)
+    for i, text in zip(owners, said, strict=True):
+        holders[text].setdefault(families[i], i)  # of each sentence the families, and the first document of each
+    n = len(set(families.values()))
     common = {text: min(where.values()) for text, where in holders.items() if 2 * len(where) > n >= _FAMILIES}
     if len(common) < len(holders):  # else nothing would be left
-        repeats |= {number: ("boilerplate", common[text]) for number, text in enumerate(said) if text in common}
-    return repeats
+        reasons |= {number: ("boilerplate", common[text]) for number, text in enumerate(said) if text in common}
+    return reasons
 
 
-def find_quoted(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, tuple[str, int]]:
-    """Pieces of quotations that are quoted from their own document: nearly all their rows of words stand there."""
+def find_quoted(pieces: Sequence[tuple[int, Piece]], texts: Sequence[str]) -> dict[int, Reason]:
+    """Quotations from their own document: nearly all their rows of words stand in its other pieces."""
     own: dict[int, set[tuple[str, ...]]] = {i: set() for i, piece in pieces if piece.kind == "quotation"}
     quoted = list[tuple[int, int, list[tuple[str, ...]]]]()
-    for number, (i, piece) in enumerate(pieces):
-        text = documents[i].text[piece.start : piece.end] if i in own else ""
-        if piece.kind == "quotation":  # "Ann wrote: ..." says whose it is
+    for number, ((i, piece), text) in enumerate(zip(pieces, texts, strict=True)):
+        if piece.kind == "quotation":
             quoted.append((number, i, rows_of_words(text[text.find(":", 0, _WHOSE) + 1 :])))
-        elif text:
+        elif i in own:
             own[i].update(rows_of_words(text))
     return {
         number: ("repeated", i)
@@ -70,10 +65,9 @@ def find_quoted(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece
 
 
 def rows_of_words(text: str) -> list[tuple[str, ...]]:
-    """Every five words in a row, or every ten characters where words have no spaces between them."""
-    text = normal(text)
-    words, size = (text.split(), 5) if text.count(" ") * 12 > len(text) else (list(text), 10)
-    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)]
+    """Every few words of a text that follow one another."""
+    said = words(text)
+    return [*zip(*(said[k:] for k in range(_ROW)), strict=False)]
 
 
 def normal(text: str) -> str:
@@ -87,18 +81,18 @@ def normal(text: str) -> str:
     return " ".join(_ALPHANUMERIC.findall(text.lower()))
 
 
-def find_families(n: int, pieces: Iterable[tuple[int, Piece]], said: Sequence[str]) -> list[int]:
-    """For each document the first that it is mostly the same as, by the characters of the sentences they share.
+def find_families(owners: Sequence[int], said: Sequence[str]) -> dict[int, int]:
+    """For each document the first that shares half of the characters of either's sentences with it, or itself.
 
     A document is compared with the first that has its sentence, so that the time is linear in their number.
     """
     first, shared, size = dict[str, int](), Counter[tuple[int, int]](), Counter[int]()
-    for (owner, _), text in zip(pieces, said, strict=True):
+    for owner, text in zip(owners, said, strict=True):
         size[owner] += len(text)
         holder = first.setdefault(text, owner)
         if holder != owner:
             shared[holder, owner] += len(text)
-    families = list(range(n))
+    families = {owner: owner for owner in owners}
     for (holder, owner), length in sorted(shared.items()):
         if 2 * length >= min(size[holder], size[owner]):
             families[owner] = families[holder]

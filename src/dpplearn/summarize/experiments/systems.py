@@ -42,7 +42,7 @@ FOLDS = 5  # parts of the training clusters, held out in turn to choose lambda
 TRADEOFFS = tuple(round(0.05 * k, 2) for k in range(1, 21))  # values of lambda tried in equation 21
 
 
-def begin(read: SplitCluster, budget: float, unit: Unit) -> str:
+def begin(split: SplitCluster, budget: float, unit: Unit) -> str:
     """The first bytes of the cluster, its sentences in order, the last one cut at a word's end.
 
     Examples
@@ -52,44 +52,44 @@ def begin(read: SplitCluster, budget: float, unit: Unit) -> str:
     >>> begin(SentenceFeatures().fit([storm]).read(storm), 6, "words")
     'A storm hit the coast.\\nBoats'
     """
-    total, bound = read.costs(unit).cumsum(), limit(budget, unit)
+    total, bound = split.costs(unit).cumsum(), limit(budget, unit)
     whole = int(fits(total, bound).sum())
-    lines = read.texts[:whole]
-    if whole < len(read) and unit != "sentences":
+    lines = split.texts[:whole]
+    if whole < len(split) and unit != "sentences":
         room = bound - (total[whole - 1] if whole else 0.0) - (1.0 if unit == "bytes" else 0.0)
-        lines = [*lines, cut(read.texts[whole], room, unit) if room > 0 else ""]
+        lines = [*lines, cut(split.texts[whole], room, unit) if room > 0 else ""]
     return "\n".join(filter(None, lines))
 
 
-def random_items(seed: int, read: SplitCluster, budget: float, unit: Unit) -> IntArray:
+def random_items(seed: int, split: SplitCluster, budget: float, unit: Unit) -> IntArray:
     """Sentences in random order until the budget is full; the same for a cluster of the same id and seed."""
-    order = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())]).permutation(len(read))
-    return fill(read.costs(unit), limit(budget, unit), lambda _: -np.argsort(order).astype(np.float64))
+    order = np.random.default_rng([seed, zlib.crc32((split.cluster.id or "").encode())]).permutation(len(split))
+    return fill(split.costs(unit), limit(budget, unit), lambda _: -np.argsort(order).astype(np.float64))
 
 
-def lexrank_items(read: SplitCluster, budget: float, unit: Unit) -> IntArray:
+def lexrank_items(split: SplitCluster, budget: float, unit: Unit) -> IntArray:
     """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
-    cost, bound, rank = read.costs(unit), limit(budget, unit), np.round(lexrank(read.phi), 10)
-    return fill(cost, bound, lambda Y: np.where((read.C[Y] >= PASSED_OVER).any(axis=0), -np.inf, rank))
+    cost, bound, rank = split.costs(unit), limit(budget, unit), np.round(lexrank(split.phi), 10)
+    return fill(cost, bound, lambda Y: np.where((split.C[Y] >= PASSED_OVER).any(axis=0), -np.inf, rank))
 
 
-def mmr_items(read: SplitCluster, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:
+def mmr_items(split: SplitCluster, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:
     """Maximum marginal relevance: add argmax of lambda q_i - (1 - lambda) max_j S_ij until the budget is full (eq. 21).
 
     S are cosines of tf-idf vectors, without the constant feature; sentences that no longer fit are left out.
     """
-    C, cost, bound = read.C, read.costs(unit), limit(budget, unit)
+    C, cost, bound = split.C, split.costs(unit), limit(budget, unit)
     return fill(cost, bound, lambda Y: tradeoff * q - (1 - tradeoff) * C[Y].max(axis=0, initial=0.0))
 
 
-def submod_items(read: SplitCluster, budget: float, unit: Unit, r: float = 0.3, lam: float = 4.0) -> IntArray:
+def submod_items(split: SplitCluster, budget: float, unit: Unit, r: float = 0.3, lam: float = 4.0) -> IntArray:
     """Lin and Bilmes (2010): f(Y) = sum of S_ij over i not in Y, j in Y - lambda x sum of S_ij over i != j in Y.
 
     Greedy by gain / cost^r, an item taken only if its gain is not negative, and compared at the end with the best
     single sentence. The second sum is over ordered pairs; S are cosines of tf-idf vectors.
     """
-    C = read.C - np.diag(read.C.diagonal())
-    cost, bound, total = read.costs(unit), limit(budget, unit), C.sum(axis=1)
+    C = split.C - np.diag(split.C.diagonal())
+    cost, bound, total = split.costs(unit), limit(budget, unit), C.sum(axis=1)
 
     def score(Y: list[int]) -> FloatArray:
         # i joins Y: its similarity to the rest is gained, that to Y is no longer counted and paid for twice lambda
@@ -121,61 +121,61 @@ class Logistic:
     tradeoff: float
 
     @classmethod
-    def fit(cls, read: Sequence[SplitCluster], targets: Sequence[IntArray], tradeoff: float = 0.5) -> Logistic:
+    def fit(cls, split: Sequence[SplitCluster], targets: Sequence[IntArray], tradeoff: float = 0.5) -> Logistic:
         """scikit-learn's regression with its default penalty (C = 1)."""
         from sklearn.linear_model import LogisticRegression
 
-        F = np.vstack([one.F for one in read])
-        inside = np.concatenate([np.isin(np.arange(len(one.F)), Y) for one, Y in zip(read, targets, strict=True)])
+        F = np.vstack([one.F for one in split])
+        inside = np.concatenate([np.isin(np.arange(len(one.F)), Y) for one, Y in zip(split, targets, strict=True)])
         if inside.all() or not inside.any():  # one class: nothing to tell apart
             return cls(np.zeros(F.shape[1]), tradeoff)
         model = LogisticRegression(fit_intercept=False, max_iter=10_000).fit(F, inside)
         return cls(np.asarray(model.coef_[0], np.float64), tradeoff)
 
-    def probabilities(self, read: SplitCluster) -> FloatArray:
+    def probabilities(self, split: SplitCluster) -> FloatArray:
         """1 / (1 + exp(-w . f_i))."""
-        return np.asarray(0.5 * (1.0 + np.tanh(read.F @ self.w / 2)), np.float64)
+        return np.asarray(0.5 * (1.0 + np.tanh(split.F @ self.w / 2)), np.float64)
 
-    def mmr(self, read: SplitCluster, budget: float, unit: Unit) -> IntArray:
+    def mmr(self, split: SplitCluster, budget: float, unit: Unit) -> IntArray:
         """LR+MMR. q_i is the probability over the largest in the cluster, so that q and S share a scale."""
-        q = self.probabilities(read)
-        return mmr_items(read, q / q.max(), self.tradeoff, budget, unit)
+        q = self.probabilities(split)
+        return mmr_items(split, q / q.max(), self.tradeoff, budget, unit)
 
-    def dpp(self, rho: float, read: SplitCluster, budget: float, unit: Unit) -> IntArray:
+    def dpp(self, rho: float, split: SplitCluster, budget: float, unit: Unit) -> IntArray:
         """LR+DPP, by Algorithm 2. q_i^2 are the odds: if no sentences were alike, K_ii would be the probability."""
-        dpp = ConditionalDPP.from_weights(self.w, rho=rho).dpp(read.items)
-        return greedy_map(dpp, read.costs(unit), limit(budget, unit)).sorted_subset
+        dpp = ConditionalDPP.from_weights(self.w, rho=rho).dpp(split.items)
+        return greedy_map(dpp, split.costs(unit), limit(budget, unit)).sorted_subset
 
 
 def fit_logistic(
-    read: Sequence[SplitCluster], targets: Sequence[IntArray], scorers: Sequence[Callable[[list[str]], float]],
+    split: Sequence[SplitCluster], targets: Sequence[IntArray], scorers: Sequence[Callable[[list[str]], float]],
     budget: float, unit: Unit, *, seed: int = 0,
 ) -> Logistic:  # fmt: skip
     """Weights from all clusters; lambda by ROUGE-1 F on clusters held out in turn (0.5 where there is only one)."""
-    n = len(read)
+    n = len(split)
     tradeoff = 0.5
     if n >= 2:
         scores = np.zeros(len(TRADEOFFS))
         for fold in np.array_split(np.random.default_rng(seed).permutation(n), min(FOLDS, n)):
             rest = np.setdiff1d(np.arange(n), fold)
-            model = Logistic.fit([read[t] for t in rest], [targets[t] for t in rest])
+            model = Logistic.fit([split[t] for t in rest], [targets[t] for t in rest])
             for t in fold:
-                texts = read[t].texts
+                texts = split[t].texts
                 for a, value in enumerate(TRADEOFFS):
-                    items = Logistic(model.w, value).mmr(read[t], budget, unit)
+                    items = Logistic(model.w, value).mmr(split[t], budget, unit)
                     scores[a] += scorers[t]([texts[i] for i in items])
         tradeoff = TRADEOFFS[int(scores.argmax())]
-    return Logistic.fit(read, targets, tradeoff)
+    return Logistic.fit(split, targets, tradeoff)
 
 
 def train_logistic(summarizer: Summarizer, clusters: Iterable[Cluster]) -> Logistic:
     """The regression with a summarizer's own features, oracle and length, from the clusters that it learned from."""
     settings = replace(summarizer.settings, language=summarizer.language_)
     with blas_threads(0):
-        read = [summarizer.features_.read(cluster) for cluster in clusters]
-        labels = [summarizer.oracle_items(one) for one in read]
-        scorers = [rouge_of(one.cluster, settings) for one in read]
-        return fit_logistic(read, labels, scorers, settings.budget, settings.unit, seed=settings.random_state)
+        split = [summarizer.features_.read(cluster) for cluster in clusters]
+        labels = [summarizer.oracle_items(one) for one in split]
+        scorers = [rouge_of(one.cluster, settings) for one in split]
+        return fit_logistic(split, labels, scorers, settings.budget, settings.unit, seed=settings.random_state)
 
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
@@ -208,10 +208,10 @@ def filled(decoder: str, compress: bool = False) -> Callable[..., str]:
     Sampled and consensus summaries may be 15 bytes over a budget of bytes.
     """
 
-    def system(models: SystemModels, read: SplitCluster, budget: float, unit: Unit) -> str:
+    def system(models: SystemModels, split: SplitCluster, budget: float, unit: Unit) -> str:
         overrun = OVERRUN if unit == "bytes" else 0.0
         asked: Any = models.summarizer._decision(
-            read, budget, unit, decoder, overrun=overrun, fill=True, compress=compress
+            split, budget, unit, decoder, overrun=overrun, fill=True, compress=compress
         )
         return Summary.of(asked).text
 
@@ -253,14 +253,14 @@ def check_systems(names: Iterable[str]) -> list[str]:
     return found or list(SYSTEMS)
 
 
-def summary_of(system: str, models: SystemModels, read: SplitCluster, budget: float, unit: Unit) -> str:
+def summary_of(system: str, models: SystemModels, split: SplitCluster, budget: float, unit: Unit) -> str:
     """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence."""
-    found = SYSTEMS[system][1](models, read, budget, unit)
+    found = SYSTEMS[system][1](models, split, budget, unit)
     if isinstance(found, str):
         return found
     if not found.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
-        return cut(read.texts[0], budget, unit)
-    return "\n".join(read.texts[i] for i in found)
+        return cut(split.texts[0], budget, unit)
+    return "\n".join(split.texts[i] for i in found)
 
 
 class Task(NamedTuple):
@@ -276,9 +276,9 @@ def summarize_some(piece: Task, length: tuple[float, Unit]) -> dict[str, dict[st
     models = piece.models() if callable(piece.models) else piece.models
     made = {system: dict[str, str]() for system in piece.systems}
     for cluster in piece.clusters:
-        read = models.summarizer.features_.read(cluster)
+        split = models.summarizer.features_.read(cluster)
         for system in piece.systems:
-            made[system][str(cluster.id)] = summary_of(system, models, read, *length)
+            made[system][str(cluster.id)] = summary_of(system, models, split, *length)
     return made
 
 

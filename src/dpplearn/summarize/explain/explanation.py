@@ -104,18 +104,18 @@ class Explanation:
 
     def __init__(self, summary: Summary) -> None:
         self.summary, self.decision, self.choice = summary, summary.decision, summary.worth
-        self.ready, self.read, self.Y = summary.ready, summary.read, summary.subset
-        self.documents = tuple(document.id for document in self.read.cluster.documents)
-        self.set_aside, self.passed = set_aside(self.read), self.read.passed
-        self.vocabulary, self.texts = Vocabulary.of(self.read), [self.decision.texts[i] for i in self.Y]
+        self.prepared, self.split, self.Y = summary.prepared, summary.split, summary.subset
+        self.documents = tuple(document.id for document in self.split.cluster.documents)
+        self.set_aside, self.passed = set_aside(self.split), self.split.passed
+        self.vocabulary, self.texts = Vocabulary.of(self.split), [self.decision.texts[i] for i in self.Y]
         self.shown = {place_of(one): one for one in summary.sentences}
-        q, forms = self.ready.dpp.quality, self.read.forms
+        q, forms = self.prepared.dpp.quality, self.split.forms
         self.usual = float(np.average(q[self.Y], weights=self.decision.cost[self.Y]))  # of a word
         own = np.arange(q.size) if forms is None else forms
         first = np.unique(own, return_index=True)[1]  # each sentence, before its shorter forms
         rest = first[~np.isin(own[first], own[self.Y])]
         rest = rest[np.argsort(-q[rest], kind="stable")]
-        shares = covered_shares(self.ready.dpp.similarity, rest, self.Y)
+        shares = covered_shares(self.prepared.dpp.similarity, rest, self.Y)
         self.told: dict[int, LeftOut] = {}
         self.numbers, self.redundancy = rest.tolist(), dict(zip(rest.tolist(), shares.tolist(), strict=True))
         self.q = q
@@ -124,21 +124,21 @@ class Explanation:
             np.maximum.at(best, forms, q)
             self.q = best[forms]
         # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
-        self.considered = self.read.considered([*self.Y, *np.setdiff1d(np.arange(q.size), self.decision.excluded)])
-        self.last = np.zeros(len(self.read.cluster.documents))  # the position of the last sentence of each document
-        np.maximum.at(self.last, self.read.document_numbers, self.read.in_document[0])
-        assert self.read.features is not None
-        self.features = self.read.features.features
+        self.considered = self.split.considered([*self.Y, *np.setdiff1d(np.arange(q.size), self.decision.excluded)])
+        self.last = np.zeros(len(self.split.cluster.documents))  # the position of the last sentence of each document
+        np.maximum.at(self.last, self.split.document_numbers, self.split.in_document[0])
+        assert self.split.features is not None
+        self.features = self.split.features.features
         self.ideas = ideas_of(self.features)
-        self.relative = Relative(self.ready.model, self.read.items, self.ideas)
+        self.relative = Relative(self.prepared.model, self.split.items, self.ideas)
         self.power, self.share = exponents(self.decision.diversity)  # a and b
         self.amounts: dict[Idea, FloatArray] = {idea: self.power * x for idea, x in self.relative.amounts.items()}
         self.more: dict[Idea, FloatArray] = {}  # what is no feature: a number for each sentence
-        if self.ready.question is not None:
-            lift = self.more[ABOUT] = self.ready.question.lift
+        if self.prepared.question is not None:
+            lift = self.more[ABOUT] = self.prepared.question.lift
             self.amounts[ABOUT] = 2.0 * self.power * (lift - lift.mean())
         if self.decision.decoder == "consensus" and self.choice.chance is not None:
-            likely = self.more[LIKELY] = likely_words(self.ready, self.choice.chance, self.decision.pinned)
+            likely = self.more[LIKELY] = likely_words(self.prepared, self.choice.chance, self.decision.pinned)
             self.amounts[LIKELY] = np.log(likely / likely.mean())
 
     @cached_property
@@ -161,7 +161,7 @@ class Explanation:
 
         Good is a quality of at least the median of all sentences.
         """
-        shares, q = self.redundancy, self.ready.dpp.quality
+        shares, q = self.redundancy, self.prepared.dpp.quality
         least = np.median(q)
         good = [i for i in sorted(shares, key=lambda i: -shares[i]) if q[i] >= least]
         found = map(self.for_left_out, good[: 2 * LISTED])
@@ -174,7 +174,7 @@ class Explanation:
 
     def why(self, number: int) -> Chosen | LeftOut:
         """Why a sentence is in the summary, or why it is not, by its number; a form of one speaks of that."""
-        forms = self.read.forms
+        forms = self.split.forms
         if forms is not None and number not in self.redundancy:
             number = next(j for j in (*self.Y.tolist(), *self.numbers) if forms[j] == forms[number])
         return self.for_left_out(number) if number in self.redundancy else self.for_chosen(number)
@@ -227,7 +227,7 @@ class Explanation:
 
     def judged(self, i: int) -> tuple[Sentence, int, float, float]:
         """What is said of any sentence: itself, its number, its quality, and its probability."""
-        return self.read.sentences[i], i, float(self.ready.dpp.quality[i]), float(self.summary.marginals[i])
+        return self.split.sentences[i], i, float(self.prepared.dpp.quality[i]), float(self.summary.marginals[i])
 
     # What speaks for a chosen sentence
 
@@ -237,12 +237,12 @@ class Explanation:
         every = [] if pinned else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
         alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
-        found = Chosen(*self.judged(i), self.ready.terms(i), pinned, reasons, self.vocabulary.strongest(alone))
+        found = Chosen(*self.judged(i), self.prepared.terms(i), pinned, reasons, self.vocabulary.strongest(alone))
         return replace(found, sentence=self.shown.get(place_of(found.sentence), found.sentence))
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
         """Where no idea counts by itself: all of them together, or the room that there was."""
-        if self.ready.n == 1:
+        if self.prepared.n == 1:
             return Reason("only", "the only sentence", 0.0)
         total = sum(reason.amount for reason in every)
         whole = Reason("all", "a little of everything", total, self.error(i, *self.ideas))
@@ -250,9 +250,9 @@ class Explanation:
 
     def by(self, idea: Idea, i: int) -> Reason:
         """What one idea says of a sentence."""
-        words, question = self.words(idea, i), self.ready.question
+        words, question = self.words(idea, i), self.prepared.question
         if idea.name == PLACE:
-            words = placed(self.read.sentences[i], int(self.last[self.read.document_numbers[i]]), len(self.last))
+            words = placed(self.split.sentences[i], int(self.last[self.split.document_numbers[i]]), len(self.last))
         if idea is ABOUT and question is not None and not question.shares[i]:
             words = FAR_WORDS
         error = None if idea in self.more else self.error(i, idea)
@@ -276,7 +276,7 @@ class Explanation:
     @cached_property
     def similarity(self) -> FloatArray:
         """S as it counted at this diversity."""
-        return mixed(self.ready.dpp.similarity, self.share)
+        return mixed(self.prepared.dpp.similarity, self.share)
 
     def adds(self, i: int) -> list[Reason]:
         """That it says what no other chosen sentence does, against what the average sentence would beside them."""
@@ -301,16 +301,16 @@ class Explanation:
 
     def against(self, i: int) -> tuple[str, str] | tuple[str, str, int]:
         """A code, the words, and the chosen sentence that it is out for, where there is one."""
-        read, choice, question, unit, budget = (
-            self.read, self.choice, self.ready.question, self.summary.unit, self.summary.budget
+        split, choice, question, unit, budget = (
+            self.split, self.choice, self.prepared.question, self.summary.unit, self.summary.budget
         )  # fmt: skip
         if i in self.decision.excluded:
             return "excluded", "you left it out"
-        twin = self.considered[read.twins[i]]
+        twin = self.considered[split.twins[i]]
         same = "same-words", f"has the words of {self.where(twin)}"
         if twin in self.Y:
             return *same, int(twin)
-        forms = [i] if read.forms is None else np.flatnonzero(read.forms == read.forms[i]).tolist()
+        forms = [i] if split.forms is None else np.flatnonzero(split.forms == split.forms[i]).tolist()
         alone, beside = (
             min(lengths_with(some, [self.decision.texts[k] for k in forms], unit)) for some in ([], self.texts)
         )
@@ -319,15 +319,19 @@ class Explanation:
         if twin != i:
             return same
         if choice.leaning is not None and i in choice.leaning:
-            return "not-alone", str(read.lacks[i] or "does not stand alone")
+            return "not-alone", str(split.lacks[i] or "does not stand alone")
         if self.decision.likeness_counts:
-            for j in self.Y[np.argsort(-read.C[i, self.Y], kind="stable")].tolist():  # most alike first
-                says = read.matters.says(j, i)
-                if says or read.matters.repeats(j, i):
+            for j in self.Y[np.argsort(-split.C[i, self.Y], kind="stable")].tolist():  # most alike first
+                says = split.matters.says(j, i)
+                if says or split.matters.repeats(j, i):
                     shared = quoted(self.vocabulary.strongest(self.vocabulary.words[i] & self.vocabulary.words[j]))
                     told = f"{'said already by' if says else 'tells the same event as'} {self.where(j)}"
                     return "redundant", f"{told}{f': {shared}' if shared else ''}", j
-        if question is not None and self.decision.quality_counts and self.q[i] < self.ready.dpp.quality[self.Y].min():
+        if (
+            question is not None
+            and self.decision.quality_counts
+            and self.q[i] < self.prepared.dpp.quality[self.Y].min()
+        ):
             own = self.q / question.factor
             if own[i] >= own[self.Y].min():  # weaker than every chosen sentence, because of the question alone
                 return "less-relevant", "less close to the question than the chosen ones"
@@ -352,7 +356,7 @@ class Explanation:
         """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
         gaps = {idea: self.amounts[idea][i] - usual for idea, usual in self.amounts_chosen.items()}
         found = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
-        position = self.read.in_document[0]
+        position = self.split.in_document[0]
         earlier = position[i] <= max(1.0, position[self.Y].mean())  # of less worth there than another elsewhere
         return ", ".join(
             OTHER_PLACE if idea.name == PLACE and earlier else idea.less or self.words(idea, i) for idea in found
@@ -360,16 +364,16 @@ class Explanation:
 
     def where(self, i: int) -> str:
         """The document of a sentence, and its place there."""
-        sentence = self.read.sentences[i]
+        sentence = self.split.sentences[i]
         return place_in_words(self.documents[sentence.document], sentence)
 
 
-def likely_words(ready: Prepared, chance: FloatArray, pinned: IntArray) -> FloatArray:
+def likely_words(prepared: Prepared, chance: FloatArray, pinned: IntArray) -> FloatArray:
     """The share of each sentence's words that a summary drawn from the model is expected to have: consensus counts it.
 
     Of words that are expected E N_t times, a sentence that has a_t of them gets min(a_t, E N_t).
     """
-    counts, chance = ready.agreement[0][1], chance.copy()
+    counts, chance = prepared.agreement[0][1], chance.copy()
     chance[pinned] = 1.0
     shared = counts.copy()
     shared.data = np.minimum(counts.data, (counts.T @ chance)[counts.indices])

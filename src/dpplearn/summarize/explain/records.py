@@ -119,13 +119,13 @@ class NoCandidate:
     reason: str
 
 
-def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
+def set_aside(split: SplitCluster) -> tuple[NoCandidate, ...]:
     """The pieces of a cluster that were no candidates, each with its reason in a few words."""
     found = []
-    for x in read.set_aside:
+    for x in split.set_aside:
         reason = SET_ASIDE.get(x.kind, f"a {x.kind}") if x.code == "kind" else SET_ASIDE[x.code]
         if x.code == "repeated" and x.copy_of is not None:
-            reason += document_name(read.cluster.documents[x.copy_of].id)
+            reason += document_name(split.cluster.documents[x.copy_of].id)
         found.append(NoCandidate(*x[:6], reason))
     return tuple(found)
 
@@ -214,27 +214,27 @@ class WholeSet:
 
 def whole_set(summary: Summary, others: list[int]) -> WholeSet:
     """All of it; `others` are the sentences that were not chosen."""
-    read, Y = summary.read, summary.subset
-    names, twins = [document_name(document.id) for document in read.cluster.documents], np.array(read.twins)
+    split, Y = summary.split, summary.subset
+    names, twins = [document_name(document.id) for document in split.cluster.documents], np.array(split.twins)
     same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
-    documents = tuple(sorted({read.sentences[i].document for i in same}))
+    documents = tuple(sorted({split.sentences[i].document for i in same}))
     missing = tuple(i for i in range(len(names)) if i not in documents)
-    vocabulary = Vocabulary.of(read)
+    vocabulary = Vocabulary.of(split)
     share, topics = vocabulary.covered(Y), vocabulary.missing(Y)
     covered = [f"{len(documents)} of {len(names)} documents"] if len(names) > 1 else []
-    covered += [f"{share:.0%} of what the sentences speak of"] if len(read) >= FEW_SENTENCES else []
+    covered += [f"{share:.0%} of what the sentences speak of"] if len(split) >= FEW_SENTENCES else []
     left = [quoted(topic) for topic in topics]
     if missing:
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
         left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
     covers = Covers(documents, len(names), share, ", and ".join(covered))
     left_out = LeavesOut(missing, topics, "; ".join(left))
-    return WholeSet(covers, left_out, alikeness(read, Y), sureness(summary, others), dated(summary))
+    return WholeSet(covers, left_out, alikeness(split, Y), sureness(summary, others), dated(summary))
 
 
 def dated(summary: Summary) -> Dated | None:
     """From the dates of documents; None where the order does not ask for them."""
-    times = summary.read.order_times
+    times = summary.split.order_times
     if summary.decision.order != CHRONOLOGICAL or len(times) < 2:
         return None
     known = len(times) - times.count(None)
@@ -242,11 +242,11 @@ def dated(summary: Summary) -> Dated | None:
     return Dated(known, len(times), words)
 
 
-def alikeness(read: SplitCluster, Y: IntArray) -> Alike | None:
+def alikeness(split: SplitCluster, Y: IntArray) -> Alike | None:
     """From the cosines; None for fewer than two sentences."""
     if Y.size < 2:
         return None
-    between = read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
+    between = split.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
     mean, most = float(between.mean()), float(between.max())
     how = "two of them say much of the same" if most >= MUCH_ALIKE else "each says something else"
     return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
@@ -257,7 +257,7 @@ def sureness(summary: Summary, others: list[int]) -> Sureness | None:
     decision, choice = summary.decision, summary.worth
     free = np.setdiff1d(summary.subset, decision.pinned)
     barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
-    if choice.chance is None or not free.size or not (summary.read.passed or np.setdiff1d(others, barred).size):
+    if choice.chance is None or not free.size or not (summary.split.passed or np.setdiff1d(others, barred).size):
         return None
     chance, cost = choice.chance[free], decision.cost[free]
     kept, share = float(chance.sum()), float(cost @ chance / cost.sum())

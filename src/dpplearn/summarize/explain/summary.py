@@ -44,7 +44,7 @@ class Summary:
         What a reader should know, such as that the only sentence had to be cut; else empty.
     order : array of int
         The numbers of the sentences, as the text has them; as `include=` and `exclude=` give them: places in
-        `read.sentences`. `subset` has them sorted.
+        `split.sentences`. `subset` has them sorted.
     """
 
     text: str
@@ -60,8 +60,8 @@ class Summary:
     @classmethod
     def of(cls, decision: Decision) -> Summary:
         """The sentences chosen, in their order; where none fits the budget, the best that may be chosen, cut."""
-        ready, choice, budget, unit = decision.ready, decision.made(), decision.budget, decision.unit
-        read, q, texts, note, allowed = ready.read, ready.dpp.quality, decision.texts, "", decision.allowed
+        prepared, choice, budget, unit = decision.prepared, decision.made(), decision.budget, decision.unit
+        split, q, texts, note, allowed = prepared.split, prepared.dpp.quality, decision.texts, "", decision.allowed
         subset = choice.subset
         if decision.annotate and not subset.size:
             return cls.of(replace(decision, annotate=False))
@@ -69,21 +69,21 @@ class Summary:
             whole = allowed & fits(lengths_with([], texts, unit), budget)
             subset = np.array([np.where(whole if whole.any() else allowed, q, -1.0).argmax()])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
-        ordered = in_order(read, subset, decision.order, ready.kernel(decision.diversity))
+        ordered = in_order(split, subset, decision.order, prepared.kernel(decision.diversity))
         sentences = (
-            introduced(read, ordered, budget, unit) if decision.annotate else [read.sentences[i] for i in ordered]
+            introduced(split, ordered, budget, unit) if decision.annotate else [split.sentences[i] for i in ordered]
         )
         lines = [cut(one.text, budget, unit) if note else one.text for one in sentences]
-        if read.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
-            note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + read.passed:,}."
-        notes = " ".join(filter(None, [note, "" if ready.question is None else ready.question.note]))
+        if split.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
+            note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + split.passed:,}."
+        notes = " ".join(filter(None, [note, "" if prepared.question is None else prepared.question.note]))
         worth, length = choice._replace(subset=np.sort(subset)), joined_length(lines, unit)
         return cls("\n".join(lines), tuple(sentences), length, budget, unit, notes, ordered, worth, decision)
 
     @property
-    def ready(self) -> Prepared:
+    def prepared(self) -> Prepared:
         """The cluster as it was prepared."""
-        return self.decision.ready
+        return self.decision.prepared
 
     def __str__(self) -> str:
         return self.text
@@ -94,19 +94,19 @@ class Summary:
         return np.sort(self.order)
 
     @property
-    def read(self) -> SplitCluster:
+    def split(self) -> SplitCluster:
         """The cluster as it was read; of a very large one, the sentences that a first choice kept."""
-        return self.ready.read
+        return self.prepared.split
 
     @property
     def dpp(self) -> DPP:
         """The model of its sentences."""
-        return self.ready.dpp
+        return self.prepared.dpp
 
     @cached_property
     def marginals(self) -> FloatArray:
         """Probability of every sentence given what is pinned and excluded; budget and diversity do not change it."""
-        return self.ready.marginals(self.decision.pinned, self.decision.excluded)
+        return self.prepared.marginals(self.decision.pinned, self.decision.excluded)
 
     def explain(self) -> Explanation:
         """Why these sentences, and not others."""
@@ -117,7 +117,7 @@ class Summary:
         return Explanation(self)
 
     def why(self, number: int) -> Chosen | LeftOut:
-        """Why a sentence is in the summary, or why it is not, by its number in `read.sentences`.
+        """Why a sentence is in the summary, or why it is not, by its number in `split.sentences`.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Summary:
         >>> summarize("A storm sank ten boats on Friday. Nobody was hurt.", budget=7).why(1).reason
         'no room: takes 3 words, with 0 left'
         """
-        return self.explain().why(check_subset([number], self.ready.n, "number")[0])
+        return self.explain().why(check_subset([number], self.prepared.n, "number")[0])
 
     def __repr__(self) -> str:
         many = count_of(len(self.sentences), "sentence", "sentences")
@@ -158,7 +158,7 @@ class Summary:
         """
         lines, notes = [], []
         for k, (line, sentence) in enumerate(zip(self.text.split("\n"), self.sentences, strict=True), 1):
-            source = self.read.cluster.documents[sentence.document]
+            source = self.split.cluster.documents[sentence.document]
             named = ", ".join(filter(None, (source.title, document_name(source.id), source.date)))
             lines.append(f"{plain_markdown(line)}[^{k}]")
             notes.append(f"[^{k}]: {plain_markdown(named)}, sentence {sentence.position}")
@@ -177,17 +177,17 @@ class Summary:
         }
 
 
-def introduced(read: SplitCluster, order: IntArray, budget: float, unit: Unit) -> list[Sentence]:
+def introduced(split: SplitCluster, order: IntArray, budget: float, unit: Unit) -> list[Sentence]:
     """The sentences in this order, each with the first names that those before it lack, and dates while room lasts."""
-    additions = [read.names_for(i, "\n".join(read.texts[j] for j in order[:k])) for k, i in enumerate(order)]
-    shown = [annotated(read.texts[i], names) for i, names in zip(order, additions, strict=True)]
+    additions = [split.names_for(i, "\n".join(split.texts[j] for j in order[:k])) for k, i in enumerate(order)]
+    shown = [annotated(split.texts[i], names) for i, names in zip(order, additions, strict=True)]
     for k, i in enumerate(order):
-        dated = sorted([*additions[k], *read.dates_for(i, "\n".join(shown[:k]))])
-        whole = annotated(read.texts[i], dated)
+        dated = sorted([*additions[k], *split.dates_for(i, "\n".join(shown[:k]))])
+        whole = annotated(split.texts[i], dated)
         if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
             additions[k], shown[k] = dated, whole
     return [
-        replace(read.sentences[i], text=text, added=tuple(one.text.strip() for one in added))
+        replace(split.sentences[i], text=text, added=tuple(one.text.strip() for one in added))
         for i, text, added in zip(order, shown, additions, strict=True)
     ]
 
@@ -206,12 +206,12 @@ def plain_markdown(text: str) -> str:
 
 def html_report(summary: Summary, title: str = "Summary") -> str:
     """A page that needs nothing else: no script, nothing loaded from elsewhere; printed, it is the summary and why."""
-    read, explanation = summary.read, summary.explain()
-    documents = read.cluster.documents
+    split, explanation = summary.split, summary.explain()
+    documents = split.cluster.documents
     names = [escape(document.title or document_name(document.id)) for document in documents]
     number = {i: k for k, i in enumerate(summary.order.tolist(), 1)}
     marks = {x.sentence: mark("again", f"≈{number[x.by[0]]}") for x in explanation.redundant}
-    marks |= {read.sentences[i]: mark("in", str(k), f' id="s{k}"') for i, k in number.items()}
+    marks |= {split.sentences[i]: mark("in", str(k), f' id="s{k}"') for i, k in number.items()}
     lines = [
         f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{in_full(c.sentence)}'
         f'<p class="meta" dir="ltr"><a href="#s{k}"><bdi>{names[c.sentence.document]}</bdi>, sentence '
@@ -231,7 +231,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     return Template(packaged("report.html")).substitute(
         look=packaged("look.css"),
         title=escape(title),
-        size=f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(read.whole):,} from "
+        size=f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(split.whole):,} from "
         f"{count_of(len(documents), 'document', 'documents')}, {summary.length:g} of "
         f"{escape(measured(summary.budget, summary.unit))}.",
         note=f'<p class="note">{escape(summary.note)}</p>' if summary.note else "",

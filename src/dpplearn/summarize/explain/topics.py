@@ -42,9 +42,9 @@ class Vocabulary:
     numbers weigh nothing.
     """
 
-    def __init__(self, read: SplitCluster) -> None:
-        self.written = spellings(read.texts)
-        self.words = [frozenset(in_twos(tokens)) for tokens in read.words]  # of each sentence
+    def __init__(self, split: SplitCluster) -> None:
+        self.written = spellings(split.texts)
+        self.words = [frozenset(in_twos(tokens)) for tokens in split.words]  # of each sentence
         count, n = Counter(chain.from_iterable(self.words)), len(self.words) + 1.0
         self.worths: dict[str, float] = {}  # what all sentences say with a word that means something
         for word, k in count.items():
@@ -56,11 +56,11 @@ class Vocabulary:
         self.common = [words & self.several & self.worths.keys() for words in self.words]
 
     @classmethod
-    def of(cls, read: SplitCluster) -> Self:
+    def of(cls, split: SplitCluster) -> Self:
         """That of a cluster, made once: whoever asks for other lengths of a summary needs it again."""
-        if read not in _MADE:
-            _MADE[read] = cls(read)
-        return _MADE[read]
+        if split not in _MADE:
+            _MADE[split] = cls(split)
+        return _MADE[split]
 
     def is_name(self, word: str) -> bool:
         """Whether it is written with a capital inside sentences; a letter alone is none."""

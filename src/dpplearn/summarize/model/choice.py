@@ -71,7 +71,7 @@ class Decision:
     that it needs, too.
     """
 
-    ready: Prepared
+    prepared: Prepared
     decoder: str
     budget: float
     unit: Unit
@@ -87,17 +87,17 @@ class Decision:
     annotate: bool = False
 
     def __repr__(self) -> str:
-        return f"<Decision by {self.decoder} on {measured(self.budget, self.unit)} of {self.ready!r}>"
+        return f"<Decision by {self.decoder} on {measured(self.budget, self.unit)} of {self.prepared!r}>"
 
     @property
     def texts(self) -> list[str]:
         """Each sentence as it would stand alone in the summary."""
-        return self.ready.read.named if self.annotate else self.ready.read.texts
+        return self.prepared.split.named if self.annotate else self.prepared.split.texts
 
     @property
     def cost(self) -> FloatArray:
         """What each sentence takes of the budget."""
-        return self.ready.read.costs(self.unit, self.annotate)
+        return self.prepared.split.costs(self.unit, self.annotate)
 
     @property
     def quality_counts(self) -> bool:
@@ -114,7 +114,7 @@ class Decision:
         allowed, pinned = self.allowed, self.pinned
         if self.fill:
             return self.among(allowed)
-        alone = allowed & self.ready.read.alone  # what leans on a sentence before it is not chosen by itself
+        alone = allowed & self.prepared.split.alone  # what leans on a sentence before it is not chosen by itself
         alone[pinned] = allowed[pinned]
         choice = self.among(alone if alone.any() else allowed)
         least = min(self.budget if self.unit == "sentences" else 1, allowed.sum())
@@ -141,15 +141,15 @@ class Decision:
         If it has none, the likeliest sentence that tells it takes the place of the weakest, and others fill what is
         left of that.
         """
-        read = self.ready.read
-        known = self.ready.question is not None or any("dead" in tolls(read.texts[i]) for i in subset)
-        if known or read.listed_language != "English":
+        split = self.prepared.split
+        known = self.prepared.question is not None or any("dead" in tolls(split.texts[i]) for i in subset)
+        if known or split.listed_language != "English":
             return subset
-        dead = np.array([tolls(text).get("dead", 0) for text in read.texts])
-        telling = len({*read.document_numbers[dead > 0].tolist()})
-        if telling < max(2, len(read.cluster.documents) / 4):
+        dead = np.array([tolls(text).get("dead", 0) for text in split.texts])
+        telling = len({*split.document_numbers[dead > 0].tolist()})
+        if telling < max(2, len(split.cluster.documents) / 4):
             return subset
-        most = good & (dead > 0) & (dead == max(dead[read.alone], default=0))
+        most = good & (dead > 0) & (dead == max(dead[split.alone], default=0))
         most &= fits(self.cost, limit(self.budget, self.unit) / 2)
         pinned = [self.texts[i] for i in self.pinned]
         most &= fits(lengths_with(pinned, self.texts, self.unit), self.budget)  # beside what the caller includes
@@ -157,10 +157,10 @@ class Decision:
             return subset
         last = replace(self, pinned=np.append(self.pinned, np.where(most, chance, -1.0).argmax()))
         subset = last.trimmed(np.union1d(subset, last.pinned), self.budget)
-        own = np.arange(good.size) if read.forms is None else read.forms
+        own = np.arange(good.size) if split.forms is None else split.forms
         for i in np.flatnonzero(better := good & (chance >= 2 * least))[np.argsort(-chance[better], kind="stable")]:
             more = np.union1d(subset, [i])
-            new = own[i] not in own[subset] and not any(read.matters.repeats(j, i) for j in subset)
+            new = own[i] not in own[subset] and not any(split.matters.repeats(j, i) for j in subset)
             if new and fits(joined_length([self.texts[j] for j in more], self.unit), self.budget):
                 subset = more
         return subset
@@ -170,18 +170,18 @@ class Decision:
 
         In sentences the budget is a number, and there are so many, where so many are allowed. Empty where none fits.
         """
-        ready, unit, pinned, budget = self.ready, self.unit, self.pinned, self.budget
-        texts, cost, bound, forms = self.texts, self.cost, limit(budget, unit), ready.read.forms
+        prepared, unit, pinned, budget = self.prepared, self.unit, self.pinned, self.budget
+        texts, cost, bound, forms = self.texts, self.cost, limit(budget, unit), prepared.split.forms
         if not (fits(cost[allowed], bound).any() or pinned.size):
             return Choice(pinned)
-        if (unit == "sentences" or ready.read.passed) and allowed[pinned].all():
-            every = best_forms(ready, allowed)  # so many are asked for; or more than a first choice kept
+        if (unit == "sentences" or prepared.split.passed) and allowed[pinned].all():
+            every = best_forms(prepared, allowed)  # so many are asked for; or more than a first choice kept
             if fits(joined_length([texts[i] for i in every], unit), budget):
                 return Choice(every)
         if self.fill and unit != "sentences":
             return Choice(self.decoded(allowed))
         room, out = bound - float(cost[pinned].sum()), np.flatnonzero(~allowed)
-        chance, least = worth_of(ready.kernel(self.diversity), cost, room, pinned, out, forms)
+        chance, least = worth_of(prepared.kernel(self.diversity), cost, room, pinned, out, forms)
         if unit == "sentences":
             subset = self.distinct(allowed)
             if subset.size < bound:  # a decoder may find that fewer are better
@@ -202,7 +202,7 @@ class Decision:
 
     def distinct(self, among: Mask) -> IntArray:
         """What the decoder finds; of sentences that tell the same, only the one that tells most."""
-        among, told, pinned = among.copy(), self.ready.read.matters, self.pinned.tolist()
+        among, told, pinned = among.copy(), self.prepared.split.matters, self.pinned.tolist()
         while True:
             subset = self.decoded(among)
             order = [*pinned, *sorted(np.setdiff1d(subset, pinned).tolist(), key=told.size, reverse=True)]
@@ -213,8 +213,8 @@ class Decision:
 
     def decoded(self, among: Mask) -> IntArray:
         """What the decoder finds among these, or the greedy one where it finds none."""
-        ready, forms, name = self.ready, self.ready.read.forms, self.decoder
-        model, cost, bound = ready.kernel(self.diversity), self.cost, limit(self.budget, self.unit)
+        prepared, forms, name = self.prepared, self.prepared.split.forms, self.decoder
+        model, cost, bound = prepared.kernel(self.diversity), self.cost, limit(self.budget, self.unit)
         within: dict[str, Any] = {"include": self.pinned, "exclude": ~among}
         if forms is not None:
             within |= {"groups": forms, "max_per_group": 1}
@@ -222,7 +222,7 @@ class Decision:
         if name == "sampled":
             found = self.drawn(model, limits, bound)
         else:
-            own = {"utility": ready.agreement} if name == "consensus" else {}
+            own = {"utility": prepared.agreement} if name == "consensus" else {}
             found = decoder(name)(model, limits, **own).subset
         if not found.size:
             found = greedy_choice(model, check_limits(model.n, cost, bound, **within)).subset
@@ -242,7 +242,7 @@ class Decision:
 
     def trimmed(self, subset: IntArray, budget: float) -> IntArray:
         """A set without its weakest sentences, where joints make the text longer than their costs are together."""
-        texts, q = self.texts, self.ready.dpp.quality
+        texts, q = self.texts, self.prepared.dpp.quality
         while subset.size and not fits(joined_length([texts[i] for i in subset], self.unit), budget):
             loose = np.setdiff1d(subset, self.pinned)
             if loose.size == 0:
@@ -251,16 +251,16 @@ class Decision:
         return subset
 
 
-def best_forms(ready: Prepared, allowed: Mask) -> IntArray:
+def best_forms(prepared: Prepared, allowed: Mask) -> IntArray:
     """Of all that is allowed, each sentence in its best form."""
-    every, forms = np.flatnonzero(allowed), ready.read.forms
+    every, forms = np.flatnonzero(allowed), prepared.split.forms
     if forms is None:
         return every
-    order = every[np.argsort(-ready.dpp.quality[every], kind="stable")]
+    order = every[np.argsort(-prepared.dpp.quality[every], kind="stable")]
     return np.sort(order[np.unique(forms[order], return_index=True)[1]])
 
 
-def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
+def in_order(split: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
     """The sentences of a set as they are to be read.
 
     "source": as in the documents, one after the other. "chronological": the same, the documents by time, after an
@@ -269,15 +269,15 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
     one that does not lean, if there is any.
     """
     if order == CHRONOLOGICAL:
-        ordered = subset[np.lexsort((subset, read.when[subset]))]
-        first = ordered[0] if len(read.cluster.documents) == 1 else opening(read, ordered)
+        ordered = subset[np.lexsort((subset, split.when[subset]))]
+        first = ordered[0] if len(split.cluster.documents) == 1 else opening(split, ordered)
         return np.append(first, ordered[ordered != first])
     if order == SOURCE:
         return np.sort(subset)
     found = greedy_map(DPP(model.operand.block(subset)), k=subset.size, gain="log").subset
     best = subset[[*found, *np.setdiff1d(np.arange(subset.size), found)]].tolist()  # what depends on others comes last
-    leaning = {i: leans(read.texts[i], read.listed_language) for i in best}
-    at = {(read.sentences[i].document, read.sentences[i].position): i for i in best}
+    leaning = {i: leans(split.texts[i], split.listed_language) for i in best}
+    at = {(split.sentences[i].document, split.sentences[i].position): i for i in best}
     head = {i: i for i in best}
     for (document, position), i in sorted(at.items()):  # so that chains are followed to their heads
         if leaning[i]:
@@ -286,16 +286,16 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
     return np.array([i for first in heads for i in sorted(best) if head[i] == first], np.int64)
 
 
-def opening(read: SplitCluster, ordered: IntArray) -> int:
+def opening(split: SplitCluster, ordered: IntArray) -> int:
     """The sentence that opens a summary: the first that says what happened, of those that open their documents if any.
 
     Where few documents have a date, the first that says how many died tells what the others are about.
     """
-    alone = [int(i) for i in ordered if read.alone[i]]
-    told = [i for i in alone if opens(read.texts[i])]
-    dated = 2 * sum(time is not None for time in read.order_times) >= len(read.order_times)
-    dead = [] if dated else [i for i in told if "dead" in tolls(read.texts[i])]
-    leads = [[i for i in some if read.sentences[i].position == 1] for some in (told, alone)]
+    alone = [int(i) for i in ordered if split.alone[i]]
+    told = [i for i in alone if opens(split.texts[i])]
+    dated = 2 * sum(time is not None for time in split.order_times) >= len(split.order_times)
+    dead = [] if dated else [i for i in told if "dead" in tolls(split.texts[i])]
+    leads = [[i for i in some if split.sentences[i].position == 1] for some in (told, alone)]
     return next(some[0] for some in (dead, leads[0], told, leads[1], ordered.tolist()) if some)
 
 

@@ -161,57 +161,57 @@ def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
     return np.asarray(root * y)
 
 
-def words_of_titles(read: SplitCluster) -> FloatArray:
+def words_of_titles(split: SplitCluster) -> FloatArray:
     """The share of its words, weighed, that titles have."""
-    titles = {word for document in read.cluster.documents for word in words(document.title or "")}
-    found, columns = read.numbered
-    total, titled = found.sums(read.weights), np.fromiter(map(titles.__contains__, columns), np.float64, len(columns))
-    return np.round(found.sums(read.weights * titled) / (total + BESIDE * (total.sum() / found.numbers.size)), 12)
+    titles = {word for document in split.cluster.documents for word in words(document.title or "")}
+    found, columns = split.numbered
+    total, titled = found.sums(split.weights), np.fromiter(map(titles.__contains__, columns), np.float64, len(columns))
+    return np.round(found.sums(split.weights * titled) / (total + BESIDE * (total.sum() / found.numbers.size)), 12)
 
 
-def repeated_pairs(read: SplitCluster) -> FloatArray:
-    pairs = read.numbered[0].pairs()
+def repeated_pairs(split: SplitCluster) -> FloatArray:
+    pairs = split.numbered[0].pairs()
     return pairs.sums(pairs.in_several().astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
 
 
-def like_other_documents(read: SplitCluster) -> FloatArray:
+def like_other_documents(split: SplitCluster) -> FloatArray:
     """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
-    by_word, document = sparse.csc_array(read.phi), read.document_numbers  # sentences come document by document
+    by_word, document = sparse.csc_array(split.phi), split.document_numbers  # sentences come document by document
     holder = document[by_word.indices]
     word = np.repeat(np.arange(by_word.shape[1]), np.diff(by_word.indptr))
     part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # a word in a document
-    own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(read))
-    alike = np.round(read.phi @ read.phi.sum(axis=0) - own, 10)
+    own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(split))
+    alike = np.round(split.phi @ split.phi.sum(axis=0) - own, 10)
     return ranks(alike, document)
 
 
-def letters_per_word(read: SplitCluster) -> FloatArray:
+def letters_per_word(split: SplitCluster) -> FloatArray:
     """Drawn to the mean where words are few."""
-    found, columns = read.numbered
+    found, columns = split.numbered
     letters = found.sums(np.fromiter(map(len, columns), np.float64))
     mean = letters.sum() / found.numbers.size
     return (letters + BESIDE * mean) / (np.diff(found.ends) + BESIDE)
 
 
-def has_brackets(read: SplitCluster) -> list[bool]:
-    there = [sign for sign in OPENING_BRACKETS if sign in "".join(read.texts)]
-    return [any(map(text.__contains__, there)) for text in read.texts]
+def has_brackets(split: SplitCluster) -> list[bool]:
+    there = [sign for sign in OPENING_BRACKETS if sign in "".join(split.texts)]
+    return [any(map(text.__contains__, there)) for text in split.texts]
 
 
-def toward_the_beginning(read: SplitCluster) -> FloatArray:
+def toward_the_beginning(split: SplitCluster) -> FloatArray:
     """1 for the first sentence of a document, 0 after the last, as the logarithm of the position goes."""
-    position, last = read.in_document
+    position, last = split.in_document
     return np.where(last > 0, 1.0 - np.log(position) / np.log(np.maximum(last, 1.0) + 1.0), 0.0)
 
 
-def among_the_first(read: SplitCluster) -> FloatArray:
-    position, last = read.in_document
+def among_the_first(split: SplitCluster) -> FloatArray:
+    position, last = split.in_document
     return np.where(last > 0, np.exp((1.0 - position) / FIRST), 0.0)
 
 
-def end_of_a_long_document(read: SplitCluster) -> FloatArray:
+def end_of_a_long_document(split: SplitCluster) -> FloatArray:
     """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
-    position, last = read.in_document
+    position, last = split.in_document
     return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
         np.log(np.maximum(last, 1.0) / LONG_DOCUMENT), 0.0, 1.0
     )
@@ -224,19 +224,19 @@ OPENING_BRACKETS = ("(", "[", "（", "［")
 
 # A new feature is an entry here; its columns stand in F in this order.
 PAPER_FEATURES = (
-    Feature("constant", lambda read: np.ones(len(read)), raw=True),
-    Feature("length", lambda read: [len(text.encode()) for text in read.texts], bins=5),
+    Feature("constant", lambda split: np.ones(len(split)), raw=True),
+    Feature("length", lambda split: [len(text.encode()) for text in split.texts], bins=5),
     Feature(
         "position",
-        lambda read: [min(s.position, 6) - 1 for s in read.sentences],
+        lambda split: [min(s.position, 6) - 1 for s in split.sentences],
         levels=("1", "2", "3", "4", "5", "6+"),
     ),
-    Feature("similarity", lambda read: np.round(mean_similarity(read.phi), 10), raw=True, bins=5, local_bins=10),
-    Feature("lexrank", lambda read: np.round(lexrank(read.phi), 10), raw=True, bins=5, local_bins=5),
+    Feature("similarity", lambda split: np.round(mean_similarity(split.phi), 10), raw=True, bins=5, local_bins=10),
+    Feature("lexrank", lambda split: np.round(lexrank(split.phi), 10), raw=True, bins=5, local_bins=5),
 )
 GENERAL_FEATURES = (
     # four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)
-    Feature("constant", lambda read: np.ones(len(read)), raw=True, prior=100.0),
+    Feature("constant", lambda split: np.ones(len(split)), raw=True, prior=100.0),
     Feature("toward the beginning", toward_the_beginning, raw=True, prior=0.3),
     Feature("among the first", among_the_first, raw=True, prior=0.3),
     Feature("end of a long document", end_of_a_long_document, raw=True, prior=0.3),
@@ -244,21 +244,21 @@ GENERAL_FEATURES = (
     Feature("repeated word pairs", repeated_pairs, rank=True, prior=0.1),
     Feature("like other documents", like_other_documents, raw=True, prior=0.1),
     # a narrow prior: extracts to learn from end with short sentences because these are what still fits
-    Feature("length", lambda read: np.diff(read.numbered[0].ends), rank=True, prior=0.02),
+    Feature("length", lambda split: np.diff(split.numbered[0].ends), rank=True, prior=0.02),
     Feature("long words", letters_per_word, rank=True, prior=0.1),
     Feature("brackets", has_brackets, raw=True, prior=0.1),
 )
 FEATURE_SETS = {PAPER: PAPER_FEATURES, GENERAL: GENERAL_FEATURES}
 
 
-def shorter_forms(read: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
+def shorter_forms(split: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
     """The shorter forms of sentences, by the number of the sentence and which of its forms it is, from 1.
 
     Those with other words than every sentence and every form before; `language` where the cluster tells none.
     """
-    language = read.cluster.own_language or (None if language == ANY else language)
-    seen, made = {" ".join(sorted(one)) for one in read.words}, dict[tuple[int, int], Sentence]()
-    for i, sentence in enumerate(read.sentences):
+    language = split.cluster.own_language or (None if language == ANY else language)
+    seen, made = {" ".join(sorted(one)) for one in split.words}, dict[tuple[int, int], Sentence]()
+    for i, sentence in enumerate(split.sentences):
         for form in short_forms(sentence.text, language):
             said = " ".join(sorted(words(form.text)))
             if said and said not in seen:
@@ -347,23 +347,23 @@ class SentenceFeatures:
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
         return replace(split, features=self, learned=self.idf if self.idf.documents else None)
 
-    def with_forms(self, read: SplitCluster, language: str | None = None) -> SplitCluster:
+    def with_forms(self, split: SplitCluster, language: str | None = None) -> SplitCluster:
         """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
 
         A form has the features that it has in the cluster where every sentence is in its form of that kind, so that the
         forms of a sentence make it no more central.
         """
-        made = shorter_forms(read, language)
+        made = shorter_forms(split, language)
         if not made:
-            return read
-        blocks = [read.F]
+            return split
+        blocks = [split.F]
         for kind in range(1, 1 + max(kind for _, kind in made)):  # every sentence in its first form, or in its last
-            some = (made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(read.sentences))
-            blocks.append(self.featurized(SplitCluster(read.cluster, tuple(some))).F)
-        whole = dict(made) | {(i, 0): sentence for i, sentence in enumerate(read.sentences)}
+            some = (made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(split.sentences))
+            blocks.append(self.featurized(SplitCluster(split.cluster, tuple(some))).F)
+        whole = dict(made) | {(i, 0): sentence for i, sentence in enumerate(split.sentences)}
         every = sorted(whole)  # each sentence before its forms
-        F = np.concatenate(blocks)[[kind * len(read) + i for i, kind in every]]
-        return replace(read, sentences=tuple(whole[key] for key in every), learned=read.idf, rows=F)
+        F = np.concatenate(blocks)[[kind * len(split) + i for i, kind in every]]
+        return replace(split, sentences=tuple(whole[key] for key in every), learned=split.idf, rows=F)
 
     def matrix(self, split: SplitCluster) -> FloatArray:
         """F of sentences."""

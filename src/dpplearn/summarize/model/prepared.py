@@ -56,7 +56,7 @@ class Prepared:
     A summary of it is the summary of the cluster, without reading the cluster again.
     """
 
-    read: SplitCluster
+    split: SplitCluster
     model: ConditionalPredictor
     language: str | None
     question: Question | None = None
@@ -66,7 +66,7 @@ class Prepared:
 
     def __repr__(self) -> str:
         about = "" if self.question is None else f", about {self.question.text!r:.60}"
-        return f"<Prepared: {self.n} sentences of {self.read.cluster!r}{about}>"
+        return f"<Prepared: {self.n} sentences of {self.split.cluster!r}{about}>"
 
     @cached_property
     def dpp(self) -> DPP:
@@ -74,10 +74,10 @@ class Prepared:
 
         Of a sentence in k forms each has q^2 / k, so that it is in a set about as often as it would be in one.
         """
-        dpp = self.model.dpp(self.read.items)
+        dpp = self.model.dpp(self.split.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
-        forms = self.read.forms
-        factor = np.exp(self.read.lift) if self.question is None else self.question.factor
+        forms = self.split.forms
+        factor = np.exp(self.split.lift) if self.question is None else self.question.factor
         if forms is not None:
             factor = factor / np.sqrt(np.bincount(forms)[forms])
         return DPP.from_quality(dpp.quality * factor, dpp.similarity) if (factor != 1.0).any() else dpp
@@ -86,17 +86,17 @@ class Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""
         if question is None or (self.question is not None and self.question.text == question):
             return self
-        return self._asked.get(question, lambda: replace(self, question=Question.of(self.read, question)))
+        return self._asked.get(question, lambda: replace(self, question=Question.of(self.split, question)))
 
     @cached_property
     def contributions(self) -> FloatArray:
         """What each feature adds to 2 log q of each sentence, a row for each."""
-        return self.model.quality_.contributions(self.read.items)
+        return self.model.quality_.contributions(self.split.items)
 
     def terms(self, i: int) -> dict[str, float]:
         """What adds to 2 log q of a sentence: features, and the question; largest first, without what adds nothing."""
         terms = dict(zip(self.model.quality_.names, self.contributions[i].tolist(), strict=True))
-        lift = float((self.read if self.question is None else self.question).lift[i])
+        lift = float((self.split if self.question is None else self.question).lift[i])
         terms |= {OF_KIND if self.question is None else REASON: 2.0 * lift}
         return {name: x for name, x in sorted(terms.items(), key=lambda item: -abs(item[1])) if x != 0.0}
 
@@ -124,21 +124,21 @@ class Prepared:
     @property
     def n(self) -> int:
         """Number of candidate sentences."""
-        return len(self.read)
+        return len(self.split)
 
     def allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
         """Which sentences may be chosen: not the excluded, and of those with the same words only one.
 
         With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
         """
-        forms = self.read.forms
+        forms = self.split.forms
         if forms is not None:
-            whole = [i for i in excluded if not self.read.sentences[i].dropped]
+            whole = [i for i in excluded if not self.split.sentences[i].dropped]
             out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
             excluded = np.union1d(out, excluded)
         others = remaining(self.n, pinned, excluded)
         allowed, order = np.zeros(self.n, np.bool_), [*pinned.tolist(), *others.tolist()]
-        allowed[pinned] = allowed[[*self.read.considered(order).values()]] = True
+        allowed[pinned] = allowed[[*self.split.considered(order).values()]] = True
         allowed[excluded] = False
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
@@ -147,9 +147,9 @@ class Prepared:
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        said, _ = Numbered.of([match_words(text, self.language) for text in self.read.texts])
-        assert self.read.features is not None
-        pairs = PAIRS[self.read.features.features]
+        said, _ = Numbered.of([match_words(text, self.language) for text in self.split.texts])
+        assert self.split.features is not None
+        pairs = PAIRS[self.split.features.features]
         return [(1.0 - pairs, said.counts()), (pairs, said.pairs().counts())]
 
 
@@ -166,7 +166,7 @@ def misread(cluster: Cluster, language: str | None) -> str | None:
 
 
 def first_choice(
-    read: SplitCluster, model: ConditionalPredictor, keep: int, part: int = PART, lift: FloatArray | float = 0.0
+    split: SplitCluster, model: ConditionalPredictor, keep: int, part: int = PART, lift: FloatArray | float = 0.0
 ) -> IntArray:
     """The numbers of the sentences to keep, in order; fewer than `keep` where others only repeat them.
 
@@ -175,8 +175,8 @@ def first_choice(
     Time grows as the number of sentences does: a part takes `part`^2 steps for each frequent word in it, and
     `part` (DEPTH keep part / n)^2 for its order.
     """
-    items, log_q = read.items, model.quality_.log_q(read.items) + lift
-    distinct = np.array([*read.considered(range(len(read))).values()])
+    items, log_q = split.items, model.quality_.log_q(split.items) + lift
+    distinct = np.array([*split.considered(range(len(split))).values()])
     parts = np.array_split(distinct, -(-distinct.size // part))
     best, gains = list[IntArray](), list[FloatArray]()
     for some in parts:  # its best sentences in their greedy order, and log of the gain of each
@@ -193,7 +193,7 @@ def first_choice(
     by_gain = np.argsort(-np.concatenate(gains), kind="stable")
     adding = np.concatenate(best)[by_gain[: keep - int(COVERING * keep)]]
     rest = np.setdiff1d(distinct, adding)
-    covering = rest[np.argsort(-coverage(read.phi, log_q)[rest], kind="stable")[: keep - adding.size]]
+    covering = rest[np.argsort(-coverage(split.phi, log_q)[rest], kind="stable")[: keep - adding.size]]
     return np.sort(np.concatenate([adding, covering]))
 
 

@@ -13,7 +13,7 @@ from dpplearn.summarize.text.words import BLANK, CLOSERS, NOTE, STOPS, UNSEEN, w
 
 # All that a block can be. Running text is what sentences of a summary are taken from.
 RUNNING = ("paragraph", "item", "quotation")
-_MARGINAL = ("footnote", "formula", "reference")
+_MARGINAL = ("footnote", "reference")
 BLOCK_KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", *_MARGINAL)
 OUTSIDE = ("navigation", "banner")  # no part of the story, nor is anything inside
 WHOLE = ("heading", "row", "code")  # not cut into sentences

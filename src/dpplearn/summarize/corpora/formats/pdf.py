@@ -12,8 +12,7 @@ from typing import Any
 
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import DocumentFile, import_reader
-from dpplearn.summarize.corpora.formats.pdf_blocks import page_blocks
-from dpplearn.summarize.corpora.formats.pdf_layout import Word, lines_of
+from dpplearn.summarize.corpora.formats.pdf_layout import Word, page_blocks
 
 _LENGTH = re.compile(rb"/Linearized\b[^<>]{0,200}?/L\s+([0-9]{1,12})")
 _FILE_NAME = re.compile(
@@ -53,7 +52,7 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
     finally:
         pdf.close()
     check_words(pages, file.place)
-    return [Document.of_blocks(file.name, *page_blocks(lines_of(pages), title))]
+    return [Document.of_blocks(file.name, *page_blocks(pages, title))]
 
 
 def check_words(pages: list[list[Word]], place: object) -> None:
